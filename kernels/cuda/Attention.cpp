@@ -39,8 +39,14 @@ TileKernels kernelsOf(const std::string &suffix, int64_t keyParts) {
        Backward::kSharedBytes}};
 }
 
+/// Of the kernels of a type for heads as wide as these.
+std::string makeSuffix(const WeftAttentionRecord &record) {
+  return typeName(record.dtype) + "_" +
+         std::to_string(cudaHeadWidth(record.headSize));
+}
+
 template <int D> TileKernels kernelsFor(const WeftAttentionRecord &record) {
-  std::string suffix = typeName(record.dtype) + "_" + std::to_string(D);
+  std::string suffix = makeSuffix(record);
   if (record.dropout > 0.0)
     suffix += "_dropout";
   if (record.dtype == WEFT_F32)
@@ -50,9 +56,10 @@ template <int D> TileKernels kernelsFor(const WeftAttentionRecord &record) {
 }
 
 TileKernels findKernels(const WeftAttentionRecord &record) {
-  return record.headSize <= 64    ? kernelsFor<64>(record)
-         : record.headSize <= 128 ? kernelsFor<128>(record)
-                                  : kernelsFor<256>(record);
+  const int64_t width = cudaHeadWidth(record.headSize);
+  return width == 64    ? kernelsFor<64>(record)
+         : width == 128 ? kernelsFor<128>(record)
+                        : kernelsFor<256>(record);
 }
 
 //===----------------------------------------------------------------------===//
@@ -151,7 +158,7 @@ void runBackward(WeftContext &context, const WeftCommand &command,
   if (forward.dropout > 0.0)
     a.rng = as<int64_t>(buffers[9]);
   findVectors(a, forward.dtype, {a.dout, a.q, a.k, a.v, a.dq, a.dk, a.dv});
-  launch(context, command, "weft_attention_delta_" + typeName(forward.dtype),
+  launch(context, command, "weft_attention_delta_" + makeSuffix(forward),
          blocksFor(a.rows, kDeltaThreads / 32), kDeltaThreads, 0, a);
   TileKernels kernels = findKernels(forward);
   launchTiles(context, command, kernels.keys, forward.keys,

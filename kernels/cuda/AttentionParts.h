@@ -152,7 +152,15 @@ template <typename Type> WEFT_DEVICE void sumRows(const AttentionArguments &a) {
 
 } // namespace weft::cuda
 
-/// Of a type, in the source that has its other kernels.
+/// Whether this machine code has the kernels for heads of up to D elements:
+/// that of the build has those of WEFT_HEAD_SIZE, without it there are all.
+#ifdef WEFT_HEAD_SIZE
+#define WEFT_HAS_HEADS(D) (WEFT_HEAD_SIZE == D)
+#else
+#define WEFT_HAS_HEADS(D) 1
+#endif
+
+/// The same for all widths of heads, in the machine code of each.
 #define WEFT_ATTENTION_DELTA(name, Type)                                       \
   WEFT_KERNEL(weft_attention_delta_##name, AttentionArguments, kDeltaThreads,  \
               1) {                                                             \

@@ -307,11 +307,18 @@ using namespace weft::cuda;
               1) {                                                             \
     wideKeyGradients<D, kDrops>(a);                                            \
   }
+#if WEFT_HAS_HEADS(64)
 WEFT_WIDE_ATTENTION(f32_64, 64, false)
-WEFT_WIDE_ATTENTION(f32_128, 128, false)
-WEFT_WIDE_ATTENTION(f32_256, 256, false)
 WEFT_WIDE_ATTENTION(f32_64_dropout, 64, true)
+WEFT_ATTENTION_DELTA(f32_64, F32)
+#endif
+#if WEFT_HAS_HEADS(128)
+WEFT_WIDE_ATTENTION(f32_128, 128, false)
 WEFT_WIDE_ATTENTION(f32_128_dropout, 128, true)
+WEFT_ATTENTION_DELTA(f32_128, F32)
+#endif
+#if WEFT_HAS_HEADS(256)
+WEFT_WIDE_ATTENTION(f32_256, 256, false)
 WEFT_WIDE_ATTENTION(f32_256_dropout, 256, true)
-
-WEFT_ATTENTION_DELTA(f32, F32)
+WEFT_ATTENTION_DELTA(f32_256, F32)
+#endif

@@ -30,7 +30,7 @@ struct Phase;
 struct TargetLibraries {
   /// Archives in the folder of the runtime, such as "libWeftCpuKernels.a".
   std::vector<std::string> archives;
-  /// Libraries of the system, as flags of the linker: "-ldnnl".
+  /// More flags of the linker, such as libraries of the system: "-ldnnl".
   std::vector<std::string> flags;
   /// What to look at when linking fails.
   std::string hint = {};

@@ -5,6 +5,7 @@
 
 #include "weft/Formats/InputFile.h"
 #include "weft/Lowering/Cuda/Cuda.h"
+#include "weft/Runtime/Execute/CudaWorkspaces.h"
 #include "weft/Runtime/Execute/Transfers.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -19,101 +20,109 @@ static constexpr llvm::StringLiteral kCopy = "Copy", kEmbedding = "Embedding",
                                      kAttentionF16 = "AttentionF16",
                                      kAttentionBf16 = "AttentionBf16";
 
-std::string weft::getHandWrittenFile(StringRef source,
-                                     const CudaTarget &device) {
-  return ("cuda/" + source + "-" + device.chip + ".cubin").str();
+static std::string makePart(StringRef attention, int64_t width) {
+  return (attention + "-" + std::to_string(width)).str();
+}
+
+std::string weft::getHandWrittenFile(StringRef part, const CudaTarget &device) {
+  return ("cuda/" + part + "-" + device.chip + ".cubin").str();
 }
 
 std::vector<std::string>
 weft::listHandWrittenFiles(ArrayRef<CudaTarget> devices) {
+  std::vector<std::string> parts = {kCopy.str(), kEmbedding.str()};
+  for (StringRef attention : {kAttentionF32, kAttentionF16, kAttentionBf16})
+    for (int64_t width : kHeadWidths)
+      parts.push_back(makePart(attention, width));
   std::vector<std::string> files;
   for (const CudaTarget &device : devices)
-    for (StringRef source :
-         {StringRef(kCopy), StringRef(kEmbedding), StringRef(kAttentionF32),
-          StringRef(kAttentionF16), StringRef(kAttentionBf16)})
-      files.push_back(getHandWrittenFile(source, device));
+    for (const std::string &part : parts)
+      files.push_back(getHandWrittenFile(part, device));
   return files;
 }
 
-static StringRef getAttention(int64_t dtype) {
-  return dtype == WEFT_F16    ? kAttentionF16
-         : dtype == WEFT_BF16 ? kAttentionBf16
-                              : kAttentionF32;
+static std::string getAttention(const WeftAttentionRecord &record) {
+  return makePart(record.dtype == WEFT_F16    ? kAttentionF16
+                  : record.dtype == WEFT_BF16 ? kAttentionBf16
+                                              : kAttentionF32,
+                  cudaHeadWidth(record.headSize));
 }
 
-/// The source with the kernels that the routine of a command launches, or "".
-static StringRef getSource(const RoutineCall &call,
+/// The part with the kernels that the routine of a command launches, or "".
+static std::string getPart(const RoutineCall &call,
                            const CudaRoutines &routines) {
   if (isTransfer(call.kind))
-    return StringRef();
+    return "";
   switch (call.kind) {
   case WEFT_COPY:
   case WEFT_FILL:
-    return kCopy;
+    return kCopy.str();
   case WEFT_EMBEDDING:
   case WEFT_EMBEDDING_GRAD:
-    return kEmbedding;
+    return kEmbedding.str();
   case WEFT_ATTENTION:
   case WEFT_ATTENTION_GRAD:
     // The record of the gradient begins with that of the forward command.
-    return routines.hasCudnn()
-               ? StringRef()
-               : getAttention(call.as<WeftAttentionRecord>()->dtype);
+    return routines.hasCudnn() ? ""
+                               : getAttention(*call.as<WeftAttentionRecord>());
   case WEFT_KERNEL:    // a launch is no call
   case WEFT_CONSTANT:  // is a copy of the driver's
   case WEFT_GEMM:      // has a library of its own
   case WEFT_EXTENSION: // as products do
     break;
   }
-  return StringRef();
+  return "";
 }
 
 FailureOr<std::vector<std::string>>
 weft::findHandWritten(ModuleOp module, ArrayRef<CudaTarget> devices) {
   CudaRoutines routines(module, devices);
-  std::set<std::string> sources;
+  std::set<std::string> parts;
   WalkResult walked = module.walk([&](plan::CommandOpInterface command) {
     if (isa<plan::LaunchOp>(command.getOperation()))
       return WalkResult::advance();
     FailureOr<RoutineCall> call = RoutineCall::get(command, routines);
     if (failed(call))
       return WalkResult::interrupt();
-    if (StringRef source = getSource(*call, routines); !source.empty())
-      sources.insert(source.str());
+    if (std::string part = getPart(*call, routines); !part.empty())
+      parts.insert(std::move(part));
     return WalkResult::advance();
   });
   if (walked.wasInterrupted())
     return failure();
-  return std::vector<std::string>(sources.begin(), sources.end());
+  return std::vector<std::string>(parts.begin(), parts.end());
 }
 
-/// A kernel that each source has.
-static StringRef getSomeKernel(StringRef source) {
-  return llvm::StringSwitch<StringRef>(source)
-      .Case(kCopy, "weft_copy_16")
-      .Case(kEmbedding, "weft_embedding_16")
-      .Case(kAttentionF32, "weft_attention_delta_f32")
-      .Case(kAttentionF16, "weft_attention_delta_f16")
-      .Case(kAttentionBf16, "weft_attention_delta_bf16");
+/// A kernel that the part has, and no other one.
+static std::string getSomeKernel(StringRef part) {
+  auto [source, width] = part.split('-');
+  const StringRef kernel =
+      llvm::StringSwitch<StringRef>(source)
+          .Case(kCopy, "weft_copy_16")
+          .Case(kEmbedding, "weft_embedding_16")
+          .Case(kAttentionF32, "weft_attention_delta_f32")
+          .Case(kAttentionF16, "weft_attention_delta_f16")
+          .Case(kAttentionBf16, "weft_attention_delta_bf16");
+  return (width.empty() ? kernel : kernel + "_" + width).str();
 }
 
 static Expected<std::string> readMachineCode(const std::string &path,
-                                             StringRef source, StringRef chip) {
+                                             StringRef part, StringRef chip) {
   Expected<std::string> code = readFile(path);
   if (!code)
     return code.takeError();
   Expected<Cubin> cubin = readCubin(*code);
   if (!cubin)
     return cubin.takeError();
-  if (Status status = checkCubin(*cubin, chip, getSomeKernel(source)); !status)
+  if (Status status = checkCubin(*cubin, chip, getSomeKernel(part)); !status)
     return status.takeError();
   return code;
 }
 
 Expected<DeviceImage> weft::readHandWritten(const std::string &path,
-                                            StringRef source,
+                                            StringRef part,
                                             const CudaTarget &device) {
-  Expected<std::string> code = readMachineCode(path, source, device.chip);
+  Expected<std::string> code = readMachineCode(path, part, device.chip);
   if (!code) {
     Error error = code.takeError();
     return error.withCode(ExitCode::Device)

@@ -52,25 +52,25 @@ llvm::FailureOr<std::string> emitDeviceIr(mlir::ModuleOp module,
 llvm::FailureOr<std::vector<char>> emitCubin(mlir::ModuleOp module,
                                              const CudaTarget &target);
 
-/// The file of machine code that the build makes of a source of kernels/cuda
-/// ("Copy"), in the folder of the runtime.
-std::string getHandWrittenFile(llvm::StringRef source,
-                               const CudaTarget &device);
-/// Those of all sources.
+/// The file of machine code that the build makes of a part of kernels/cuda, in
+/// the folder of the runtime: a source ("Copy"), or of attention one width of
+/// heads ("AttentionF16-64").
+std::string getHandWrittenFile(llvm::StringRef part, const CudaTarget &device);
+/// Those of all parts.
 std::vector<std::string>
 listHandWrittenFiles(llvm::ArrayRef<CudaTarget> devices);
 
-/// The sources of kernels/cuda with the kernels that the routines of the
-/// program's commands launch ("Copy"), in the order of their names. Fails with
+/// The parts of kernels/cuda with the kernels that the routines of the
+/// program's commands launch, in the order of their names. Fails with
 /// an error on a command without a routine.
 llvm::FailureOr<std::vector<std::string>>
 findHandWritten(mlir::ModuleOp module, llvm::ArrayRef<CudaTarget> devices);
 
-/// The machine code of a source from the file that the build has made of it.
+/// The machine code of a part from the file that the build has made of it.
 /// Exit 9 with what is wrong if it is not whole, of another chip, or of another
-/// source.
+/// part.
 Expected<DeviceImage> readHandWritten(const std::string &path,
-                                      llvm::StringRef source,
+                                      llvm::StringRef part,
                                       const CudaTarget &device);
 
 /// An object with the tables of the programs, machine code of the kernels for

@@ -14,6 +14,15 @@ namespace weft {
 
 /// Elements of a head at most: the compiler says so before.
 constexpr int64_t kMostHeadSize = 256;
+/// The widths of heads that attention has kernels for.
+constexpr int64_t kHeadWidths[] = {64, 128, kMostHeadSize};
+/// The least one that a head fits.
+constexpr int64_t cudaHeadWidth(int64_t headSize) {
+  for (int64_t width : kHeadWidths)
+    if (headSize <= width)
+      return width;
+  return kMostHeadSize;
+}
 /// Each constant that the device keeps begins at a multiple of it.
 constexpr int64_t kConstantAlignment = 256;
 inline int64_t alignConstant(int64_t bytes) {
