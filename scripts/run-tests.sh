@@ -32,7 +32,7 @@ done
 lit=$(command -v lit-22 || echo "$(llvm-config-22 --bindir)/lit")
 "$lit" -sv --output "$report" "$build/test" ${WEFT_LIT_ARGS:-}
 counts=$(python3 - "$report" <<'PY'
-import json, sys
+import json, re, sys
 try:
     tests = json.load(open(sys.argv[1]))["tests"]
 except Exception:
@@ -43,7 +43,10 @@ good = sum(code in ("PASS", "XFAIL", "FLAKYPASS") for code in codes)
 skip = [test for test in tests if test["code"] in ("UNSUPPORTED", "SKIPPED")]
 for test in skip:
     print("skipped:", test["name"], "-", test["output"].strip() or "not on this machine", file=sys.stderr)
-wants_cuda = sum("cuda-toolkit" in test["output"] and "full" not in test["output"].split(":")[-1] for test in skip)
+# Of a toolkit, or of a build with all of one: and nothing else that is missing.
+cuda = {"cuda-toolkit", "emulated-device", "cudnn", "emulated-cudnn", "nvtx"}
+wants_cuda = sum(set(re.split(r"[:,] ", test["output"].strip())[1:]) <= cuda
+                 for test in skip if "unavailable features" in test["output"])
 print(good, len(codes) - good - len(skip), len(skip), wants_cuda)
 PY
 )
@@ -51,8 +54,8 @@ read -r p f s wants_cuda <<<"$counts"
 passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 
 if [ "${wants_cuda:-0}" -gt 0 ]; then
-  echo "$wants_cuda of the skipped tests need a CUDA toolkit, and none was found: WEFT_TEST_CUDA=1 scripts/test.sh gets one"
-  echo "(scripts/setup-cuda.sh, from NVIDIA's Python wheels) and runs them, with the unit tests that need its headers"
+  echo "$wants_cuda of the skipped tests need a CUDA toolkit or parts of one that were not found (cuDNN, NVTX): WEFT_TEST_CUDA=1 scripts/test.sh"
+  echo "gets them (scripts/setup-cuda.sh --cudnn, from NVIDIA's Python wheels) and runs the tests, with the unit tests that need its headers"
 fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

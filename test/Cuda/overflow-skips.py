@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Overflow in f16 reaches the loss scale on the emulated device as on the CPU.
 
-usage: overflow-skips.py BUILD WORK MODEL DATA SKIPPED
+usage: overflow-skips.py BUILD WORK MODEL DATA SKIPPED [--cuda=FLAG]...
 
 Trains the model for six steps: the first SKIPPED of them, and no others, have to
 be skipped, each with half the loss scale of the one before, in both programs.
+--cuda: flags of the program for the device alone.
 """
 import json
 import os
@@ -14,7 +15,7 @@ from train import Case, parse
 
 
 def main():
-    skipped = int(sys.argv.pop())
+    skipped = int(sys.argv.pop(5))
     options = parse(sys.argv[1:] + ["--precision", "f16", "--steps", "6",
                                     "--compile=--scaler-init=32768", "--run=--lr=1e-4"])
     case = Case(options)

@@ -144,9 +144,14 @@ static uint64_t neededWorkspace() {
   return numberSetting("WEFT_EMULATION_WORKSPACE", 0);
 }
 
-/// K in two parts that meet in C, the same that meet in the workspace where K
-/// is long, one part: in this order, as the real library puts first what is
-/// fast.
+/// As many as the real library has of each way to cut K, since it has one for
+/// each size of tiles: whoever asks for some of all ways may get those of one.
+constexpr int kPerScheme = 16;
+
+/// K in two parts, where it is long: parts that are rounded to the type of D
+/// before they meet, parts that meet in C, parts that meet as f32 in the
+/// workspace. Then one part. In this order, as the real library puts first what
+/// is fast.
 std::vector<Algorithm> algorithmsFor(const Product &p, const Preference &wish) {
   Algorithm plain = {};
   plain.product = digestOf(p);
@@ -157,17 +162,22 @@ std::vector<Algorithm> algorithmsFor(const Product &p, const Preference &wish) {
   for (int i = 0; i < 4; ++i)
     plain.alignments[i] =
         static_cast<uint8_t>(std::min<uint32_t>(alignments[i], 16));
-  Algorithm split = plain, inPlace = plain, second = plain, third = plain;
-  split.parts = inPlace.parts = 2;
-  second.number = 1, third.number = 2;
-  split.number = inPlace.number = 3;
-  split.scheme = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+  Algorithm inPlace = plain, second = plain, third = plain;
+  inPlace.parts = 2;
+  second.number = 1, third.number = 2, inPlace.number = 3;
   inPlace.scheme = CUBLASLT_REDUCTION_SCHEME_INPLACE;
-  split.workspaceBytes =
+  Algorithm rounded = inPlace, split = inPlace;
+  rounded.scheme = CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE;
+  split.scheme = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+  rounded.workspaceBytes = split.workspaceBytes =
       std::max<uint64_t>(plain.workspaceBytes, 4 * p.d.rows * p.d.columns);
-  std::vector<Algorithm> all = {plain, second, third};
-  if (p.depth() >= 64)
-    all.insert(all.begin(), {inPlace, split});
+  std::vector<Algorithm> all;
+  if (p.depth() >= 64) {
+    all.assign(kPerScheme, rounded);
+    all.insert(all.end(), kPerScheme, inPlace);
+    all.push_back(split);
+  }
+  all.insert(all.end(), {plain, second, third});
   std::vector<Algorithm> allowed;
   for (const Algorithm &one : all)
     if (one.workspaceBytes <= wish.workspaceBytes &&

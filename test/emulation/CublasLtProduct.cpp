@@ -53,6 +53,11 @@ static void store(void *data, uint32_t type, int64_t at, float value) {
   storeElement(data, storedAs(type), at, value);
 }
 
+static float roundTo(uint32_t type, float value) {
+  store(&value, type, 0, value);
+  return load(&value, type, 0);
+}
+
 /// To 10 bits of the mantissa, ties to even.
 static float roundToTf32(float value) {
   uint32_t bits;
@@ -150,7 +155,8 @@ static void sumFactor(const Product &p, const std::vector<float> &a,
   }
 }
 
-/// Sums of all parts; where there are some they meet in the workspace.
+/// Sums of all parts; where there are some they meet in the workspace, as f32
+/// or, each of them rounded, in the type of D.
 static std::vector<float> sumAll(const Product &p, int64_t matrix) {
   const std::vector<float> a =
       read(p.dataA, p.a, p.operation.transA, matrix, p.isTf32());
@@ -158,11 +164,19 @@ static std::vector<float> sumAll(const Product &p, int64_t matrix) {
       read(p.dataB, p.b, p.operation.transB, matrix, p.isTf32());
   if (p.sumsA() || p.sumsB())
     sumFactor(p, a, b);
-  std::vector<float> sums = sumPart(p, a, b, 0);
+  const bool roundsParts =
+      p.algorithm.scheme == CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE;
+  auto sum = [&](int32_t part) {
+    std::vector<float> sums = sumPart(p, a, b, part);
+    for (float &x : sums)
+      x = roundsParts ? roundTo(p.d.type, x) : x;
+    return sums;
+  };
+  std::vector<float> sums = sum(0);
   for (int32_t part = 1; part < p.algorithm.parts; ++part) {
     auto *room = static_cast<float *>(p.workspace);
     std::copy(sums.begin(), sums.end(), room);
-    sums = sumPart(p, a, b, part);
+    sums = sum(part);
     for (size_t i = 0; i < sums.size(); ++i)
       sums[i] += room[i];
   }

@@ -205,8 +205,9 @@ TEST(EmulatedBlasLt, RefusesWrongWorkspaces) {
   EXPECT_EQ(call.run(), CUBLAS_STATUS_SUCCESS);
 }
 
-/// The fastest algorithms of long sums add in D itself unless they may not.
-TEST(EmulatedBlasLt, OffersWhatAddsInPlace) {
+/// The fastest algorithms of long sums round what they add, or add in D itself,
+/// unless they may not.
+TEST(EmulatedBlasLt, OffersTheSchemesThatAreAllowed) {
   Call call;
   for (auto [layout, attribute] :
        {std::pair(call.a, CUBLASLT_MATRIX_LAYOUT_COLS),
@@ -221,12 +222,16 @@ TEST(EmulatedBlasLt, OffersWhatAddsInPlace) {
                      &value, sizeof value, nullptr));
     return value;
   };
+  auto allow = [&](uint32_t schemes) {
+    call.prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, schemes);
+  };
   EXPECT_EQ(scheme(), CUBLASLT_REDUCTION_SCHEME_INPLACE);
-  call.prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-              uint32_t(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
+  allow(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE);
   EXPECT_EQ(scheme(), CUBLASLT_REDUCTION_SCHEME_NONE);
   call.prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t(1024));
   EXPECT_EQ(scheme(), CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE);
+  allow(CUBLASLT_REDUCTION_SCHEME_MASK);
+  EXPECT_EQ(scheme(), CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE);
 }
 
 TEST(EmulatedBlasLt, RefusesWhatIsDestroyed) {
