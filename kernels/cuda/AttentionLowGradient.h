@@ -125,7 +125,8 @@ template <typename Type, int D, bool kByKeys> struct LowGradient {
       int at = 8 * n + fragmentColumn() + e % 2;
       float shift = kByKeys ? numbers[at] : lse[e / 2];
       float minus = kByKeys ? numbers[kColumns + at] : delta[e / 2];
-      // Rounded between, as forward: the largest score is in lse as it was.
+      // Rounded between, as forward: the largest score is in lse as it was, but
+      // for lse's own roundings.
       float x = powerOfTwo(scores[e] * scale - shift);
       if constexpr (Rules::drops) {
         bool keeps = kept >> e & 1;
