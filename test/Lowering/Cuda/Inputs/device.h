@@ -10,7 +10,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// A kernel for buffers that lie so many bytes behind a multiple of 256.
@@ -125,7 +127,25 @@ static void setElement(const std::string &type, void *to, long i,
 }
 
 constexpr long kFence = 64; // bytes behind a buffer that nobody may write
-constexpr int kUnwritten = 0x5a;
+constexpr char kUnwritten = char(0xff); // a NaN of each type
+
+/// What a kernel's name says of an input: `_nan0`, `_zeros1` or `_ones2`.
+static std::optional<double> valueInName(const Kernel &kernel, size_t input) {
+  static constexpr std::pair<const char *, double> kinds[] = {
+      {"_nan", NAN}, {"_zeros", 0}, {"_ones", 1}};
+  for (auto [kind, value] : kinds)
+    if (std::strstr(kernel.name, (kind + std::to_string(input)).c_str()))
+      return value;
+  return std::nullopt;
+}
+
+static void fillInput(const Kernel &kernel, size_t input, void *memory) {
+  const Argument &argument = kernel.arguments[input];
+  std::optional<double> fixed = valueInName(kernel, input);
+  for (long i = 0; i < argument.count; ++i)
+    setElement(argument.type, memory, i,
+               fixed ? *fixed : std::rand() / double(RAND_MAX) * 4 - 2);
+}
 
 /// Buffers with the same inputs every time, at these bytes behind multiples of
 /// 256.
@@ -141,9 +161,7 @@ static std::vector<void *> makeBuffers(const Kernel &kernel,
     std::memset(memory, kUnwritten, bytes);
     memory += place;
     if (buffers.size() < kernel.inputs)
-      for (long i = 0; i < argument.count; ++i)
-        setElement(argument.type, memory, i,
-                   std::rand() / double(RAND_MAX) * 4 - 2);
+      fillInput(kernel, buffers.size(), memory);
     buffers.push_back(memory);
   }
   return buffers;
