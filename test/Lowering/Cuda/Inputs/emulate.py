@@ -3,10 +3,12 @@
 Each kernel is compiled for the CPU and several times for a device: for aligned
 buffers, with wide accesses, for any buffers, and, for so many seeds, for buffers
 each of which lies elsewhere: five seeds are every alignment that an operand may
-have up to 16 bytes, beside ever others of the other operands. The device code is that which PTX is made
-of, with its instructions for threads as functions of device.h, and runs on the
-emulated device. The results have to agree with the CPU's and the interpreter's,
-and those of the device to the bit. Of programs in FILE it runs the kernels that weft-fuse makes of them.
+have up to 16 bytes, beside ever others of the other operands. The device code is
+that which PTX is made of, with its instructions for threads as functions of
+device.h, and runs on the emulated device; where there is no toolkit, functions of
+libm take the place of libdevice's. The results have to agree with the CPU's and the
+interpreter's, and those of the device to the bit. Of programs in FILE it runs the
+kernels that weft-fuse makes of them.
 """
 import math
 import os
@@ -26,6 +28,11 @@ BLOCKS = [os.path.join(EMULATION, name + ".cpp")
 
 BYTES = {"i1": 1, "f16": 2, "bf16": 2, "f32": 4, "i32": 4, "f64": 8, "i64": 8}
 
+# Functions of libm that stand for those of libdevice, by how many numbers they take.
+LIBM = {1: "acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp2 expm1 fabs floor log log10"
+           " log1p log2 rint round sin sinh sqrt tan tanh trunc",
+        2: "atan2 copysign fmod pow", 3: "fma"}
+
 
 def run(*command):
     subprocess.run(command, check=True)
@@ -41,6 +48,7 @@ def host_code(ir, prefix):
                 lambda name: "device_" + name[1].replace(".", "_"), ir)
     ir = re.sub(r'(tail )?call float asm "rcp\.approx\.ftz\.f32 [^"]*", "=f,f"\(float (%\w+)\).*',
                 r"fdiv float 1.0, \2", ir)  # of libdevice
+    ir = re.sub(r"(attributes #\d+ = ){ *}", r"\1{ nounwind }", ir)  # llc wants one
     ir = re.sub(r"declare ([^@]*)@(device_\w+)\(([^)]*)\).*", r"declare \1@\2(\3)", ir)
     return re.sub(r"@(k_\w+)", rf"@{prefix}_\1", ir)
 
@@ -67,6 +75,37 @@ def launches_at(kernels, seed):
     return "  plan.program \"eval\" @eval {\n" + "\n".join(lines) + "\n  }\n", places
 
 
+def libm_as_toolkit(folder):
+    """A toolkit whose libdevice calls the functions of libm, as twins do."""
+    lines = []
+    for count, names in LIBM.items():
+        for name in names.split():
+            for element, ending in (("float", "f"), ("double", "")):
+                types = ", ".join([element] * count)
+                values = ", ".join(f"{element} %{i}" for i in range(count))
+                lines.append(f"declare {element} @{name}{ending}({types})")
+                lines.append(f"define {element} @__nv_{name}{ending}({types}) {{\n"
+                             f"  %r = call {element} @{name}{ending}({values})\n  ret {element} %r\n}}")
+    toolkit = os.path.join(folder, "libm")
+    os.makedirs(os.path.join(toolkit, "nvvm/libdevice"), exist_ok=True)
+    with open(os.path.join(toolkit, "nvvm/libdevice/libdevice.10.bc"), "w") as f:
+        f.write("\n".join(lines) + "\n")
+    return toolkit
+
+
+def compile_for_device(path):
+    """With libdevice, or where there is none with libm."""
+    command = ["weft", "compile", path + ".mlir", "--from=lower-to-cuda", "--emit=llvm",
+               "-o", path + ".device.ll"]
+    result = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+    if "libdevice.10.bc of a CUDA toolkit, but found none" in result.stderr:
+        toolkit = libm_as_toolkit(os.path.dirname(path))
+        result = subprocess.run(command, env=dict(os.environ, WEFT_CUDA_HOME=toolkit))
+    elif result.stderr:
+        print(result.stderr, end="", file=sys.stderr)
+    result.check_returncode()
+
+
 def device_object(source, folder, prefix, alignment, program=""):
     """Code of the kernels in the linalg form of `source`, as launches of
     `program` need it."""
@@ -80,8 +119,7 @@ def device_object(source, folder, prefix, alignment, program=""):
         text = without_programs(f.read())
     with open(path + ".mlir", "w") as f:
         f.write(text)
-    run("weft", "compile", path + ".mlir", "--from=lower-to-cuda", "--emit=llvm",
-        "-o", path + ".device.ll")
+    compile_for_device(path)
     with open(path + ".device.ll") as f:
         ir = host_code(f.read(), prefix)
     with open(path + ".ll", "w") as f:
