@@ -63,6 +63,8 @@ if cuda_toolkit:
         config.available_features.add("cudnn")
 if os.path.exists(os.path.join(config.weft_build, "test/emulation/libcuda.so.1")):
     config.available_features.add("emulated-device")
+if os.path.exists(os.path.join(config.weft_build, "test/emulation/WeftTellAccesses.so")):
+    config.available_features.add("told-accesses")
 if os.path.exists(os.path.join(config.weft_build, "test/emulation/libcudnn.so.9")):
     config.available_features.add("emulated-cudnn")
 if os.path.exists(os.path.join(config.weft_build, "test/emulation/nvtx-tool.so")):

@@ -6,9 +6,9 @@ usage: train.py BUILD WORK MODEL DATA [--precision P] [--steps N] [--seeds A:B]
 
 Compiles the model for the CPU and for cuda:sm_90 (--cuda: flags of it alone),
 trains both, and compares their losses: within 1e-4 in f32, 2e-2 in f16 and
-bf16. Every seed is an order of streams, blocks and threads: all of them, and a
-run without a graph, give the same bits in every loss and every weight. --jobs
-lets that many of them run at once.
+bf16. Every seed is an order of streams, blocks and threads: all of them, a run
+without a graph, and one whose memory starts as NaN instead of zeros give the
+same bits in every loss and every weight. --jobs lets that many of them run at once.
 """
 import argparse
 import concurrent.futures
@@ -121,10 +121,11 @@ def main():
     case.compile_all()
     expected, _ = case.train("cpu", "on-cpu")
     first, last = map(int, options.seeds.split(":"))
-    orders = [(f"seed-{seed}", seed, ()) for seed in range(first, last)]
-    orders.append(("no-graph", first, ("--no-graph",)))
+    orders = [(f"seed-{seed}", case.device(seed), ()) for seed in range(first, last)]
+    orders.append(("no-graph", case.device(first), ("--no-graph",)))
+    orders.append(("poisoned", dict(case.device(first), WEFT_FAULT="arena:poison"), ()))
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        made = pool.map(lambda order: case.train("cuda", order[0], *order[2], environment=case.device(order[1])), orders)
+        made = pool.map(lambda order: case.train("cuda", order[0], *order[2], environment=order[1]), orders)
         runs = {name: run for (name, _, _), run in zip(orders, made)}
     reference = runs[f"seed-{first}"]
     for name, run in runs.items():

@@ -2,7 +2,6 @@
 // RUN: weft-opt %s --weft-select-kernels=library=cuda --weft-fuse -o %t/fused.mlir
 // RUN: sed '/weft.program/,/^  }/d' %t/fused.mlir > %t/kernels.mlir
 // RUN: %python %S/Inputs/emulate.py %t/kernels.mlir %t/run 1 | FileCheck %s
-// REQUIRES: cuda-toolkit
 // What a step is on a device, run on this machine: as the CPU's kernels, and with
 // the same bits for wide and for single accesses.
 

@@ -2,7 +2,8 @@
 // the plain order of threads and in another one. What a kernel writes is
 // compared with what the CPU's kernel of the same name writes.
 
-#include "Block.h"
+#include "Fail.h"
+#include "Memory.h"
 #include "numbers.h"
 
 #include <cmath>
@@ -10,7 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// A kernel for buffers that lie so many bytes behind a multiple of 256.
@@ -18,6 +21,8 @@ struct Placed {
   void (*run)(void **);
   std::vector<long> places;
 };
+
+using weft::emulation::DeviceMemory;
 
 struct Kernel {
   const char *name;
@@ -88,12 +93,20 @@ double device_lohi_i2d(unsigned low, unsigned high) {
 }
 }
 
+/// Static shared memory of all kernels.
+extern "C" char __start_weft_shared[] __attribute__((weak)),
+    __stop_weft_shared[] __attribute__((weak));
+
 static void runGrid(const Kernel &kernel, void (*function)(void **),
                     std::vector<void *> buffers, int seed = 0) {
   weft::emulation::Grid grid;
   grid.blocks[0] = kernel.blocks;
   grid.threads[0] = kernel.columns;
   grid.threads[1] = kernel.rows;
+  grid.sharedBegin = __start_weft_shared;
+  grid.sharedEnd = __stop_weft_shared;
+  weft::emulation::setKernelName(kernel.name);
+  weft::emulation::beginLaunch();
   weft::emulation::Order order(seed);
   weft::emulation::runGrid(grid, [&] { function(buffers.data()); }, order);
 }
@@ -124,11 +137,30 @@ static void setElement(const std::string &type, void *to, long i,
   }
 }
 
-constexpr long kFence = 64; // bytes behind a buffer that nobody may write
-constexpr int kUnwritten = 0x5a;
+constexpr long kFence = 64; // bytes behind a buffer that nobody may touch
+constexpr char kUnwritten = char(weft::emulation::kPoison);
+
+/// What a kernel's name says of an input: `_nan0`, `_zeros1` or `_ones2`.
+static std::optional<double> valueInName(const Kernel &kernel, size_t input) {
+  static constexpr std::pair<const char *, double> kinds[] = {
+      {"_nan", NAN}, {"_zeros", 0}, {"_ones", 1}};
+  for (auto [kind, value] : kinds)
+    if (std::strstr(kernel.name, (kind + std::to_string(input)).c_str()))
+      return value;
+  return std::nullopt;
+}
+
+static void fillInput(const Kernel &kernel, size_t input, void *memory) {
+  const Argument &argument = kernel.arguments[input];
+  std::optional<double> fixed = valueInName(kernel, input);
+  for (long i = 0; i < argument.count; ++i)
+    setElement(argument.type, memory, i,
+               fixed ? *fixed : std::rand() / double(RAND_MAX) * 4 - 2);
+}
 
 /// Buffers with the same inputs every time, at these bytes behind multiples of
-/// 256.
+/// 256. Each is an allocation of its own, in which nobody has written what is
+/// before and behind it: to read that is an error.
 static std::vector<void *> makeBuffers(const Kernel &kernel,
                                        const std::vector<long> &places) {
   std::srand(1);
@@ -136,17 +168,21 @@ static std::vector<void *> makeBuffers(const Kernel &kernel,
   for (const Argument &argument : kernel.arguments) {
     long place = places[buffers.size()];
     long bytes = place + argument.count * bytesOf(argument.type) + kFence;
-    char *memory =
-        static_cast<char *>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
-    std::memset(memory, kUnwritten, bytes);
-    memory += place;
-    if (buffers.size() < kernel.inputs)
-      for (long i = 0; i < argument.count; ++i)
-        setElement(argument.type, memory, i,
-                   std::rand() / double(RAND_MAX) * 4 - 2);
+    DeviceMemory &device = DeviceMemory::get();
+    char *memory = device.allocate(bytes) + place;
+    if (buffers.size() < kernel.inputs) {
+      fillInput(kernel, buffers.size(), memory);
+      device.markWritten(memory, bytes - place - kFence);
+    }
     buffers.push_back(memory);
   }
   return buffers;
+}
+
+static void freeBuffers(const std::vector<void *> &buffers) {
+  DeviceMemory &device = DeviceMemory::get();
+  for (void *memory : buffers)
+    device.free(device.find(memory)->begin);
 }
 
 /// Each buffer `skew` of its elements behind a multiple of 256 bytes.
@@ -174,6 +210,7 @@ static void writeBuffers(const Kernel &kernel,
 /// device writes is left in the folder.
 static int checkKernel(const Kernel &kernel, const std::string &folder) {
   bool isExact = std::strstr(kernel.name, "exact");
+  const std::string fence(kFence, kUnwritten);
   std::vector<void *> cpu = makeBuffers(kernel, 0),
                       wide = makeBuffers(kernel, 0),
                       mixed = makeBuffers(kernel, 0),
@@ -197,26 +234,30 @@ static int checkKernel(const Kernel &kernel, const std::string &folder) {
   for (size_t i = 0; i < cpu.size(); ++i) {
     const Argument &argument = kernel.arguments[i];
     long bytes = argument.count * bytesOf(argument.type);
-    char *fence = static_cast<char *>(cpu[i]) + bytes;
     expect(isExact ? !std::memcmp(cpu[i], wide[i], bytes)
                    : isClose(argument, cpu[i], wide[i]),
            "is not the CPU's", i);
     expect(!std::memcmp(wide[i], mixed[i], bytes),
            "has other bits in another order of threads", i);
-    expect(!std::memcmp(static_cast<char *>(wide[i]) + bytes, fence, kFence),
+    expect(!std::memcmp(static_cast<char *>(wide[i]) + bytes, fence.data(),
+                        kFence),
            "is too long", i);
     for (const std::vector<void *> &buffers : elsewhere) {
       char *end = static_cast<char *>(buffers[i]) + bytes;
       expect(!std::memcmp(wide[i], buffers[i], bytes),
              "has other bits at another place", i);
-      expect(!std::memcmp(end, fence, kFence), "is too long at another place",
-             i);
+      expect(!std::memcmp(end, fence.data(), kFence),
+             "is too long at another place", i);
       if (reinterpret_cast<uintptr_t>(buffers[i]) % 256 != 0)
         expect(end[-bytes - 1] == kUnwritten, "begins too early", i);
     }
     if (i < kernel.inputs)
       expect(!std::memcmp(cpu[i], wide[i], bytes), "has changed", i);
   }
+  for (const std::vector<void *> &buffers : elsewhere)
+    freeBuffers(buffers);
+  for (const std::vector<void *> *buffers : {&cpu, &wide, &mixed})
+    freeBuffers(*buffers);
   std::printf("%s: %s\n", kernel.name, wrong ? "wrong" : "equal");
   return wrong;
 }

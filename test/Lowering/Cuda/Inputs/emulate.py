@@ -1,17 +1,22 @@
-"""emulate.py FILE FOLDER [SEEDS]: runs the kernels of FILE as a device would.
+"""emulate.py FILE FOLDER [SEEDS [SHORT]]: runs the kernels of FILE as a device would.
 
 Each kernel is compiled for the CPU and several times for a device: for aligned
 buffers, with wide accesses, for any buffers, and, for so many seeds, for buffers
 each of which lies elsewhere: five seeds are every alignment that an operand may
-have up to 16 bytes, beside ever others of the other operands. The device code is that which PTX is made
-of, with its instructions for threads as functions of device.h, and runs on the
-emulated device. The results have to agree with the CPU's and the interpreter's,
-and those of the device to the bit. Of programs in FILE it runs the kernels that weft-fuse makes of them.
+have up to 16 bytes, beside ever others of the other operands. The device code is
+that which PTX is made of, with its instructions for threads as functions of
+device.h, and runs on the emulated device; where there is no toolkit, functions of
+libm take the place of libdevice's. The results have to agree with the CPU's and the
+interpreter's, and those of the device to the bit. Of programs in FILE it runs the
+kernels that weft-fuse makes of them. Where the build has the pass that lets kernels
+say their accesses, what they read outside of their buffers, which are allocations of
+their own, is an error; SHORT=KERNEL.NUMBER is a buffer that lacks its last element.
 """
 import math
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 
@@ -21,10 +26,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 EMULATION = os.path.join(HERE, "../../../emulation")
 INCLUDE = os.path.join(HERE, "../../../../include")
 BLOCKS = [os.path.join(EMULATION, name + ".cpp")
-          for name in ("Block", "Fail", "Fiber", "Scheduler", "Settings")]
+          for name in ("Accesses", "Block", "Copies", "Fail", "Faults", "Fiber", "Memory", "Scheduler", "Settings")]
 
 
 BYTES = {"i1": 1, "f16": 2, "bf16": 2, "f32": 4, "i32": 4, "f64": 8, "i64": 8}
+
+# Functions of libm that stand for those of libdevice, by how many numbers they take.
+LIBM = {1: "acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp2 expm1 fabs floor log log10"
+           " log1p log2 rint round sin sinh sqrt tan tanh trunc",
+        2: "atan2 copysign fmod pow", 3: "fma"}
 
 
 def run(*command):
@@ -33,6 +43,7 @@ def run(*command):
 
 def host_code(ir, prefix):
     """LLVM IR for a device as IR for this machine."""
+    ir = re.sub(r"^(@.* addrspace\(3\) global [^,\n]*)", r'\1, section "weft_shared"', ir, flags=re.M)
     ir = re.sub(r"addrspace\(\d+\) ?", "", ir)
     ir = re.sub(r"target (datalayout|triple) = .*\n", "", ir)
     ir = re.sub(r'"(target-cpu|target-features|nvvm\.\w+)"(="[^"]*")?', "", ir)
@@ -41,6 +52,7 @@ def host_code(ir, prefix):
                 lambda name: "device_" + name[1].replace(".", "_"), ir)
     ir = re.sub(r'(tail )?call float asm "rcp\.approx\.ftz\.f32 [^"]*", "=f,f"\(float (%\w+)\).*',
                 r"fdiv float 1.0, \2", ir)  # of libdevice
+    ir = re.sub(r"(attributes #\d+ = ){ *}", r"\1{ nounwind }", ir)  # llc wants one
     ir = re.sub(r"declare ([^@]*)@(device_\w+)\(([^)]*)\).*", r"declare \1@\2(\3)", ir)
     return re.sub(r"@(k_\w+)", rf"@{prefix}_\1", ir)
 
@@ -67,6 +79,37 @@ def launches_at(kernels, seed):
     return "  plan.program \"eval\" @eval {\n" + "\n".join(lines) + "\n  }\n", places
 
 
+def libm_as_toolkit(folder):
+    """A toolkit whose libdevice calls the functions of libm, as twins do."""
+    lines = []
+    for count, names in LIBM.items():
+        for name in names.split():
+            for element, ending in (("float", "f"), ("double", "")):
+                types = ", ".join([element] * count)
+                values = ", ".join(f"{element} %{i}" for i in range(count))
+                lines.append(f"declare {element} @{name}{ending}({types})")
+                lines.append(f"define {element} @__nv_{name}{ending}({types}) {{\n"
+                             f"  %r = call {element} @{name}{ending}({values})\n  ret {element} %r\n}}")
+    toolkit = os.path.join(folder, "libm")
+    os.makedirs(os.path.join(toolkit, "nvvm/libdevice"), exist_ok=True)
+    with open(os.path.join(toolkit, "nvvm/libdevice/libdevice.10.bc"), "w") as f:
+        f.write("\n".join(lines) + "\n")
+    return toolkit
+
+
+def compile_for_device(path):
+    """With libdevice, or where there is none with libm."""
+    command = ["weft", "compile", path + ".mlir", "--from=lower-to-cuda", "--emit=llvm",
+               "-o", path + ".device.ll"]
+    result = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+    if "libdevice.10.bc of a CUDA toolkit, but found none" in result.stderr:
+        toolkit = libm_as_toolkit(os.path.dirname(path))
+        result = subprocess.run(command, env=dict(os.environ, WEFT_CUDA_HOME=toolkit))
+    elif result.stderr:
+        print(result.stderr, end="", file=sys.stderr)
+    result.check_returncode()
+
+
 def device_object(source, folder, prefix, alignment, program=""):
     """Code of the kernels in the linalg form of `source`, as launches of
     `program` need it."""
@@ -80,15 +123,23 @@ def device_object(source, folder, prefix, alignment, program=""):
         text = without_programs(f.read())
     with open(path + ".mlir", "w") as f:
         f.write(text)
-    run("weft", "compile", path + ".mlir", "--from=lower-to-cuda", "--emit=llvm",
-        "-o", path + ".device.ll")
+    compile_for_device(path)
     with open(path + ".device.ll") as f:
         ir = host_code(f.read(), prefix)
     with open(path + ".ll", "w") as f:
         f.write(ir)
+    tell_accesses(path + ".ll")
     run("llc", "-O1", "-mtriple=x86_64-unknown-linux-gnu", "-mattr=+avx2,+f16c,+fma",
         "-relocation-model=pic", "-filetype=obj", path + ".ll", "-o", path + ".o")
     return path + ".o"
+
+
+def tell_accesses(path):
+    """Lets kernels say each access to memory, where the build has the pass for it."""
+    bin = os.path.dirname(shutil.which("weft"))
+    plugin = os.path.join(bin, "../test/emulation/WeftTellAccesses.so")
+    if os.path.exists(plugin):
+        run("opt", "-S", "-O0", "-load-pass-plugin=" + plugin, path, "-o", path)
 
 
 def cpu_object(source, folder):
@@ -126,7 +177,7 @@ def find_kernels(functions, inputs, folder):
                numbers("known_grid_size", launches[name])[0])
 
 
-def write_main(path, kernels, placed):
+def write_main(path, kernels, placed, short):
     lines, table = ['#include "device.h"'], []
     for name, arguments, inputs, extent, block, grid in kernels:
         pointers = ", ".join(["void *"] * len(arguments))
@@ -135,12 +186,13 @@ def write_main(path, kernels, placed):
         for prefix in ("wide", "narrow", *placed):
             lines.append(f'extern "C" void {prefix}_{name}({pointers});')
             lines.append(f"static void {prefix}{name}(void **b) {{ {prefix}_{name}({passed}); }}")
-        listed = ", ".join(f'{{"{element}", {count}}}' for element, count in arguments)
+        listed = ", ".join(f'{{"{element}", {count - (f"{name}.{i}" == short)}}}'
+                           for i, (element, count) in enumerate(arguments))
         elsewhere = ", ".join(f"{{{prefix}{name}, {{{', '.join(map(str, places[name]))}}}}}"
                               for prefix, places in placed.items())
         table.append(f'{{"{name}", {name}, wide{name}, narrow{name}, {{{elsewhere}}}, {{{listed}}}, {inputs}, '
                      f"{extent}, {block[0]}, {block[1]}, {grid}}}")
-    lines.append("int main(int, char **folder) { int wrong = 0;\n  for (const Kernel &kernel : std::vector<Kernel>{")
+    lines.append("int main(int, char **folder) { int wrong = 0; weft::emulation::reportFaults();\n  for (const Kernel &kernel : std::vector<Kernel>{")
     lines.append(",\n".join(table) + "})\n    wrong += checkKernel(kernel, folder[1]);\n  return wrong != 0; }")
     with open(path, "w") as f:
         f.write("\n".join(lines) + "\n")
@@ -161,7 +213,7 @@ def kernels_of_programs(source, folder):
     return path
 
 
-def main(source, folder, seeds="0"):
+def main(source, folder, seeds="0", short=""):
     os.makedirs(folder, exist_ok=True)
     with open(source) as f:
         if "weft.program" in f.read():
@@ -179,11 +231,13 @@ def main(source, folder, seeds="0"):
             [(name, buffers, inputs[name]) for name, buffers in functions], seed)
         objects.append(device_object(linalg, folder, f"placed{seed}", 256, program))
     path = os.path.join(folder, "main")
-    write_main(path + ".cpp", find_kernels(functions, inputs, folder), placed)
+    write_main(path + ".cpp", find_kernels(functions, inputs, folder), placed, short)
     run("clang++", "-std=c++17", "-O1", "-I", HERE, "-I", EMULATION, "-I", INCLUDE, path + ".cpp", *BLOCKS, *objects, "-lm", "-o", path)
     written = os.path.join(folder, "written")
     os.makedirs(written, exist_ok=True)
     wrong = subprocess.run([path, written]).returncode
+    if wrong == 99:  # an error of the emulated device
+        return wrong
     return interpreter.compare(source, written) or wrong
 
 
