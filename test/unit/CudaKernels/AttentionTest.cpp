@@ -242,7 +242,6 @@ TEST_P(CudaAttention, OneKeyBackward) {
     auto [error, most] = oneKeyBackward(make(), 128, range);
     const double rounded = dtype == WEFT_F32 ? 0.0 : most * 0x1p-23;
     EXPECT_LT(error, bound(dtype) + rounded) << range;
-    printf("%g %g %g\n", range, error, rounded);
   }
 }
 
