@@ -86,14 +86,14 @@ template <int D> struct WideSoftmax {
         scores[i][j] = p;
       }
     }
-    if constexpr (!Rules::drops)
-      return;
+    if constexpr (Rules::drops) {
 #pragma unroll
-    for (int i = 0; i < kOwn; ++i)
+      for (int i = 0; i < kOwn; ++i)
 #pragma unroll
-      for (int j = 0; j < kColumns / 16; ++j)
-        if (!kept.keeps(i, j))
-          scores[i][j] = 0.0f;
+        for (int j = 0; j < kColumns / 16; ++j)
+          if (!kept.keeps(i, j))
+            scores[i][j] = 0.0f;
+    }
   }
 
   /// Adds up the sums; `lse` is that of the thread's first row.
