@@ -148,7 +148,7 @@ struct AskedBlocks {
 };
 } // namespace
 
-/// Of kernels of which something is in memory, by their names.
+/// Of all kernels, by their names.
 using AskedOf = llvm::StringMap<AskedBlocks>;
 
 /// The next number to ask for, after what the last one gave.
