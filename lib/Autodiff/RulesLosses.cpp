@@ -7,12 +7,15 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-/// The gradient of the loss for one element: g, or g / count for a mean.
+/// `factor` times the gradient of the loss for one element: g, or g / count for
+/// a mean. The count is exact in f32, its inverse is not.
 Value perElement(Value input, LossReduction reduction, Adjoint &a,
                  double factor = 1) {
-  if (reduction == LossReduction::Mean)
-    factor /= static_cast<double>(tensorType(input).getNumElements());
-  return factor == 1 ? a.grad() : a.scale(a.grad(), factor);
+  Value grad = factor == 1 ? a.grad() : a.scale(a.grad(), factor);
+  if (reduction != LossReduction::Mean)
+    return grad;
+  const double count = static_cast<double>(tensorType(input).getNumElements());
+  return a.div(grad, a.constant(count, grad));
 }
 
 /// 2 (input - target), and its negative for the target.

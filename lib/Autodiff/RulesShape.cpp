@@ -41,7 +41,8 @@ LogicalResult reduceRule(ReduceOp op, Adjoint &a) {
     int64_t count = 1;
     for (int64_t dim : op.getDims())
       count *= shape[dim];
-    Value share = a.scale(a.wide(grad), 1.0 / static_cast<double>(count));
+    Value all = a.wide(grad);
+    Value share = a.div(all, a.constant(static_cast<double>(count), all));
     grad = a.cast(share, elementTypeOf(grad));
   }
   a.set(0, a.broadcast(grad, shape));

@@ -13,8 +13,10 @@ weft.program @micro(%g: tensor<f32> {weft.input = "loss_seed"}, %flag: tensor<f3
   // CHECK: %[[B:.*]] = weft.read @b
   %b = weft.read @b : tensor<3x4xf32>
   %y = weft.mse %a, %b : tensor<3x4xf32>
-  // CHECK: %[[C0:.*]] = weft.constant dense<0.166666672> : tensor<f32>
-  // CHECK-NEXT: %[[V0:.*]] = weft.mul %[[G]], %[[C0]]
+  // CHECK: %[[TWO:.*]] = weft.constant dense<2.000000e+00> : tensor<f32>
+  // CHECK-NEXT: %[[G2:.*]] = weft.mul %[[G]], %[[TWO]]
+  // CHECK-NEXT: %[[COUNT:.*]] = weft.constant dense<1.200000e+01> : tensor<f32>
+  // CHECK-NEXT: %[[V0:.*]] = weft.div %[[G2]], %[[COUNT]]
   // CHECK-NEXT: %[[V1:.*]] = weft.sub %[[A]], %[[B]]
   // CHECK-NEXT: %[[V2:.*]] = weft.mul %[[V1]], %[[V0]]
   // CHECK: weft.accumulate %{{.*}}, %[[V2]],

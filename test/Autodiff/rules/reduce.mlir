@@ -26,8 +26,8 @@ weft.program @micro(%g: tensor<3x1xf32> {weft.input = "loss_seed"}, %flag: tenso
     -> (tensor<3x1xf32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
   %x = weft.read @x : tensor<3x4xf32>
   %y = weft.reduce mean %x dims [1] {keep_dims} : tensor<3x4xf32>
-  // CHECK: %[[C0:.*]] = weft.constant dense<2.500000e-01> : tensor<f32>
-  // CHECK-NEXT: %[[V0:.*]] = weft.mul %[[G]], %[[C0]]
+  // CHECK: %[[C0:.*]] = weft.constant dense<4.000000e+00> : tensor<f32>
+  // CHECK-NEXT: %[[V0:.*]] = weft.div %[[G]], %[[C0]]
   // CHECK-NEXT: %[[V1:.*]] = weft.broadcast %[[V0]] : tensor<3x1xf32> to tensor<3x4xf32>
   // CHECK: weft.accumulate %{{.*}}, %[[V1]],
   weft.return %y : tensor<3x1xf32>
