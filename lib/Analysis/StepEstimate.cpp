@@ -13,7 +13,8 @@ namespace weft {
 /// Further micro-steps of a step have programs of their own.
 static bool isOfOneMicroStep(plan::ProgramOp program) {
   return program.getSymName() == names::kMicro ||
-         program.getSymName() == names::kApply;
+         program.getSymName() == names::kApply ||
+         program.getSymName() == names::kDenominators;
 }
 
 StepEstimate estimateStep(ModuleOp module) {

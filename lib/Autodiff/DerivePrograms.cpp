@@ -1,12 +1,16 @@
 //===- DerivePrograms.cpp - Programs of a training step from the model ----===//
 
+#include "Denominators.h"
 #include "InitProgram.h"
+#include "RowFlows.h"
 
 #include "weft/Autodiff/Passes.h"
 #include "weft/Formats/Names.h"
 #include "weft/Weft/Losses.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <limits>
 
 namespace weft {
 #define GEN_PASS_DEF_DERIVEPROGRAMSPASS
@@ -48,8 +52,8 @@ LogicalResult checkNames(ModuleOp module, ProgramOp model) {
       return other->emitOpError("expects another name, but got @")
              << name << ", which weft-derive-programs defines";
   }
-  for (StringRef name :
-       {names::kLossSeed, names::kAccumulate, names::kRng, names::kRank})
+  for (StringRef name : {names::kLossSeed, names::kAccumulate, names::kRng,
+                         names::kRank, names::kBatchShare})
     if (model.findInput(name))
       return model.emitOpError("expects other input names, but got '")
              << name << "', which the runtime fills";
@@ -140,27 +144,49 @@ void keepOnlyLosses(ProgramOp program, ArrayRef<LossTerm> terms) {
   (void)result;
 }
 
-/// The weighted sum of the outputs, in their order.
-Value weightedSum(ProgramOp program, ArrayRef<LossTerm> terms) {
+Value makeScalar(OpBuilder &builder, Location loc, RankedTensorType type,
+                 double number) {
+  Attribute value = builder.getFloatAttr(type.getElementType(), number);
+  return ConstantOp::create(
+      builder, loc, cast<ElementsAttr>(DenseElementsAttr::get(type, value)));
+}
+
+/// The weighted sum of the outputs, in their order. A term without a counted
+/// target in the step is not defined and adds nothing; without any term the
+/// loss is NaN.
+Value weightedSum(ProgramOp program, ArrayRef<LossTerm> terms,
+                  const Denominators &denominators) {
   ReturnOp terminator = program.getTerminator();
   OpBuilder builder(terminator);
   Location loc = program.getLoc();
-  Value sum;
-  for (auto [term, value] : llvm::zip_equal(terms, terminator.getOutputs())) {
+  Value sum, noTerm;
+  bool mayBeEmpty = true;
+  for (auto [index, value] : llvm::enumerate(terminator.getOutputs())) {
     auto type = cast<RankedTensorType>(value.getType());
-    Attribute weight = builder.getFloatAttr(type.getElementType(), term.weight);
-    Value factor = ConstantOp::create(
-        builder, loc, cast<ElementsAttr>(DenseElementsAttr::get(type, weight)));
+    Value factor = makeScalar(builder, loc, type, terms[index].weight);
     Value scaled = MulOp::create(builder, loc, value, factor);
+    if (Value none = denominators.isEmptyTerm(builder, index)) {
+      scaled = SelectOp::create(builder, loc, none,
+                                makeScalar(builder, loc, type, 0), scaled);
+      noTerm = noTerm ? AndOp::create(builder, loc, noTerm, none) : none;
+    } else {
+      mayBeEmpty = false;
+    }
     sum = sum ? AddOp::create(builder, loc, sum, scaled) : scaled;
   }
-  return sum;
+  if (!mayBeEmpty)
+    return sum;
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  auto type = cast<RankedTensorType>(sum.getType());
+  return SelectOp::create(builder, loc, noTerm,
+                          makeScalar(builder, loc, type, nan), sum);
 }
 
 /// Puts the output `loss`, the weighted sum of the others, before them.
-void addTotal(ProgramOp program, ArrayRef<LossTerm> terms) {
+void addTotal(ProgramOp program, ArrayRef<LossTerm> terms,
+              const Denominators &denominators) {
   ReturnOp terminator = program.getTerminator();
-  Value sum = weightedSum(program, terms);
+  Value sum = weightedSum(program, terms, denominators);
   SmallVector<Value> outputs = {sum};
   llvm::append_range(outputs, terminator.getOutputs());
   terminator.getOutputsMutable().assign(outputs);
@@ -177,14 +203,15 @@ void addTotal(ProgramOp program, ArrayRef<LossTerm> terms) {
 
 /// A program of that name and kind with the model's body and its losses.
 ProgramOp fork(ProgramOp model, OpBuilder &builder, StringRef name,
-               ProgramKind kind) {
+               ProgramKind kind, const Denominators &denominators) {
   SmallVector<LossTerm> terms = *findLosses(model, /*allowF64=*/true);
   auto program = cast<ProgramOp>(builder.clone(*model));
   program.setSymName(name);
   program.setKind(kind);
   keepOnlyLosses(program, terms);
+  denominators.divide(program);
   if (program.findOutput(kLossName) < 0)
-    addTotal(program, terms);
+    addTotal(program, terms, denominators);
   return program;
 }
 
@@ -198,19 +225,44 @@ struct DeriveProgramsPass
         failed(checkParameters(module, *model)) || failed(checkKeys(*model)))
       return signalPassFailure();
 
+    FailureOr<Denominators> denominators = Denominators::find(*model);
+    if (failed(denominators))
+      return signalPassFailure();
+
+    tellOfSplits(module, *model);
     OpBuilder builder(*model);
     if (failed(buildInitProgram(module, builder)))
       return signalPassFailure();
-    buildMicro(*model, builder);
-    buildEval(*model, builder);
+    if (!denominators->empty())
+      denominators->build(builder);
+    buildMicro(*model, builder, *denominators);
+    buildEval(*model, builder, *denominators);
     for (auto program : module.getOps<ProgramOp>())
       if (program.getKind() == ProgramKind::Logits)
         numDropped += removeRandom(program);
     model->erase();
   }
 
-  void buildMicro(ProgramOp model, OpBuilder &builder) {
-    ProgramOp micro = fork(model, builder, names::kMicro, ProgramKind::Micro);
+  /// A loss whose value depends on the split of rows is legal: whoever trains
+  /// with it should know.
+  void tellOfSplits(ModuleOp module, ProgramOp model) {
+    Operation *origin = findSplitDependence(model);
+    if (!origin) {
+      module->setAttr(WeftDialect::kRowMeanAttr, UnitAttr::get(&getContext()));
+      return;
+    }
+    ++numSplitLosses;
+    origin->emitRemark()
+        << "the loss is not known to be a mean over rows behind this op: it "
+           "may "
+           "depend on how rows are split into micro-batches, ranks and "
+           "evaluation batches";
+  }
+
+  void buildMicro(ProgramOp model, OpBuilder &builder,
+                  const Denominators &denominators) {
+    ProgramOp micro =
+        fork(model, builder, names::kMicro, ProgramKind::Micro, denominators);
     auto loss = cast<RankedTensorType>(micro.getResultTypes()[0]);
     micro.addInput(names::kLossSeed, loss);
     micro.addInput(names::kAccumulate, loss.clone(builder.getF32Type()));
@@ -219,8 +271,10 @@ struct DeriveProgramsPass
   }
 
   /// Writes of the model belong to training.
-  void buildEval(ProgramOp model, OpBuilder &builder) {
-    ProgramOp eval = fork(model, builder, names::kEval, ProgramKind::Eval);
+  void buildEval(ProgramOp model, OpBuilder &builder,
+                 const Denominators &denominators) {
+    ProgramOp eval =
+        fork(model, builder, names::kEval, ProgramKind::Eval, denominators);
     ReturnOp terminator = eval.getTerminator();
     terminator.getValuesMutable().clear();
     terminator.setTargetsAttr(builder.getArrayAttr({}));

@@ -23,7 +23,8 @@ bool startsConstant(ParamOp param) {
   return kind != InitKind::Normal && kind != InitKind::Uniform;
 }
 
-/// The micro program of a copy of `module`, without the other programs.
+/// The micro program of a copy of `module`, with the program that its
+/// denominators come from, without the others.
 FailureOr<OwningOpRef<ModuleOp>>
 deriveMicro(ModuleOp module, const GradientCheckOptions &options) {
   OwningOpRef<ModuleOp> copy = module.clone();
@@ -35,9 +36,35 @@ deriveMicro(ModuleOp module, const GradientCheckOptions &options) {
     return failure();
   for (ProgramOp program :
        llvm::make_early_inc_range(copy->getOps<ProgramOp>()))
-    if (program.getKind() != ProgramKind::Micro)
+    if (program.getKind() != ProgramKind::Micro &&
+        program.getKind() != ProgramKind::Denominators)
       program->erase();
   return copy;
+}
+
+/// Computes the denominators of the losses, which no parameter changes, and
+/// leaves the micro program alone.
+LogicalResult countTargets(GradientProblem &problem) {
+  ModuleOp module = *problem.forward;
+  ProgramOp program = findProgram(module, ProgramKind::Denominators);
+  if (!program)
+    return success();
+  Interpreter interpreter(module);
+  for (const auto &[name, value] : problem.states)
+    if (failed(interpreter.setState(name, value)))
+      return failure();
+  std::optional<ProgramInfo> info =
+      findProgram(interpreter, ProgramKind::Denominators);
+  TensorMap inputs = makeInputs(*info, /*seed=*/0);
+  for (auto &[name, value] : inputs)
+    if (auto given = problem.inputs.find(name); given != problem.inputs.end())
+      value = given->second;
+  if (failed(interpreter.run(info->name, inputs)))
+    return failure();
+  for (const std::string &name : info->written)
+    problem.states[name] = *interpreter.findState(name);
+  program->erase();
+  return success();
 }
 
 /// Draws inputs and parameters from the seed, but for what `options` gives.
@@ -63,7 +90,7 @@ LogicalResult drawValues(GradientProblem &problem,
   }
   for (const auto &[name, value] : options.states)
     problem.states[name] = value;
-  return success();
+  return countTargets(problem);
 }
 
 } // namespace

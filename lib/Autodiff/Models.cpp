@@ -1,6 +1,7 @@
 //===- Models.cpp - The adjoints of the weft ops --------------------------===//
 
 #include "Adjoint.h"
+#include "RowFlows.h"
 
 #include "weft/Autodiff/Passes.h"
 
@@ -14,5 +15,6 @@ void weft::registerAutodiffModels(DialectRegistry &registry) {
     attachMatmulRules(context);
     attachLayerRules(context);
     attachLossRules(context);
+    attachRowFlows(context);
   });
 }

@@ -10,13 +10,14 @@ using namespace weft;
 
 const std::vector<std::string_view> &weft::programKinds() {
   static const std::vector<std::string_view> kinds = {
-      names::kInit, names::kMicro,  names::kApply,
-      names::kEval, names::kLogits, names::kRefresh};
+      names::kInit,   names::kMicro,   names::kApply,       names::kEval,
+      names::kLogits, names::kRefresh, names::kDenominators};
   return kinds;
 }
 
 bool weft::readsData(std::string_view kind) {
-  return kind == names::kMicro || kind == names::kEval;
+  return kind == names::kMicro || kind == names::kEval ||
+         kind == names::kDenominators;
 }
 
 const std::vector<PortRule> &weft::inputRules() {
@@ -25,6 +26,8 @@ const std::vector<PortRule> &weft::inputRules() {
       {names::kMicro, names::kLossSeed, "f32", 0},
       {names::kMicro, names::kAccumulate, "f32", 0},
       {names::kMicro, names::kRng, "i64", 2},
+      {names::kDenominators, names::kAccumulate, "f32", 0},
+      {names::kDenominators, names::kBatchShare, "f64", 0},
       {names::kApply, names::kLr, "f64", 0},
       {names::kApply, names::kBeta1, "f64", 0},
       {names::kApply, names::kBeta2, "f64", 0},
@@ -43,7 +46,8 @@ const std::vector<PortRule> &weft::outputRules() {
       {names::kApply, names::kGradNorm, "f64", 0},
       {names::kApply, names::kFoundInf, "i1", 0},
       {names::kApply, names::kLossScale, "f32", 0},
-      {names::kApply, names::kScaleExhausted, "i1", 0}};
+      {names::kApply, names::kScaleExhausted, "i1", 0},
+      {names::kApply, names::kNoTargets, "i1", 0}};
   return rules;
 }
 
@@ -73,7 +77,8 @@ const PortRule *weft::findOutputRule(std::string_view kind,
 }
 
 bool weft::isFilledByHost(std::string_view name) {
-  return findInputRule(names::kMicro, name);
+  return findInputRule(names::kMicro, name) ||
+         findInputRule(names::kDenominators, name);
 }
 
 std::string weft::spellNames(const std::vector<std::string> &names) {

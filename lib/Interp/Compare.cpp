@@ -81,9 +81,12 @@ public:
 
 private:
   std::vector<ProgramPair> pairPrograms();
+  void noteUnpaired(const std::vector<ProgramPair> &pairs,
+                    llvm::ArrayRef<ProgramInfo> others);
   llvm::LogicalResult setInitialStates();
   llvm::LogicalResult setGivenStates();
   llvm::LogicalResult perturbParameters();
+  llvm::LogicalResult runAhead(int64_t step);
   llvm::LogicalResult runPair(const ProgramPair &pair, int64_t step);
   TensorMap inputsOf(const ProgramInfo &program, const TensorMap &shared,
                      int64_t step, int64_t rank);
@@ -94,6 +97,8 @@ private:
   RanksRunner a, b;
   const CompareOptions &options;
   Comparison result;
+  /// The program `denominators` of the second module, if the first has none.
+  std::optional<ProgramInfo> ahead;
 };
 } // namespace
 
@@ -151,14 +156,35 @@ std::vector<ProgramPair> Comparer::pairPrograms() {
       result.notes.push_back("program '@" + first.name +
                              "' is only in the first module");
   }
-  for (const ProgramInfo &second : others)
-    if (llvm::none_of(pairs, [&](const ProgramPair &p) {
-          return p.second.op == second.op;
-        }))
-      result.notes.push_back("program '@" + second.name +
-                             "' is only in the second module");
+  noteUnpaired(pairs, others);
   addSums(pairs);
   return pairs;
+}
+
+/// What counts targets ahead of a micro-step runs before the pairs.
+void Comparer::noteUnpaired(const std::vector<ProgramPair> &pairs,
+                            llvm::ArrayRef<ProgramInfo> others) {
+  for (const ProgramInfo &second : others) {
+    if (llvm::any_of(pairs, [&](const ProgramPair &p) {
+          return p.second.op == second.op;
+        }))
+      continue;
+    if (second.name == names::kDenominators)
+      ahead = second;
+    else if (!names::keepsDenominators(second.name))
+      result.notes.push_back("program '@" + second.name +
+                             "' is only in the second module");
+  }
+}
+
+/// A model divides by what its own targets count: so does what is derived.
+llvm::LogicalResult Comparer::runAhead(int64_t step) {
+  if (!ahead)
+    return llvm::success();
+  std::vector<TensorMap> inputs;
+  for (int64_t rank = 0; rank < b.getNumRanks(); ++rank)
+    inputs.push_back(inputsOf(*ahead, {}, step, rank));
+  return llvm::success(succeeded(b.run(ahead->name, inputs)));
 }
 
 llvm::LogicalResult Comparer::setInitialStates() {
@@ -278,10 +304,13 @@ llvm::FailureOr<Comparison> Comparer::run() {
     return llvm::failure();
   if (failed(refreshStates(a)) || failed(refreshStates(b)))
     return llvm::failure();
-  for (int64_t step = 0; step < options.steps; ++step)
+  for (int64_t step = 0; step < options.steps; ++step) {
+    if (failed(runAhead(step)))
+      return llvm::failure();
     for (const ProgramPair &pair : pairs)
       if (!isInit(pair) && failed(runPair(pair, step)))
         return llvm::failure();
+  }
   return std::move(result);
 }
 

@@ -14,9 +14,9 @@ namespace weft {
 /// The inputs that passes add to programs; the weight decay is the default
 /// optimizer's.
 static const std::pair<const char *, double> knownInputs[] = {
-    {names::kLossSeed, 1},   {names::kAccumulate, 0}, {names::kLr, 1e-3},
-    {names::kBeta1, 0.9},    {names::kBeta2, 0.999},  {names::kEps, 1e-8},
-    {names::kMomentum, 0.9}, {names::kMaxNorm, 1}};
+    {names::kLossSeed, 1}, {names::kAccumulate, 0}, {names::kBatchShare, 1},
+    {names::kLr, 1e-3},    {names::kBeta1, 0.9},    {names::kBeta2, 0.999},
+    {names::kEps, 1e-8},   {names::kMomentum, 0.9}, {names::kMaxNorm, 1}};
 
 /// The value of an input that a pass adds; the decay of one optimizer among
 /// others, "adamw_weight_decay", is that of all.
@@ -106,8 +106,8 @@ std::vector<ProgramInfo> programsInOrder(const ModuleRunner &runner) {
   programs = runner.getPrograms();
   for (ProgramKind kind :
        {ProgramKind::Init, ProgramKind::Refresh, ProgramKind::Model,
-        ProgramKind::Micro, ProgramKind::Apply, ProgramKind::Eval,
-        ProgramKind::Logits})
+        ProgramKind::Denominators, ProgramKind::Micro, ProgramKind::Apply,
+        ProgramKind::Eval, ProgramKind::Logits})
     for (const ProgramInfo &program : programs)
       if (program.kind == kind)
         sorted.push_back(program);

@@ -5,6 +5,7 @@
 #include "Collectives.h"
 #include "ProgramRun.h"
 #include "weft/Dist/Dist.h"
+#include "weft/Formats/Names.h"
 #include "weft/Formats/RankDivisors.h"
 #include "weft/Interp/Inputs.h"
 #include "weft/Interp/StreamOrders.h"
@@ -91,11 +92,12 @@ Tensor meanOverRanks(const RanksRunner &ranks, llvm::StringRef gradient,
   return result;
 }
 
-bool RanksRunner::meansGradients(llvm::StringRef program) const {
+bool RanksRunner::joinsInstead(llvm::StringRef program,
+                               ProgramKind kind) const {
   if (getNumRanks() == 1 || hasCollectives(getModule()))
     return false;
   return llvm::any_of(getRank(0).getPrograms(), [&](const ProgramInfo &info) {
-    return info.name == program && info.kind == ProgramKind::Apply;
+    return info.name == program && info.kind == kind;
   });
 }
 
@@ -111,6 +113,47 @@ llvm::LogicalResult RanksRunner::takeMeans() {
     }
   }
   return llvm::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Denominators without collectives
+//===----------------------------------------------------------------------===//
+
+/// Whether the state has the denominator of one loss.
+static bool isTotal(llvm::StringRef name) {
+  return name.starts_with(names::kDenominator) &&
+         name != names::kNoTargetsState;
+}
+
+llvm::LogicalResult RanksRunner::meanDenominators() {
+  for (const auto &[name, value] : getRank(0).getStates()) {
+    if (!isTotal(name))
+      continue;
+    Tensor mean = value;
+    mean.at(0) = 0;
+    for (std::unique_ptr<ModuleRunner> &rank : ranks)
+      mean.at(0) += rank->findState(name)->at(0);
+    mean.at(0) /= static_cast<double>(getNumRanks());
+    for (std::unique_ptr<ModuleRunner> &rank : ranks)
+      if (failed(rank->setState(name, mean)))
+        return llvm::failure();
+  }
+  return llvm::success();
+}
+
+/// A second run with a share of 0 leaves the totals and asks again whether
+/// there are targets.
+llvm::FailureOr<std::vector<TensorMap>>
+RanksRunner::runDenominators(llvm::StringRef program,
+                             llvm::ArrayRef<TensorMap> inputs) {
+  if (failed(runPrograms(program, inputs)) || failed(meanDenominators()))
+    return llvm::failure();
+  std::vector<TensorMap> again = inputs;
+  for (TensorMap &given : again) {
+    fillTensor(given.at(names::kAccumulate), 1);
+    fillTensor(given.at(names::kBatchShare), 0);
+  }
+  return runPrograms(program, again);
 }
 
 //===----------------------------------------------------------------------===//
@@ -136,7 +179,9 @@ RanksRunner::run(llvm::StringRef program, llvm::ArrayRef<TensorMap> inputs) {
     return mlir::emitError(getModule().getLoc())
            << "expects inputs of " << ranks.size() << " ranks, but got "
            << inputs.size();
-  if (!meansGradients(program))
+  if (joinsInstead(program, ProgramKind::Denominators))
+    return runDenominators(program, inputs);
+  if (!joinsInstead(program, ProgramKind::Apply))
     return runPrograms(program, inputs);
   std::vector<TensorMap> before;
   for (std::unique_ptr<ModuleRunner> &rank : ranks)

@@ -56,6 +56,7 @@ static void addStates(ModuleOp module, MemoryReport &report) {
       break;
     case plan::StateKind::Gradient:
     case plan::StateKind::Presence:
+    case plan::StateKind::Denominator:
       report.gradients += bytes;
       break;
     case plan::StateKind::Optimizer:

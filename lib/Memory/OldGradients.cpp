@@ -39,6 +39,7 @@ private:
   bool isFlag(Value buffer) const {
     return buffer && flags.contains(plan::getRoot(buffer));
   }
+  bool isMadeHere(plan::StateOp state);
   bool isUnwritten(Value buffer);
   plan::UseOp lookup(Value buffer);
   bool concerns(plan::CommandOpInterface command);
@@ -63,6 +64,13 @@ private:
 };
 } // namespace
 
+/// Denominators are made before micro reads them.
+bool OldGradients::isMadeHere(plan::StateOp state) {
+  const bool counts = state.getKind() == plan::StateKind::Denominator;
+  return plan::isMadeByStep(state.getKind()) &&
+         counts == (program.getKind() == names::kDenominators);
+}
+
 OldGradients::OldGradients(plan::ProgramOp program, const SymbolTable &symbols)
     : program(program), symbols(symbols) {
   Block &body = program.getBody().front();
@@ -70,9 +78,7 @@ OldGradients::OldGradients(plan::ProgramOp program, const SymbolTable &symbols)
     if (input.getName() == names::kAccumulate)
       flags.insert(input.getBuffer());
   for (auto use : body.getOps<plan::UseOp>())
-    if (plan::isMadeByStep(
-            symbols.lookup<plan::StateOp>(use.getStateAttr().getAttr())
-                .getKind()))
+    if (isMadeHere(symbols.lookup<plan::StateOp>(use.getStateAttr().getAttr())))
       gradients[use.getBuffer()];
 }
 
@@ -270,7 +276,8 @@ LogicalResult OldGradients::verify() {
 
 LogicalResult verifyOldGradients(plan::ProgramOp program,
                                  const SymbolTable &symbols) {
-  if (program.getKind() != names::kMicro)
+  if (program.getKind() != names::kMicro &&
+      program.getKind() != names::kDenominators)
     return success();
   return OldGradients(program, symbols).verify();
 }

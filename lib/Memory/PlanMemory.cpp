@@ -49,7 +49,7 @@ static FailureOr<int64_t> placeStates(ModuleOp module, StateOffsets &offsets,
   for (auto kind : {plan::StateKind::Param, plan::StateKind::Gradient,
                     plan::StateKind::Optimizer, plan::StateKind::Scaler,
                     plan::StateKind::Working, plan::StateKind::Accumulator,
-                    plan::StateKind::Presence})
+                    plan::StateKind::Presence, plan::StateKind::Denominator})
     for (auto state : module.getOps<plan::StateOp>()) {
       if (state.getKind() != kind)
         continue;

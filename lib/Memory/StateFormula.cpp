@@ -49,6 +49,7 @@ static void addTensor(plan::StateOp state, int64_t elements,
     return;
   case plan::StateKind::Gradient:
   case plan::StateKind::Presence:
+  case plan::StateKind::Denominator:
     of.gradient += bytes;
     return;
   case plan::StateKind::Accumulator:
@@ -131,7 +132,7 @@ void StateBytes::add(plan::StateOp state) {
   all += bytes;
   bool isParam = state.getKind() == plan::StateKind::Param;
   if (!isParam && !state.getParamAttr() && !state.getSegments()) {
-    (state.getKind() == plan::StateKind::Presence ? counts : others) += bytes;
+    (plan::isMadeByStep(state.getKind()) ? counts : others) += bytes;
     return;
   }
   isLow |= ::weft::isLow(state.getBufferType());
@@ -156,7 +157,7 @@ std::optional<StateFormula> computeStateFormula(ModuleOp module) {
        {std::pair("between the parameters of flat states", states.gaps),
         {"slices that other ranks hold", -states.elsewhere},
         {"step counters and loss scale", states.others},
-        {"counts of layers that are dropped", states.counts}})
+        {"counts of dropped layers and of targets", states.counts}})
     if (bytes)
       formula.differences.push_back({what, bytes});
   formula.formulaBytes = kFormulaBytes * formula.parameters;

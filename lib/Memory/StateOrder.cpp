@@ -1,10 +1,12 @@
 //===- StateOrder.cpp - States are written before they are read -----------===//
 //
 // Programs run one after the other: init, then micro-steps and an update again
-// and again, with evaluations and samples between them. A run that goes on from
-// a checkpoint has what that holds, and what refresh makes of it, in place of
-// what init writes. Gradients start anew in each step: what they held before
-// may reach no state and no output of micro (OldGradients).
+// and again, with evaluations and samples between them. Where losses have
+// denominators that data decides, these are computed ahead of the micro-steps
+// of a step, and of an evaluation. A run that goes on from a checkpoint has
+// what that holds, and what refresh makes of it, in place of what init writes.
+// Gradients start anew in each step: what they held before may reach no state
+// and no output of micro (OldGradients).
 //
 //===----------------------------------------------------------------------===//
 
@@ -87,7 +89,17 @@ static SmallVector<StringRef> getEarlier(plan::ProgramOp program, Start start) {
                                                        : names::kRefresh};
   if (kind == names::kApply || isLater(program))
     kinds.push_back(names::kMicro);
+  if (kind == names::kMicro || kind == names::kApply || kind == names::kEval)
+    kinds.push_back(names::kDenominators);
   return kinds;
+}
+
+/// Whether programs of a kind make a state of each step anew: the first one
+/// reads what was there before and uses none of it (OldGradients).
+static bool isMadeBy(StringRef program, plan::StateKind state) {
+  if (state == plan::StateKind::Denominator)
+    return program == names::kDenominators;
+  return program == names::kMicro && plan::isMadeByStep(state);
 }
 
 /// Whether a checkpoint holds the state.
@@ -114,7 +126,8 @@ StateElements StateOrder::getKnown(plan::ProgramOp next, Start start,
   for (auto [program, elements] : llvm::zip(states.getPrograms(), written))
     if (llvm::is_contained(earlier, getKind(program)) &&
         (getKind(program) != names::kMicro ||
-         runsBefore(plan::ProgramOp(program.op), next, steps)))
+         runsBefore(plan::ProgramOp(program.op), next, steps)) &&
+        !names::keepsDenominators(plan::ProgramOp(program.op).getSymName()))
       for (auto [state, more] : llvm::zip(known, elements))
         state.add(more);
   for (unsigned i = 0; start == Start::Checkpoint && i != known.size(); ++i)
@@ -159,8 +172,7 @@ LogicalResult StateOrder::verify(const ProgramAccesses &program, Start start,
   StringRef kind = op.getKind();
   StateElements known = getKnown(op, start, steps);
   auto isOld = [&](const StateAccess &access) {
-    return kind == names::kMicro &&
-           plan::isMadeByStep(states.getState(access.state).getKind());
+    return isMadeBy(kind, states.getState(access.state).getKind());
   };
   return program.forEachCommand([&](ArrayRef<StateAccess> command) {
     for (const StateAccess &access : command) {

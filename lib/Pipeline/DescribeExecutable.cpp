@@ -77,6 +77,7 @@ static void describeModel(ModuleOp module, Json &meta) {
             intAttr(module, (Twine("weft.") + name).str()))
       meta.set(name, *value);
   meta.set("batch", getBatchRows(module));
+  meta.set("row_mean", module->hasAttr(WeftDialect::kRowMeanAttr));
   if (Json weights = weightFiles(module); !weights.isNull())
     meta.set("initial_weights", std::move(weights));
   if (auto files = module->getAttrOfType<ArrayAttr>("weft.tokenizer_files")) {

@@ -5,6 +5,7 @@
 #include "VerifyExecutable.h"
 #include "weft/Analysis/Implementations.h"
 #include "weft/Analysis/KernelLayout.h"
+#include "weft/Formats/Names.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Phases.h"
 #include "weft/Plan/Plan.h"
@@ -84,12 +85,17 @@ static std::set<std::string> writtenStates(ModuleOp module, ProgramKind kind) {
 }
 
 static LogicalResult checkGradients(ModuleOp module) {
-  std::set<std::string> written = writtenStates(module, ProgramKind::Micro);
-  for (auto state : module.getOps<StateOp>())
+  std::set<std::string> gradients = writtenStates(module, ProgramKind::Micro);
+  std::set<std::string> counts =
+      writtenStates(module, ProgramKind::Denominators);
+  for (auto state : module.getOps<StateOp>()) {
+    const bool isCount = state.getKind() == StateKind::Denominator;
     if (isMadeByStep(state.getKind()) &&
-        !written.count(state.getSymName().str()))
+        !(isCount ? counts : gradients).count(state.getSymName().str()))
       return state.emitOpError("expects a ")
-             << stringifyStateKind(state.getKind()) << " that micro writes";
+             << stringifyStateKind(state.getKind()) << " that "
+             << (isCount ? names::kDenominators : names::kMicro) << " writes";
+  }
   return success();
 }
 

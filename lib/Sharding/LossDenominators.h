@@ -9,10 +9,13 @@
 
 namespace weft {
 
-/// Losses of micro-steps that are means over targets that may be ignored, or
-/// that have weights: ranks add up what they divide by, so that the mean over
-/// ranks is that over all of their targets. Returns how many there are.
-unsigned joinDenominators(ProgramOp micro, const MeshCollectives &mesh);
+/// Declares `@denominators_keep`, a copy of `denominators` for micro-batches
+/// but the last one of a step, which stays without collectives.
+void keepDenominators(ProgramOp denominators);
+
+/// Replaces the totals that `denominators` has accumulated by their mean over
+/// ranks, in one message. Returns how many there are.
+unsigned joinDenominators(ProgramOp denominators, const MeshCollectives &mesh);
 
 } // namespace weft
 

@@ -112,11 +112,10 @@ static ValueRange reduceAll(OpBuilder &builder, Location loc,
       .getReduced();
 }
 
-Value MeshCollectives::sumOverRanks(OpBuilder &builder, Location loc,
-                                    Value number) const {
-  return reduceAll(builder, loc, number, dist::Reduction::Sum, name,
-                   /*axis=*/StringAttr())
-      .front();
+ValueRange MeshCollectives::sumOverRanks(OpBuilder &builder, Location loc,
+                                         ValueRange numbers) const {
+  return reduceAll(builder, loc, numbers, dist::Reduction::Sum, name,
+                   /*axis=*/StringAttr());
 }
 
 SmallVector<Value> MeshCollectives::askReplicas(OpBuilder &builder,

@@ -52,9 +52,9 @@ public:
   llvm::SmallVector<mlir::Value> askReplicas(mlir::OpBuilder &builder,
                                              mlir::Location loc,
                                              mlir::ValueRange flags) const;
-  /// The sum of a number of each rank, replicas included.
-  mlir::Value sumOverRanks(mlir::OpBuilder &builder, mlir::Location loc,
-                           mlir::Value number) const;
+  /// Sums of numbers of each rank, replicas included, in one message.
+  mlir::ValueRange sumOverRanks(mlir::OpBuilder &builder, mlir::Location loc,
+                                mlir::ValueRange numbers) const;
 
 private:
   mlir::Value reduceAlong(mlir::OpBuilder &builder, mlir::Location loc,

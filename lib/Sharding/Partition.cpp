@@ -10,6 +10,7 @@
 #include "weft/Sharding/Passes.h"
 
 #include "weft/Dist/Dist.h"
+#include "weft/Formats/MicroSteps.h"
 #include "weft/Weft/Weft.h"
 
 #include "mlir/IR/Builders.h"
@@ -43,6 +44,10 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
     numSlices += states->sliced.size();
     if (ProgramOp micro = findProgram(getOperation(), ProgramKind::Micro))
       makeForms(micro, *states);
+    ProgramOp denominators =
+        findProgram(getOperation(), ProgramKind::Denominators);
+    if (denominators && accumulates)
+      keepDenominators(denominators);
     FailureOr<TravelTypes> types = readTypes();
     if (failed(types))
       return signalPassFailure();
@@ -67,7 +72,8 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
 
   LogicalResult partition(ProgramOp program, const MeshCollectives &mesh,
                           const SlicedStates &states) {
-    if (program.getKind() == ProgramKind::Micro)
+    if (program.getKind() == ProgramKind::Denominators &&
+        program.getSymName() != names::kDenominatorsKeep)
       numLosses += joinDenominators(program, mesh);
     if (program.getKind() != ProgramKind::Apply) {
       partitionStates(program, mesh, states, /*known=*/Slices(), getReshard());

@@ -115,6 +115,7 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
       return zero >= Parameters;
     case StateKind::Scaler:
     case StateKind::Presence:
+    case StateKind::Denominator:
     case StateKind::Accumulator: // of ranks, made by weft-partition
       return false;
     }

@@ -18,6 +18,7 @@ namespace {
 /// Values that the updates of one optimizer instance share.
 struct Group {
   Value norm, foundInf;
+  Value skip; // found_inf, or a step without targets
 };
 
 /// When an update happens.
@@ -51,10 +52,16 @@ private:
   Value readState(StateOp state) {
     return read(state.getLoc(), state.getSymName(), state.getTensorType());
   }
+  /// The state that says whether a step has no target that counts, or null.
+  StateOp findNoTargets() {
+    return dyn_cast_or_null<StateOp>(
+        SymbolTable::lookupSymbolIn(module, names::kNoTargetsState));
+  }
   void write(StringRef target, Value value);
 
   // The body.
   void buildBody(ProgramOp program);
+  void askForTargets();
   Group checkGradients(StringRef name);
   void buildCoefficient();
   Value countStep(StringRef symbol, Value skip);
@@ -62,6 +69,7 @@ private:
   Turn getTurn(Update update);
   void buildUpdate(Update update);
   void buildOutputs();
+  void updateScaler(Value any);
   Value getNumber(Update update, StringRef name);
   SmallVector<NamedAttribute> getAttributes(Update update);
   /// Without a scale there is one group, as all of them stop together.
@@ -85,6 +93,7 @@ private:
   llvm::StringMap<Turn> turns; // by the symbol of their counter
   llvm::DenseMap<Attribute, Value> constants;
   Value scale, norm, coefficient;
+  Value noTargets; // null where every step has some
   llvm::DenseMap<Operation *, Value> gradients;
   // What the terminator returns and writes.
   SmallVector<Value> outputs;
@@ -169,6 +178,8 @@ SmallVector<std::pair<std::string, Type>> ApplyBuilder::getOutputs() {
     list.push_back({names::kLossScale, scalar});
   if (scaler.state)
     list.push_back({names::kScaleExhausted, flag});
+  if (findNoTargets())
+    list.push_back({names::kNoTargets, flag});
   return list;
 }
 
@@ -209,6 +220,20 @@ void ApplyBuilder::write(StringRef target, Value value) {
 // Checks
 //===----------------------------------------------------------------------===//
 
+/// Whether the loss of the step is the mean of no target at all. Then nothing
+/// changes, the loss scale included.
+void ApplyBuilder::askForTargets() {
+  StateOp state = findNoTargets();
+  if (!state)
+    return;
+  Value none = readState(state);
+  Value zero = ConstantOp::create(
+      builder, state.getLoc(),
+      cast<ElementsAttr>(builder.getZeroAttr(state.getTensorType())));
+  noTargets =
+      CompareOp::create(builder, state.getLoc(), Predicate::NE, none, zero);
+}
+
 /// Norm and flag of the gradients as they are, times the scale.
 Group ApplyBuilder::checkGradients(StringRef name) {
   SmallVector<Value> grads;
@@ -217,7 +242,10 @@ Group ApplyBuilder::checkGradients(StringRef name) {
       grads.push_back(gradients[update.grad] = readState(update.grad));
   auto check = NormAndCheckOp::create(builder, module.getLoc(), number, flag,
                                       grads, builder.getF64FloatAttr(p));
-  return {check.getNorm(), check.getFoundInf()};
+  Value skip = check.getFoundInf();
+  if (noTargets)
+    skip = OrOp::create(builder, module.getLoc(), skip, noTargets);
+  return {check.getNorm(), check.getFoundInf(), skip};
 }
 
 /// The scale that the gradients carry is the one at entry of the program.
@@ -253,7 +281,7 @@ void ApplyBuilder::countSteps() {
     Turn &turn = turns[symbol];
     if (turn.skip)
       continue;
-    turn.skip = groups[groupOf(update)].foundInf;
+    turn.skip = groups[groupOf(update)].skip;
     turn.step = countStep(symbol, turn.skip);
   }
 }
@@ -261,7 +289,6 @@ void ApplyBuilder::countSteps() {
 /// Those of the instance; where no micro-step had a gradient there is no update
 /// and no step, as of PyTorch's gradients that are None.
 Turn ApplyBuilder::getTurn(Update update) {
-  Value foundInf = groups[groupOf(update)].foundInf;
   FlatSymbolRefAttr presence = update.getPresence();
   if (!presence)
     return turns[getStepSymbol(update.group)];
@@ -275,7 +302,7 @@ Turn ApplyBuilder::getTurn(Update update) {
       builder, loc, cast<ElementsAttr>(builder.getZeroAttr(scalar)));
   Value isThere = CompareOp::create(builder, loc, Predicate::GT, count, none);
   Value absent = NotOp::create(builder, loc, isThere);
-  turn.skip = OrOp::create(builder, loc, foundInf, absent);
+  turn.skip = OrOp::create(builder, loc, groups[groupOf(update)].skip, absent);
   turn.step = countStep(symbol, turn.skip);
   return turn;
 }
@@ -357,22 +384,34 @@ void ApplyBuilder::buildOutputs() {
       outputs.push_back(groups[name].foundInf);
   if (scaler.scale)
     outputs.push_back(scale);
-  if (!scaler.state)
-    return;
+  if (scaler.state)
+    updateScaler(any);
+  if (noTargets)
+    outputs.push_back(noTargets);
+}
+
+/// A step without targets says nothing of the scale.
+void ApplyBuilder::updateScaler(Value any) {
   auto numbers =
       scaler.scale->getAttrOfType<ScalerAttr>(WeftDialect::kScalerAttr);
   Value old = readState(scaler.state);
   auto update =
       ScalerUpdateOp::create(builder, module.getLoc(), scalar, old.getType(),
                              flag, scale, old, any, numbers);
-  write(scaler.scale.getSymName(), update.getNewScale());
-  write(scaler.state.getSymName(), update.getNewState());
+  auto keep = [&](Value before, Value after) -> Value {
+    if (!noTargets)
+      return after;
+    return SelectOp::create(builder, module.getLoc(), noTargets, before, after);
+  };
+  write(scaler.scale.getSymName(), keep(scale, update.getNewScale()));
+  write(scaler.state.getSymName(), keep(old, update.getNewState()));
   outputs.push_back(update.getExhausted());
 }
 
 void ApplyBuilder::buildBody(ProgramOp program) {
   for (StringRef name : getInputs())
     inputs[name] = program.findInput(name);
+  askForTargets();
   for (StringRef name : names)
     groups[name] = checkGradients(name);
   buildCoefficient();

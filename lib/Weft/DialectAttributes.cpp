@@ -213,7 +213,7 @@ static Rule getRule(StringRef name) {
       .Cases({"options", "option_files"}, isOptions)
       .Case("config", isConfig)
       .Cases({"lr_scale", "decay_scale"}, isFinite)
-      .Cases({"apart", "folded"}, isUnit)
+      .Cases({"apart", "folded", "row_mean"}, isUnit)
       .Case("optimizer", isOptimizer)
       .Case("optimizers", isOptimizers)
       .Case("counters", isCounters)
@@ -225,11 +225,11 @@ static Rule getRule(StringRef name) {
 
 /// What describes the model as a whole and has no effect elsewhere.
 static bool belongsToModule(StringRef name) {
-  return llvm::is_contained({"batch", "seq", "vocab", "family", "fingerprint",
-                             "config", "config_text", "options", "option_files",
-                             "metadata", "weights", "tokenizer_files",
-                             "optimizers", "counters", "index_inputs"},
-                            name);
+  return llvm::is_contained(
+      {"batch", "seq", "vocab", "family", "fingerprint", "config",
+       "config_text", "options", "option_files", "metadata", "weights",
+       "tokenizer_files", "optimizers", "counters", "index_inputs", "row_mean"},
+      name);
 }
 
 static LogicalResult verifyAttribute(Operation *op, const Twine &place,

@@ -58,6 +58,100 @@ LogicalResult CrossEntropyGradOp::verify() {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Denominator of cross_entropy
+//===----------------------------------------------------------------------===//
+
+bool CrossEntropyOp::isCountedMean() {
+  return getReduction() == LossReduction::Mean;
+}
+
+Value CrossEntropyOp::getCountedTargets() { return getTargets(); }
+
+bool CrossEntropyOp::countsAllClasses() {
+  const int64_t classes = getShape(getLogits()).back();
+  const int64_t ignored = getIgnoreIndex();
+  return !getWeight() && (ignored < 0 || ignored >= classes);
+}
+
+static Value makeNumber(OpBuilder &builder, Location loc, Type element,
+                        double number) {
+  auto type = RankedTensorType::get({}, element);
+  return ConstantOp::create(builder, loc,
+                            cast<ElementsAttr>(DenseElementsAttr::get(
+                                type, builder.getFloatAttr(element, number))));
+}
+
+/// The targets as one dimension, in a type that holds the ignore index.
+static Value flattenTargets(OpBuilder &builder, CrossEntropyOp op) {
+  Value targets = op.getTargets();
+  RankedTensorType type = tensorType(targets);
+  const int64_t ignored = op.getIgnoreIndex();
+  if (!llvm::isInt<32>(ignored) && !type.getElementType().isInteger(64)) {
+    type = RankedTensorType::get(type.getShape(), builder.getI64Type());
+    targets = CastOp::create(builder, op.getLoc(), type, targets);
+  }
+  if (type.getRank() == 1)
+    return targets;
+  auto flat =
+      RankedTensorType::get({type.getNumElements()}, type.getElementType());
+  return ReshapeOp::create(builder, op.getLoc(), flat, targets);
+}
+
+/// The weight of each target's class, 0 for what is no class.
+static Value lookUpWeights(OpBuilder &builder, CrossEntropyOp op, Value targets,
+                           Value zero) {
+  Location loc = op.getLoc();
+  RankedTensorType type = tensorType(targets);
+  const int64_t rows = type.getNumElements();
+  const int64_t classes = getShape(op.getLogits()).back();
+  Value column = ReshapeOp::create(
+      builder, loc, RankedTensorType::get({rows, 1}, type.getElementType()),
+      targets);
+  auto square = RankedTensorType::get({rows, classes}, type.getElementType());
+  Value numbers =
+      IotaOp::create(builder, loc, square, builder.getDenseI64ArrayAttr({1}));
+  Value hits = CompareOp::create(builder, loc, Predicate::EQ, numbers, column);
+  Value hit = SelectOp::create(builder, loc, hits, op.getWeight(), zero);
+  return ReduceOp::create(builder, loc, ReduceKind::Sum, hit, {1});
+}
+
+Value CrossEntropyOp::buildDenominator(OpBuilder &builder) {
+  Location loc = getLoc();
+  Value targets = flattenTargets(builder, *this);
+  Type integer = tensorType(targets).getElementType();
+  Value ignored = ConstantOp::create(
+      builder, loc,
+      cast<ElementsAttr>(DenseElementsAttr::get(
+          RankedTensorType::get({}, integer),
+          builder.getIntegerAttr(integer,
+                                 static_cast<int64_t>(getIgnoreIndex())))));
+  Value counted =
+      CompareOp::create(builder, loc, Predicate::NE, targets, ignored);
+  Type element = tensorType(getLoss()).getElementType();
+  Value zero = makeNumber(builder, loc, element, 0);
+  Value weights = getWeight() ? lookUpWeights(builder, *this, targets, zero)
+                              : makeNumber(builder, loc, element, 1);
+  Value count = SelectOp::create(builder, loc, counted, weights, zero);
+  return ReduceOp::create(builder, loc, ReduceKind::Sum, count, {0});
+}
+
+void CrossEntropyOp::divideBy(OpBuilder &builder, Value denominator) {
+  if (!getDenom().use_empty()) {
+    builder.setInsertionPoint(*this);
+    getDenom().replaceAllUsesWith(buildDenominator(builder));
+  }
+  setReduction(LossReduction::Sum);
+  builder.setInsertionPointAfter(*this);
+  auto mean = DivOp::create(builder, getLoc(), getLoss(), denominator);
+  copyScope(*this, mean);
+  getLoss().replaceAllUsesExcept(mean, mean);
+}
+
+//===----------------------------------------------------------------------===//
+// Losses of pairs
+//===----------------------------------------------------------------------===//
+
 /// A scalar of the type of statistics.
 static RankedTensorType pairLossType(Value operand) {
   Type element = tensorType(operand).getElementType();

@@ -2,6 +2,8 @@
 
 #include "weft/Dist/Dist.h"
 #include "weft/Formats/Flags.h"
+#include "weft/Formats/MicroSteps.h"
+#include "weft/Formats/Names.h"
 #include "weft/Formats/StandardStreams.h"
 #include "weft/Formats/Text.h"
 #include "weft/Frontend/Frontend.h"
@@ -29,9 +31,14 @@ static const std::vector<FlagSpec> flagSpecs = {
     {"program", FlagKind::String, DriverFlag, "", "NAME",
      "run this program (default: all, in the order of the file)"},
     {"steps", FlagKind::Int, DriverFlag, "0", "N",
-     "run the init program (with --state=FILE: refresh), then N rounds of "
-     "micro and apply",
+     "run the init program (with --state=FILE: refresh), then N steps: "
+     "denominators (if there is one), micro and apply",
      "", 0, 1e6},
+    {"accum", FlagKind::Int, DriverFlag, "1", "K",
+     "micro-batches of a step with --steps; a tensor of --inputs has the rows "
+     "of "
+     "all of them, those of micro-batch k of rank r of W at (k W + r) B",
+     "", 1, 1e6},
     {"inputs", FlagKind::String, DriverFlag, "random:0", "FILE|random:SEED",
      "inputs by name (rank1/NAME: of rank 1 alone); missing ones are made from "
      "seed 0",
@@ -70,7 +77,7 @@ struct Settings {
   std::vector<std::string> files;
   std::string program, outputsPath, statePath;
   ComputeMode mode = ComputeMode::F64;
-  int64_t steps = 0, inputSeed = 0, stateSeed = 0, streamOrder = 0;
+  int64_t steps = 0, accum = 1, inputSeed = 0, stateSeed = 0, streamOrder = 0;
   double tolerance = 0;
   bool compares = false, prints = true, printsEachRank = false;
   TensorMap inputs, states;
@@ -122,6 +129,9 @@ static Status readSettings(const FlagValues &flags, Settings &settings) {
   settings.mode =
       flags.getString("mode") == "f64" ? ComputeMode::F64 : ComputeMode::F32;
   settings.steps = flags.getInt("steps");
+  settings.accum = flags.getInt("accum");
+  if (flags.isSet("accum") && settings.steps == 0)
+    return usageError("--accum has no effect without --steps");
   settings.streamOrder = flags.getInt("stream-order");
   settings.tolerance = flags.getDouble("tolerance");
   settings.compares = flags.getSwitch("compare");
@@ -158,14 +168,48 @@ static Status readSettings(const FlagValues &flags, Settings &settings) {
 // Running
 //===----------------------------------------------------------------------===//
 
-/// Made inputs of a rank, then those of the file, then --set.
-static TensorMap inputsOf(const ProgramInfo &program, const Settings &settings,
-                          int64_t step, int64_t rank) {
-  TensorMap inputs = makeInputs(program, settings.inputSeed + step, rank);
-  for (auto &[name, value] : inputs) {
-    if (const Tensor *given = findOfRank(settings.inputs, name, rank))
-      value = *given;
-    if (const double *fill = findOfRank(settings.fills, name, rank))
+namespace {
+/// A run of a program: step, and micro-batch of it.
+struct Turn {
+  int64_t step = 0, micro = 0;
+};
+} // namespace
+
+/// Rows [part * n, (part + 1) * n) of a tensor with more rows than the n of
+/// `type`; another tensor as it is.
+static Tensor takeRows(const Tensor &all, mlir::RankedTensorType type,
+                       int64_t part, int64_t parts) {
+  const bool isWhole = type.getRank() == 0 || all.rank() != type.getRank() ||
+                       all.dim(0) != parts * type.getDimSize(0);
+  if (isWhole)
+    return all;
+  Tensor rows(type);
+  for (int64_t i = 0; i < rows.size(); ++i)
+    if (rows.isFloat())
+      rows.at(i) = all.at(part * rows.size() + i);
+    else
+      rows.intAt(i) = all.intAt(part * rows.size() + i);
+  return rows;
+}
+
+/// Made inputs of a rank, then those of the file, then --set. Rows are made for
+/// as many ranks as there are batches in a step.
+static TensorMap inputsOf(const RanksRunner &ranks, const ProgramInfo &program,
+                          const Settings &settings, Turn turn, int64_t rank) {
+  const int64_t part = turn.micro * ranks.getNumRanks() + rank;
+  TensorMap inputs = makeInputs(program, settings.inputSeed + turn.step, part);
+  for (const ProgramInfo::Input &input : program.inputs) {
+    Tensor &value = inputs.at(input.name);
+    if (input.name == names::kRank)
+      value.intAt(0) = rank;
+    if (input.name == names::kAccumulate && turn.micro > 0)
+      fillTensor(value, 1);
+    if (input.name == names::kLossSeed || input.name == names::kBatchShare)
+      fillTensor(value, 1.0 / static_cast<double>(settings.accum));
+    if (const Tensor *given = findOfRank(settings.inputs, input.name, rank))
+      value = takeRows(*given, input.type, part,
+                       settings.accum * ranks.getNumRanks());
+    if (const double *fill = findOfRank(settings.fills, input.name, rank))
       fillTensor(value, *fill);
   }
   return inputs;
@@ -194,12 +238,12 @@ static void printRank(const RanksRunner &ranks, int64_t rank,
 /// theirs.
 static llvm::LogicalResult runProgram(RanksRunner &ranks,
                                       const ProgramInfo &program,
-                                      const Settings &settings, int64_t step,
+                                      const Settings &settings, Turn turn,
                                       llvm::StringRef prefix,
                                       TensorMap &outputs) {
   std::vector<TensorMap> inputs;
   for (int64_t rank = 0; rank < ranks.getNumRanks(); ++rank)
-    inputs.push_back(inputsOf(program, settings, step, rank));
+    inputs.push_back(inputsOf(ranks, program, settings, turn, rank));
   llvm::FailureOr<std::vector<TensorMap>> results =
       ranks.run(program.name, inputs);
   if (failed(results))
@@ -227,22 +271,52 @@ static llvm::LogicalResult begin(RanksRunner &ranks, const Settings &settings) {
   return llvm::success(succeeded(ranks.run(init->name, inputs)));
 }
 
-/// The first program, then rounds of micro and apply.
+/// Runs the program of that name with the inputs of a micro-batch.
+static llvm::LogicalResult runNamed(RanksRunner &ranks, llvm::StringRef name,
+                                    const Settings &settings, Turn turn,
+                                    TensorMap &outputs) {
+  const std::string prefix = settings.accum > 1 && name != names::kApply
+                                 ? "micro" + std::to_string(turn.micro) + "/"
+                                 : "";
+  for (const ProgramInfo &program : ranks.getRank(0).getPrograms())
+    if (program.name == name)
+      return runProgram(ranks, program, settings, turn, prefix, outputs);
+  return ranks.getModule().emitError()
+         << "expects a program '@" << name << "', but got none";
+}
+
+/// Denominators of all micro-batches, then their micro-steps, then the update.
+static llvm::LogicalResult runStep(RanksRunner &ranks, const Settings &settings,
+                                   int64_t step, TensorMap &outputs) {
+  auto has = [&](llvm::StringRef name) {
+    return llvm::any_of(
+        ranks.getRank(0).getPrograms(),
+        [&](const ProgramInfo &program) { return program.name == name; });
+  };
+  const int64_t count = settings.accum;
+  for (int64_t k = 0; has(names::kDenominators) && k < count; ++k)
+    if (failed(runNamed(ranks, names::chooseDenominators(k, count, has),
+                        settings, {step, k}, outputs)))
+      return llvm::failure();
+  for (int64_t k = 0; k < count; ++k)
+    if (failed(runNamed(ranks, names::chooseMicro(k, count, has), settings,
+                        {step, k}, outputs)))
+      return llvm::failure();
+  return runNamed(ranks, names::kApply, settings, {step, 0}, outputs);
+}
+
+/// The first program, then steps.
 static llvm::LogicalResult
 runSteps(RanksRunner &ranks, const Settings &settings, TensorMap &outputs) {
-  std::optional<ProgramInfo> micro =
-      findProgram(ranks.getRank(0), ProgramKind::Micro);
-  std::optional<ProgramInfo> apply =
-      findProgram(ranks.getRank(0), ProgramKind::Apply);
-  if (!micro || !apply)
-    return ranks.getModule().emitError()
-           << "--steps expects a micro and an apply program";
+  for (ProgramKind kind : {ProgramKind::Micro, ProgramKind::Apply})
+    if (!findProgram(ranks.getRank(0), kind))
+      return ranks.getModule().emitError()
+             << "--steps expects a micro and an apply program";
   if (failed(begin(ranks, settings)))
     return llvm::failure();
   for (int64_t step = 0; step < settings.steps; ++step)
-    for (const ProgramInfo &program : {*micro, *apply})
-      if (failed(runProgram(ranks, program, settings, step, "", outputs)))
-        return llvm::failure();
+    if (failed(runStep(ranks, settings, step, outputs)))
+      return llvm::failure();
   return llvm::success();
 }
 
@@ -259,7 +333,7 @@ runPrograms(RanksRunner &ranks, const Settings &settings, TensorMap &outputs) {
     if (settings.prints && settings.program.empty())
       printEscaped(("program @" + name + "\n").str());
     std::string prefix = isAll ? (name + "/").str() : "";
-    if (failed(runProgram(ranks, program, settings, 0, prefix, outputs)))
+    if (failed(runProgram(ranks, program, settings, {}, prefix, outputs)))
       return llvm::failure();
   }
   if (!found && settings.program.empty())

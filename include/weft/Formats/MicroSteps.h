@@ -11,6 +11,9 @@
 #ifndef WEFT_FORMATS_MICROSTEPS_H
 #define WEFT_FORMATS_MICROSTEPS_H
 
+#include "weft/Formats/Names.h"
+
+#include <cstdint>
 #include <string_view>
 
 namespace weft::names {
@@ -22,6 +25,10 @@ inline constexpr char kMicroLater[] = "micro_later";
 inline constexpr char kMicroKeep[] = "micro_keep";
 inline constexpr char kMicroLaterKeep[] = "micro_later_keep";
 
+/// The program that counts targets for micro-batches but the last one of a
+/// step, where that one (names::kDenominators) adds up the counts of all ranks.
+inline constexpr char kDenominatorsKeep[] = "denominators_keep";
+
 /// What the name of an accumulator adds to that of its gradient.
 inline constexpr char kSum[] = "sum";
 
@@ -32,6 +39,29 @@ inline bool isLaterMicro(std::string_view program) {
 /// Whether gradients are not complete behind it.
 inline bool keepsGradients(std::string_view program) {
   return program == kMicroKeep || program == kMicroLaterKeep;
+}
+/// Whether denominators are not those of the step behind it.
+inline bool keepsDenominators(std::string_view program) {
+  return program == kDenominatorsKeep;
+}
+
+/// The program of micro-step `number` (from 0) of `count` in a step; `has`
+/// tells whether there is a program of a name.
+template <typename Has>
+const char *chooseMicro(int64_t number, int64_t count, Has has) {
+  const bool isLater = number > 0, isLast = number == count - 1;
+  if (isLater && !isLast && has(kMicroLaterKeep))
+    return kMicroLaterKeep;
+  if (!isLast && has(kMicroKeep))
+    return kMicroKeep;
+  return isLater && has(kMicroLater) ? kMicroLater : kMicro;
+}
+
+/// The program that counts the targets of micro-batch `number` of `count`.
+template <typename Has>
+const char *chooseDenominators(int64_t number, int64_t count, Has has) {
+  return number < count - 1 && has(kDenominatorsKeep) ? kDenominatorsKeep
+                                                      : kDenominators;
 }
 
 } // namespace weft::names

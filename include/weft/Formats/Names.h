@@ -19,6 +19,7 @@ inline constexpr char kApply[] = "apply";
 inline constexpr char kEval[] = "eval";
 inline constexpr char kLogits[] = "logits"; // its output as well
 inline constexpr char kRefresh[] = "refresh";
+inline constexpr char kDenominators[] = "denominators";
 
 // Inputs of init, and of models that drop: the seed and the first row.
 inline constexpr char kSeed[] = "seed";
@@ -32,9 +33,13 @@ inline constexpr char kTokens[] = "tokens";
 inline constexpr char kTargets[] = "targets";
 inline constexpr char kPosition[] = "position"; // of logits
 
-// Inputs of micro.
+// Inputs of micro; the second one of denominators as well.
 inline constexpr char kLossSeed[] = "loss_seed";
 inline constexpr char kAccumulate[] = "accumulate";
+
+// Input of denominators: the share of a micro-batch in the mean of a step (1/K
+// of K micro-batches), which multiplies what its targets count.
+inline constexpr char kBatchShare[] = "batch_share";
 
 // Inputs of apply. Those of an optimizer are operands of its op, too.
 inline constexpr char kLr[] = "lr";
@@ -51,10 +56,16 @@ inline constexpr char kGradNorm[] = "grad_norm";
 inline constexpr char kFoundInf[] = "found_inf";
 inline constexpr char kFoundInfOf[] = "found_inf."; // and the instance
 inline constexpr char kScaleExhausted[] = "scale_exhausted";
+inline constexpr char kNoTargets[] = "no_targets"; // of apply
 
 // States of the loss scale; the first is an output of apply as well.
 inline constexpr char kLossScale[] = "loss_scale";
 inline constexpr char kLossScaleState[] = "loss_scale.state";
+
+// States of denominators: this and the number of the loss, and 1 where a step
+// has no target that counts, else 0.
+inline constexpr char kDenominator[] = "denominator.";
+inline constexpr char kNoTargetsState[] = "denominator.none";
 
 } // namespace weft::names
 

@@ -10,6 +10,7 @@
 #include "weft/Interfaces/CastPolicy.h"
 #include "weft/Interfaces/Layout.h"
 #include "weft/Interfaces/Optimizer.h"
+#include "weft/Interfaces/RowFlow.h"
 #include "weft/Interfaces/Segments.h"
 
 namespace weft {

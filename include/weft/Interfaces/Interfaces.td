@@ -201,6 +201,49 @@ def OptimizerOpInterface : OpInterface<"OptimizerOpInterface"> {
   let verify = "return ::weft::detail::verifyOptimizer($_op);";
 }
 
+def CountedLossOpInterface : OpInterface<"CountedLossOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    A loss that may be a mean over the targets that count: its denominator is
+    known when the targets are. `weft-derive-programs` computes it for a whole
+    step, so that the loss does not depend on how the step is split.
+  }];
+  let methods = [
+    InterfaceMethod<"Whether the loss is divided by what its targets count.",
+                    "bool", "isCountedMean", (ins)>,
+    InterfaceMethod<"The operand with the targets.", "::mlir::Value", "getCountedTargets", (ins)>,
+    InterfaceMethod<[{
+      Whether every target that is a class counts 1, so that a batch of class
+      indices counts its number of targets.
+    }], "bool", "countsAllClasses", (ins)>,
+    InterfaceMethod<[{
+      Builds the denominator, a scalar of the loss's type, from the operands of
+      the op at the builder's insertion point.
+    }], "::mlir::Value", "buildDenominator", (ins "::mlir::OpBuilder &":$builder)>,
+    InterfaceMethod<[{
+      Divides the sum by `denominator` (a scalar of the loss's type) in place of
+      the op's own. Other results keep their values.
+    }], "void", "divideBy",
+    (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$denominator)>,
+  ];
+}
+
+def RowFlowOpInterface : OpInterface<"RowFlowOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    How the first result of an op depends on the rows of a batch (RowFlow.h). A
+    loss behind an op without an answer counts as one that depends on how rows are
+    split into batches. Implemented in lib/Autodiff.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      The dependence of the first result, from that of each operand; `batch` is
+      the number of rows.
+    }], "::weft::RowFlow", "getRowFlow",
+    (ins "::llvm::ArrayRef<::weft::RowFlow>":$operands, "int64_t":$batch)>,
+  ];
+}
+
 def ViewOpInterface : OpInterface<"ViewOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{

@@ -43,8 +43,13 @@ public:
 
 private:
   llvm::LogicalResult runInit(int64_t seed);
-  bool meansGradients(llvm::StringRef program) const;
+  /// Whether the program is of that kind and the module has no collectives:
+  /// what they would join is joined here.
+  bool joinsInstead(llvm::StringRef program, ProgramKind kind) const;
   llvm::LogicalResult takeMeans();
+  llvm::LogicalResult meanDenominators();
+  llvm::FailureOr<std::vector<TensorMap>>
+  runDenominators(llvm::StringRef program, llvm::ArrayRef<TensorMap> inputs);
   llvm::FailureOr<std::vector<TensorMap>>
   runPrograms(llvm::StringRef program, llvm::ArrayRef<TensorMap> inputs);
 

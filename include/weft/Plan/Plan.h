@@ -37,11 +37,11 @@ namespace weft::plan {
 class CommandOpInterface;
 class WorkspaceOpInterface;
 
-/// Whether the micro-steps of each step make a state of that kind anew: the
-/// first one writes it without reading it.
+/// Whether each step makes a state of that kind anew: its first micro-batch
+/// writes it without reading it.
 inline bool isMadeByStep(StateKind kind) {
   return kind == StateKind::Gradient || kind == StateKind::Accumulator ||
-         kind == StateKind::Presence;
+         kind == StateKind::Presence || kind == StateKind::Denominator;
 }
 
 /// What a command writes has distinct elements and shares none with its other

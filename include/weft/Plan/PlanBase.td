@@ -69,7 +69,8 @@ def Plan_StateKind : Plan_Enum<"StateKind", "what a persistent tensor holds", [
     I32EnumAttrCase<"Scaler", 3, "scaler">,
     I32EnumAttrCase<"Working", 4, "working">,
     I32EnumAttrCase<"Accumulator", 5, "accumulator">,
-    I32EnumAttrCase<"Presence", 6, "presence">]>;
+    I32EnumAttrCase<"Presence", 6, "presence">,
+    I32EnumAttrCase<"Denominator", 7, "denominator">]>;
 def Plan_StateKindAttr : Plan_EnumAttr<Plan_StateKind, "state_kind">;
 
 def Plan_Role : Plan_Enum<"Role", "why a transient buffer exists", [

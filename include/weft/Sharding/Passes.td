@@ -172,10 +172,10 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
       dropped;
     - updates of whole parameters read slices of all ranks, gathered.
 
-    A mean cross-entropy whose targets have weights, or may be ignored (all but the next
-    tokens of a language model), divides by what all ranks count, in `micro`: between the
-    forward and the backward pass ranks add up their denominators. Ranks that count none,
-    half or all of their targets then make the loss and gradients of one that has them all.
+    The program `denominators` adds up what the targets of all ranks count, in one
+    message, and divides it by the number of ranks. With `accumulates` it does so
+    for the last micro-batch of a step; those before it are a program
+    `denominators_keep` (test/Sharding/partition-losses.mlir).
 
     A step may have several micro-steps (`accumulates`). With `sync=each` all of
     them reduce sharded gradients, and add the slice to that of those before. With

@@ -82,11 +82,11 @@ class SameElements
 
 namespace weft {
 
-/// Whether the micro-steps of each step make a state of that kind anew: the
-/// first one writes it without reading it.
+/// Whether each step makes a state of that kind anew: its first micro-batch
+/// writes it without reading it.
 inline bool isMadeByStep(StateKind kind) {
   return kind == StateKind::Gradient || kind == StateKind::Accumulator ||
-         kind == StateKind::Presence;
+         kind == StateKind::Presence || kind == StateKind::Denominator;
 }
 
 /// Shape of a NumPy broadcast of the two, or failure if they do not match.

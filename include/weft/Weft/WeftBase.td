@@ -56,6 +56,9 @@ def Weft_Dialect : Dialect {
     /// On the gradient state of a parameter of dropped layers: the state of kind
     /// presence that says whether there is a gradient.
     static constexpr ::llvm::StringLiteral kPresenceAttr = "weft.presence";
+    /// On a module whose loss is a mean over rows that do not depend on each
+    /// other: it is the same however rows are split into batches.
+    static constexpr ::llvm::StringLiteral kRowMeanAttr = "weft.row_mean";
     void registerAttributes();
   }];
 }
@@ -105,7 +108,8 @@ def Weft_ProgramKind : Weft_Enum<"ProgramKind", "what a program does", [
     I32EnumAttrCase<"Model", 0, "model">, I32EnumAttrCase<"Init", 1, "init">,
     I32EnumAttrCase<"Micro", 2, "micro">, I32EnumAttrCase<"Apply", 3, "apply">,
     I32EnumAttrCase<"Eval", 4, "eval">, I32EnumAttrCase<"Logits", 5, "logits">,
-    I32EnumAttrCase<"Refresh", 6, "refresh">]>;
+    I32EnumAttrCase<"Refresh", 6, "refresh">,
+    I32EnumAttrCase<"Denominators", 7, "denominators">]>;
 def Weft_ProgramKindAttr : Weft_EnumAttr<Weft_ProgramKind, "kind">;
 
 def Weft_StateKind : Weft_Enum<"StateKind", "what a state holds", [
@@ -114,7 +118,8 @@ def Weft_StateKind : Weft_Enum<"StateKind", "what a state holds", [
     I32EnumAttrCase<"Scaler", 2, "scaler">,
     I32EnumAttrCase<"Working", 3, "working">,
     I32EnumAttrCase<"Accumulator", 4, "accumulator">,
-    I32EnumAttrCase<"Presence", 5, "presence">]>;
+    I32EnumAttrCase<"Presence", 5, "presence">,
+    I32EnumAttrCase<"Denominator", 6, "denominator">]>;
 def Weft_StateKindAttr : Weft_EnumAttr<Weft_StateKind, "state_kind">;
 
 def Weft_KernelKind : Weft_Enum<"KernelKind", "how the elements of a kernel hang together", [

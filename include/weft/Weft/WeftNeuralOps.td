@@ -272,7 +272,7 @@ def Weft_RmsNormOp : Weft_Op<"rms_norm", [
 }
 
 def Weft_CrossEntropyOp : Weft_Op<"cross_entropy", [
-    Pure, Weft_InferTypes,
+    Pure, Weft_InferTypes, DeclareOpInterfaceMethods<CountedLossOpInterface>,
     Weft_Casts<"F32", "F32", "cross_entropy_loss nll_loss nll_loss2d", "Statistics",
                /*firstFactor=*/0, /*llm=*/"Follow", /*isLoss=*/1>]> {
   let summary = "Softmax cross-entropy with class indices";
@@ -280,7 +280,9 @@ def Weft_CrossEntropyOp : Weft_Op<"cross_entropy", [
     logits [..., V], targets [...]. Per row `-w[t] (logit[t] - lse)`; rows with
     `target == ignore_index` count nothing. `mean` divides by the sum of the
     weights of the counted rows (NaN if there are none, as in PyTorch), `sum`
-    does not divide. `label_smoothing` as in PyTorch. f16 and bf16 logits are
+    does not divide. In programs of a training step `weft-derive-programs` makes
+    a mean whose targets may be ignored, or have weights, a `sum` over the count
+    of the whole step. `label_smoothing` as in PyTorch. f16 and bf16 logits are
     widened to f32, the type of all results. Results: loss (scalar),
     `lse` (shape of targets) and `denom` (scalar), kept for the backward pass.
 

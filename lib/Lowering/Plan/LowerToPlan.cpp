@@ -61,6 +61,8 @@ static plan::StateKind getStateKind(StateKind kind) {
     return plan::StateKind::Accumulator;
   case StateKind::Presence:
     return plan::StateKind::Presence;
+  case StateKind::Denominator:
+    return plan::StateKind::Denominator;
   }
   llvm_unreachable("a state kind without a case");
 }

@@ -230,7 +230,8 @@ static_assert(int(plan::StateKind::Param) == WEFT_PARAM &&
                   int(plan::StateKind::Working) == WEFT_WORKING &&
                   int(plan::StateKind::Accumulator) == WEFT_ACCUMULATOR &&
                   int(plan::StateKind::Presence) == WEFT_PRESENCE &&
-                  plan::getMaxEnumValForStateKind() == WEFT_PRESENCE,
+                  int(plan::StateKind::Denominator) == WEFT_DENOMINATOR &&
+                  plan::getMaxEnumValForStateKind() == WEFT_DENOMINATOR,
               "a state's kind is written as its number");
 
 void TableEmitter::segment(const Segment &segment) {

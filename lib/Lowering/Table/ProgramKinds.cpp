@@ -32,8 +32,9 @@ static LogicalResult verifyKind(ModuleOp module, StringRef kind) {
 }
 
 LogicalResult verifyProgramKinds(ModuleOp module) {
-  for (StringRef kind : {names::kInit, names::kMicro, names::kApply,
-                         names::kEval, names::kLogits, names::kRefresh})
+  for (StringRef kind :
+       {names::kInit, names::kMicro, names::kApply, names::kEval,
+        names::kLogits, names::kRefresh, names::kDenominators})
     if (failed(verifyKind(module, kind)))
       return failure();
   return success();

@@ -259,13 +259,19 @@ void RowFile::willNeed(const std::vector<int64_t> &wanted) {
   }
 }
 
+/// Fewer rows than a batch are a batch of one.
+static std::string spellLeastRows(int64_t rows, const std::string &what) {
+  return rows == 1
+             ? "one row of " + what
+             : "one batch of " + what + ", " + std::to_string(rows) + " rows";
+}
+
 static Expected<std::unique_ptr<DataSource>>
 makeSource(std::shared_ptr<RowFile> file, int64_t begin, int64_t end,
-           const Metadata &metadata, const char *what) {
-  if (end - begin < metadata.batch)
-    return inputError(std::string("expects at least one batch of ") + what +
-                      ", " + std::to_string(metadata.batch) +
-                      " rows, but got " + std::to_string(end - begin))
+           int64_t leastRows, const char *what) {
+  if (end - begin < leastRows)
+    return inputError("expects at least " + spellLeastRows(leastRows, what) +
+                      ", but got " + std::to_string(end - begin))
         .at(file->path());
   std::unique_ptr<DataSource> source =
       std::make_unique<TensorSource>(std::move(file), begin, end);
@@ -280,13 +286,15 @@ static Status openTraining(const DataOptions &options, const Metadata &metadata,
     return file.takeError();
   int64_t rows = (*file)->rows();
   int64_t tail = int64_t(std::floor(double(rows) * options.valFraction));
-  auto train = makeSource(*file, 0, rows - tail, metadata, "training data");
+  auto train =
+      makeSource(*file, 0, rows - tail, metadata.batch, "training data");
   if (!train)
     return train.takeError();
   set.train = std::move(*train);
   if (options.valFraction == 0)
     return Status::success();
-  auto val = makeSource(*file, rows - tail, rows, metadata, "validation data");
+  auto val = makeSource(*file, rows - tail, rows, metadata.leastEvalRows(),
+                        "validation data");
   if (!val)
     return val.takeError();
   set.val = std::move(*val);
@@ -305,7 +313,8 @@ Expected<DataSet> weft::openTensorData(const DataOptions &options,
   auto file = RowFile::open(options.valData, metadata, ports);
   if (!file)
     return file.takeError();
-  auto val = makeSource(*file, 0, (*file)->rows(), metadata, "validation data");
+  auto val = makeSource(*file, 0, (*file)->rows(), metadata.leastEvalRows(),
+                        "validation data");
   if (!val)
     return val.takeError();
   set.val = std::move(*val);

@@ -96,14 +96,15 @@ openFile(const std::string &path, const DataOptions &options,
   return std::make_shared<SharedFile>(std::move(*file));
 }
 
-/// A source over [begin, end) that fills at least one batch.
+/// A source over [begin, end) that fills at least `rows` rows.
 static Expected<std::unique_ptr<DataSource>>
 makeSource(std::shared_ptr<SharedFile> shared, int64_t begin, int64_t end,
-           const Metadata &metadata, const char *what) {
-  int64_t need = metadata.batch * metadata.seq + 1;
+           const Metadata &metadata, int64_t rows, const char *what) {
+  int64_t need = rows * metadata.seq + 1;
   if (end - begin < need)
-    return inputError(std::string("expects at least one batch of ") + what +
-                      ", " + std::to_string(metadata.batch) + " x " +
+    return inputError(std::string("expects at least one ") +
+                      (rows == 1 ? "row" : "batch") + " of " + what + ", " +
+                      std::to_string(rows) + " x " +
                       std::to_string(metadata.seq) +
                       " + 1 = " + std::to_string(need) + " tokens, but got " +
                       std::to_string(end - begin))
@@ -122,7 +123,8 @@ static Status openValidation(const DataOptions &options,
   if (!file)
     return file.takeError();
   int64_t size = (*file)->file.size();
-  auto source = makeSource(*file, 0, size, metadata, "validation data");
+  auto source = makeSource(*file, 0, size, metadata, metadata.leastEvalRows(),
+                           "validation data");
   if (!source)
     return source.takeError();
   set.val = std::move(*source);
@@ -151,14 +153,16 @@ static Status openTraining(const DataOptions &options, const Metadata &metadata,
   warnOfBytes((*file)->file, options, metadata, set);
   int64_t size = (*file)->file.size();
   int64_t tail = int64_t(std::floor(double(size) * options.valFraction));
-  auto train = makeSource(*file, 0, size - tail, metadata, "training data");
+  auto train = makeSource(*file, 0, size - tail, metadata, metadata.batch,
+                          "training data");
   if (!train)
     return train.takeError();
   set.train = std::move(*train);
   if (options.valFraction == 0)
     return Status::success();
-  auto val = makeSource(*file, size - tail, size, metadata,
-                        "validation data (the tail of the file)");
+  auto val =
+      makeSource(*file, size - tail, size, metadata, metadata.leastEvalRows(),
+                 "validation data (the tail of the file)");
   if (!val)
     return val.takeError();
   set.val = std::move(*val);

@@ -204,6 +204,12 @@ static Status readScalars(const JsonCursor &root, Metadata &out) {
   if (auto rule = root.find("scaler"))
     if (auto scaler = parseScaler(*rule); !scaler)
       return scaler.takeError();
+  if (root.find("row_mean")) {
+    auto rowMean = root.getBool("row_mean");
+    if (!rowMean)
+      return rowMean.takeError();
+    out.rowMean = *rowMean;
+  }
   auto accumulation = root.getBool("accumulation");
   if (!accumulation)
     return accumulation.takeError();

@@ -70,6 +70,11 @@ std::string weft::evalJson(const EvalReport &report) {
   if (report.perplexity)
     object.set("perplexity", *report.perplexity);
   setNamed(object, "val_losses", report.losses);
+  if (report.rows < report.availableRows) {
+    object.set("val_rows", report.rows);
+    object.set("val_rows_available", report.availableRows);
+    object.set("val_sample", report.isSample);
+  }
   return object.compact();
 }
 
@@ -127,7 +132,7 @@ static std::string skippedText(const StepReport &r) {
   for (const auto &[name, bad] : r.foundInf)
     if (bad)
       groups += (groups.empty() ? " " : ", ") + name;
-  return r.skipped ? "  skipped" + groups : "";
+  return r.skipped && !r.hasNoTargets ? "  skipped" + groups : "";
 }
 
 /// What the time of a step went into.
@@ -151,6 +156,8 @@ std::vector<ProgressField> Progress::fields(const StepReport &r) const {
     if (r.skips > 0)
       all.push_back({format("  skips %lld", (long long)r.skips), 7});
   }
+  if (r.hasNoTargets)
+    all.push_back({"  skipped: no targets", 4});
   all.push_back({format("  %.0f %s/s", r.tokensPerSecond, unit.c_str()), 3});
   all.push_back({format("  %.1f ms", r.stepMs), 9});
   all.push_back({partsText(r), 11});
@@ -176,6 +183,17 @@ static void print(const std::string &json) {
   flushOutput();
 }
 
+/// Which rows an evaluation did not count, or nothing.
+static std::string countedText(const EvalReport &report) {
+  if (report.rows == report.availableRows)
+    return "";
+  const std::string rows = std::to_string(report.rows) + " of " +
+                           std::to_string(report.availableRows) + " rows";
+  return report.isSample
+             ? "  (a sample: " + rows + ")"
+             : "  (only " + rows + ": the rest is less than a batch)";
+}
+
 void Progress::eval(const EvalReport &report) {
   if (kind == ProgressKind::Json)
     return print(evalJson(report));
@@ -183,7 +201,7 @@ void Progress::eval(const EvalReport &report) {
                      number("%.4f", report.loss) + terms(report.losses);
   if (report.perplexity)
     text += "  perplexity " + number("%.4g", *report.perplexity);
-  note(text);
+  note(text + countedText(report));
 }
 
 void Progress::sample(int64_t step, const std::string &text) {

@@ -7,8 +7,8 @@
 #include "weft/Runtime/Collectives/RankNumbers.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
+#include "weft/Runtime/Run/MicroPrograms.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -16,16 +16,13 @@ using namespace weft;
 
 Status weft::fillRows(const WeftContext &context,
                       const std::vector<WeftPort> &ports,
-                      const DataSource &source, const RowOrder &rows,
-                      int64_t firstRow) {
-  std::vector<int64_t> batch; // all inputs read the same rows
+                      const DataSource &source,
+                      const std::vector<int64_t> &rows) {
   for (const WeftPort &port : ports) {
     const int64_t count = port.dims[0], bytes = port.bytes / count;
-    for (int64_t i = int64_t(batch.size()); i < count; ++i)
-      batch.push_back(rows.dataRow(firstRow + i));
     char *out = context.device().inputBytes(port);
     for (int64_t i = 0; i < count; ++i)
-      if (Status s = source.fill(port, batch[size_t(i)], out + i * bytes); !s)
+      if (Status s = source.fill(port, rows[size_t(i)], out + i * bytes); !s)
         return s;
   }
   return Status::success();
@@ -52,32 +49,48 @@ void weft::takeMeans(int64_t count, double &loss, NamedNumbers &losses) {
     value /= double(count);
 }
 
-int64_t weft::countBatches(const DataSource &val, int64_t batch, int64_t most) {
-  int64_t batches = val.rows() / batch;
-  return most > 0 ? std::min(batches, most) : batches;
-}
-
 namespace {
-/// What a rank has of an evaluation.
-struct EvalPart {
-  EvalReport sums;
-  int64_t batches = 0; // that they are of
-  Status rows;         // how it went to read them
+/// The part of an evaluation that one rank runs.
+class Evaluation {
+public:
+  Evaluation(WeftContext &context, const Metadata &metadata,
+             const DataSource &val, const EvalPlan &plan)
+      : context(context), metadata(metadata), val(val), plan(plan) {}
 
-  void add(const EvalReport &one, bool counts);
+  Status countTargets();
+  Status addBatches();
+  Status join(bool &isWhole);
+  EvalReport takeReport();
+
+  Status rows; // reading rows of this rank
+
+private:
+  /// A batch of this rank in round `round`; weight 0 where none is left.
+  EvalBatch batchOf(int64_t round) const;
+  int64_t rounds() const;
+  Status runRound(const WeftProgram &program, const EvalBatch &batch);
+  bool mayGoOn() const { return bool(rows) || metadata.ranks() > 1; }
+
+  WeftContext &context;
+  const Metadata &metadata;
+  const DataSource &val;
+  const EvalPlan &plan;
+  EvalReport sums;
 };
 } // namespace
 
-/// A rank that has no batch left knows the names of the terms too.
-void EvalPart::add(const EvalReport &one, bool counts) {
-  for (size_t i = sums.losses.size(); i < one.losses.size(); ++i)
-    sums.losses.push_back({one.losses[i].first, 0.0});
-  if (!counts)
-    return;
-  ++batches;
-  sums.loss += one.loss;
-  for (size_t i = 0; i < one.losses.size(); ++i)
-    sums.losses[i].second += one.losses[i].second;
+/// All ranks run the program equally often, since it may gather.
+int64_t Evaluation::rounds() const {
+  return (plan.size() + metadata.ranks() - 1) / metadata.ranks();
+}
+
+EvalBatch Evaluation::batchOf(int64_t round) const {
+  const int64_t index = round * metadata.ranks() + context.rank();
+  if (index < plan.size())
+    return plan.at(index);
+  EvalBatch batch = plan.at(0);
+  batch.weight = 0;
+  return batch;
 }
 
 static void clearInputs(const WeftContext &context,
@@ -86,59 +99,99 @@ static void clearInputs(const WeftContext &context,
     std::memset(context.device().inputBytes(port), 0, size_t(port.bytes));
 }
 
-/// All ranks run the program equally often, since it may gather: one without a
-/// batch left takes the first, and one that cannot read its rows takes zeros.
-static Status runBatches(WeftContext &context, const Metadata &metadata,
-                         const DataSource &val, int64_t batches,
-                         EvalPart &part) {
-  const WeftProgram &program = *context.findProgram(names::kEval);
+/// A rank that cannot read its rows takes zeros.
+Status Evaluation::runRound(const WeftProgram &program,
+                            const EvalBatch &batch) {
+  std::vector<int64_t> list;
+  for (int64_t i = 0; i < metadata.batch; ++i)
+    list.push_back(batch.first + std::min(i, batch.rows - 1));
   const std::vector<WeftPort> ports = dataInputs(program);
-  const RowOrder inOrder(val.rows(), /*shuffle=*/false, /*seed=*/0);
-  for (int64_t first = 0; first < batches; first += metadata.ranks()) {
-    const int64_t batch = first + context.rank();
-    const bool counts = batch < batches;
-    if (part.rows)
-      part.rows = fillRows(context, ports, val, inOrder,
-                           (counts ? batch : 0) * metadata.batch);
-    if (!part.rows && metadata.ranks() == 1)
-      return Status::success();
-    if (!part.rows)
-      clearInputs(context, ports);
-    if (Status s = runChecked(context, program); !s)
+  if (rows)
+    rows = fillRows(context, ports, val, list);
+  if (!mayGoOn())
+    return Status::success();
+  if (!rows)
+    clearInputs(context, ports);
+  return runChecked(context, program);
+}
+
+/// The denominators of all batches together, times B / R: the weights of the
+/// batches then make each loss one over all rows.
+Status Evaluation::countTargets() {
+  const DenominatorPrograms programs(*context.executable());
+  if (!programs.exist())
+    return Status::success();
+  const double ranks = double(metadata.ranks());
+  for (int64_t round = 0; round < rounds() && mayGoOn(); ++round) {
+    const WeftProgram &program = programs.get(round, rounds());
+    const EvalBatch batch = batchOf(round);
+    setInput(context, program, names::kAccumulate, round == 0 ? 0.0 : 1.0);
+    setInput(context, program, names::kBatchShare,
+             double(batch.weight) * ranks / double(plan.rows()));
+    if (Status s = runRound(program, batch); !s)
+      return s;
+  }
+  return Status::success();
+}
+
+/// A rank without a batch left learns the names of the terms, too.
+Status Evaluation::addBatches() {
+  const WeftProgram &program = *context.findProgram(names::kEval);
+  for (int64_t round = 0; round < rounds() && mayGoOn(); ++round) {
+    const EvalBatch batch = batchOf(round);
+    if (Status s = runRound(program, batch); !s)
       return s;
     EvalReport one;
     addLosses(context, program, one.loss, one.losses);
-    part.add(one, counts);
+    sums.losses.resize(one.losses.size());
+    for (size_t i = 0; i < one.losses.size(); ++i) {
+      sums.losses[i].first = one.losses[i].first;
+      if (batch.weight != 0)
+        sums.losses[i].second += double(batch.weight) * one.losses[i].second;
+    }
+    if (batch.weight != 0)
+      sums.loss += double(batch.weight) * one.loss;
   }
   return Status::success();
 }
 
 /// The sums of all ranks, unless one of them could not read its rows.
-static Status joinParts(WeftContext &context, EvalPart &part, bool &isWhole) {
-  std::vector<double> own = {double(!part.rows), double(part.batches),
-                             part.sums.loss};
-  for (const auto &[name, loss] : part.sums.losses)
+Status Evaluation::join(bool &isWhole) {
+  std::vector<double> own = {double(!rows), sums.loss};
+  for (const auto &[name, loss] : sums.losses)
     own.push_back(loss);
   auto all = gatherNumbers(context, own, "the validation loss");
   if (!all)
     return all.takeError();
   isWhole = sumOverRanks(*all, 0) == 0;
-  part.batches = int64_t(sumOverRanks(*all, 1));
-  part.sums.loss = sumOverRanks(*all, 2);
-  for (size_t i = 0; i < part.sums.losses.size(); ++i)
-    part.sums.losses[i].second = sumOverRanks(*all, i + 3);
+  sums.loss = sumOverRanks(*all, 1);
+  for (size_t i = 0; i < sums.losses.size(); ++i)
+    sums.losses[i].second = sumOverRanks(*all, i + 2);
   return Status::success();
+}
+
+EvalReport Evaluation::takeReport() {
+  takeMeans(plan.rows(), sums.loss, sums.losses);
+  sums.rows = plan.rows();
+  sums.availableRows = plan.available();
+  sums.isSample = plan.isSample();
+  // With terms, the loss is a weighted sum and no cross-entropy of tokens.
+  if (metadata.isLanguageModel() && sums.losses.empty())
+    sums.perplexity = std::exp(sums.loss);
+  return std::move(sums);
 }
 
 Expected<std::optional<EvalReport>> weft::evaluate(WeftContext &context,
                                                    const Metadata &metadata,
                                                    const DataSource &val,
-                                                   int64_t batches) {
-  EvalPart part;
+                                                   const EvalPlan &plan) {
+  Evaluation part(context, metadata, val, plan);
   bool isWhole = true;
-  Status done = runBatches(context, metadata, val, batches, part);
+  Status done = part.countTargets();
+  if (done)
+    done = part.addBatches();
   if (done && metadata.ranks() > 1)
-    done = joinParts(context, part, isWhole);
+    done = part.join(isWhole);
   if (!done) {
     leaveRanks(context);
     return done.takeError();
@@ -147,10 +200,5 @@ Expected<std::optional<EvalReport>> weft::evaluate(WeftContext &context,
     return part.rows.takeError();
   if (!isWhole)
     return std::optional<EvalReport>();
-  EvalReport &report = part.sums;
-  takeMeans(part.batches, report.loss, report.losses);
-  // With terms, the loss is a weighted sum and no cross-entropy of tokens.
-  if (metadata.isLanguageModel() && report.losses.empty())
-    report.perplexity = std::exp(report.loss);
-  return std::optional(std::move(report));
+  return std::optional(part.takeReport());
 }

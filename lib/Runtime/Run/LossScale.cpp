@@ -43,6 +43,30 @@ Status Trainer::nonFinite(const StepInFlight &step) {
       .hint(adviceAgainstBad());
 }
 
+/// The update had finite gradients, but nothing is known of what they are of.
+Status Trainer::nonFiniteLoss(const StepReport &report) {
+  foundBad = true;
+  return Error(ExitCode::Numerics,
+               "step " + std::to_string(report.step) +
+                   ": expects a finite loss, but got " +
+                   numberText(report.loss) +
+                   "; what was updated with it is not saved")
+      .hint(adviceAgainstBad());
+}
+
+/// No state has changed. One warning is enough: metrics tell of each step.
+Status Trainer::skipWithoutTargets(StepReport &report) {
+  report.skipped = true;
+  report.skips = ++skips;
+  if (!warnedOfNoTargets)
+    journal.warnOf("step " + std::to_string(report.step) +
+                       ": no target of its rows counts, so nothing is updated",
+                   "later steps like this one are told by \"skipped\" in the "
+                   "metrics alone");
+  warnedOfNoTargets = true;
+  return Status::success();
+}
+
 void Trainer::reportFirstBad(int64_t step, bool good) {
   culprit.clear();
   if (!hunt)

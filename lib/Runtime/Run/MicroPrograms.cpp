@@ -9,16 +9,19 @@
 
 using namespace weft;
 
-MicroPrograms::MicroPrograms(const WeftExecutable &executable)
-    : only(findProgram(executable, names::kMicro)), first(only), middle(only),
-      last(only) {
-  if (const WeftProgram *later = findProgram(executable, names::kMicroLater))
-    middle = last = later;
-  if (const WeftProgram *keeps = findProgram(executable, names::kMicroKeep))
-    first = middle = keeps;
-  if (const WeftProgram *keeps =
-          findProgram(executable, names::kMicroLaterKeep))
-    middle = keeps;
+static auto hasProgram(const WeftExecutable &executable) {
+  return [&](const char *name) { return findProgram(executable, name); };
+}
+
+MicroPrograms::MicroPrograms(const WeftExecutable &executable) {
+  auto choose = [&](int64_t number, int64_t count) {
+    return findProgram(
+        executable, names::chooseMicro(number, count, hasProgram(executable)));
+  };
+  only = choose(0, 1);
+  first = choose(0, 2);
+  middle = choose(1, 3);
+  last = choose(1, 2);
 }
 
 const WeftProgram &MicroPrograms::get(int64_t number, int64_t count) const {
@@ -38,4 +41,13 @@ std::vector<const WeftProgram *> MicroPrograms::list(int64_t count) const {
           programs.end())
         programs.push_back(program);
   return programs;
+}
+
+DenominatorPrograms::DenominatorPrograms(const WeftExecutable &executable) {
+  auto choose = [&](int64_t number, int64_t count) {
+    return findProgram(executable, names::chooseDenominators(
+                                       number, count, hasProgram(executable)));
+  };
+  last = choose(0, 1);
+  keep = choose(0, 2);
 }

@@ -163,7 +163,7 @@ Expected<ExitCode> RankPart::train(const TrainState &state, const DataSet &data,
 Expected<std::optional<EvalReport>> RankPart::evaluate(const DataSet &data) {
   return weft::evaluate(
       *opened, inputs.metadata, *data.val,
-      countBatches(*data.val, inputs.metadata.batch, inputs.options.evalSteps));
+      EvalPlan(inputs.metadata, data.val->rows(), inputs.options.evalSteps));
 }
 
 Expected<std::string> RankPart::sample(int64_t seed) {

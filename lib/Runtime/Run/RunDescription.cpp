@@ -98,6 +98,18 @@ static Json scalerJson(const LossScaler &scaler) {
   return object;
 }
 
+std::string Run::describeEvaluation() const {
+  const EvalPlan plan(metadata, data.val->rows(), options.evalSteps);
+  return "evaluate  " + std::to_string(plan.rows()) + " of " +
+         std::to_string(plan.available()) + " rows in " +
+         std::to_string(plan.size()) + " batches of " +
+         std::to_string(metadata.batch) +
+         (inputs.ranks() > 1
+              ? " over " + std::to_string(inputs.ranks()) + " ranks"
+              : "") +
+         "\n";
+}
+
 std::string Run::describeData() const {
   std::string text;
   if (data.train)
@@ -105,14 +117,7 @@ std::string Run::describeData() const {
   if (data.val)
     text += "val data  " + data.val->describe() + "\n";
   if (options.evalOnly)
-    text += "evaluate  " +
-            std::to_string(
-                countBatches(*data.val, metadata.batch, options.evalSteps)) +
-            " batches of " + std::to_string(metadata.batch) + " rows" +
-            (inputs.ranks() > 1
-                 ? " over " + std::to_string(inputs.ranks()) + " ranks"
-                 : "") +
-            "\n";
+    text += describeEvaluation();
   return text;
 }
 

@@ -27,12 +27,15 @@ StepRunner::StepRunner(WeftContext &context, const RunInputs &inputs,
                        NanHunt *hunt)
     : context(context), metadata(inputs.metadata), options(inputs.options),
       faults(inputs.faults), data(data), micros(*context.executable()),
+      denominators(*context.executable()),
       apply(*context.findProgram(names::kApply)),
       order(data.train->rows(), state.cursor.shuffle, state.cursor.shuffleSeed),
       seed(state.seed), firstStep(state.step + 1), hunt(hunt) {}
 
 void StepRunner::warmUp() {
   std::vector<const WeftProgram *> programs = micros.list(options.accum);
+  if (denominators.exist())
+    programs.push_back(&denominators.get(0, 1));
   programs.push_back(&apply);
   context.device().warmUp(context, programs);
 }
@@ -98,7 +101,7 @@ void StepRunner::read(const Run &run) {
   StepReport &report = run.step->report;
   if (run.program == &apply)
     readUpdate(*run.step);
-  else
+  else if (WeftContext::findOutput(*run.program, names::kLoss))
     addLosses(context, *run.program, report.loss, report.losses);
 }
 
@@ -114,20 +117,49 @@ std::vector<int64_t> StepRunner::batchAt(int64_t first) const {
   return batch;
 }
 
-/// Each rank takes a batch of the rows that all ranks read together.
+/// The first of the training rows of this rank in micro-batch `k`. Each rank
+/// takes a batch of the rows that all ranks read together.
+int64_t StepRunner::firstRowOf(const StepInFlight &step, int64_t k) const {
+  return step.firstRow +
+         (k * context.ranks() + context.rank()) * metadata.batch;
+}
+
+/// Of one rank, rows that cannot be read end the step; one of several goes on
+/// and spoils its gradients.
+Status StepRunner::readRows(const StepPtr &step, const WeftProgram &program,
+                            int64_t row) {
+  Status s = fillRows(context, dataInputs(program), *data.train, batchAt(row));
+  if (s)
+    return s;
+  if (metadata.ranks() == 1) {
+    step->dataLost = true;
+    return s;
+  }
+  step->lostRows = s.takeError();
+  return Status::success();
+}
+
+/// Adds what the targets of micro-batch `k` count to the denominators of the
+/// step.
+Status StepRunner::countTargets(const StepPtr &step, int64_t k) {
+  const auto begin = Clock::now();
+  const WeftProgram &program = denominators.get(k, options.accum);
+  if (Status s = readRows(step, program, firstRowOf(*step, k)); !s)
+    return s;
+  setInput(context, program, names::kAccumulate, k == 0 ? 0.0 : 1.0);
+  setInput(context, program, names::kBatchShare,
+           step->lostRows ? std::nan("") : 1.0 / double(options.accum));
+  step->report.dataMs += msSince(begin);
+  return start(step, program);
+}
+
 Status StepRunner::microStep(const StepPtr &step, int64_t k) {
   const auto begin = Clock::now();
   const WeftProgram &micro = micros.get(k, options.accum);
   const int64_t all = context.ranks() * metadata.batch;
-  const int64_t row = step->endRow + context.rank() * metadata.batch;
-  if (Status s = fillRows(context, dataInputs(micro), *data.train, order, row);
-      !s) {
-    if (metadata.ranks() == 1) {
-      step->dataLost = true;
-      return s;
-    }
-    step->lostRows = s.takeError();
-  }
+  const int64_t row = firstRowOf(*step, k);
+  if (Status s = readRows(step, micro, row); !s)
+    return s;
   // The disk works while the program runs.
   data.train->willNeed(batchAt(row + all));
   // Ranks take the mean of their gradients themselves.
@@ -148,6 +180,9 @@ Status StepRunner::beginMicroSteps(const StepPtr &step) {
     if (Status s = hunt->begin(); !s)
       return s;
   faults.sleepIf(Fault::Kind::SlowStep, step->report.step, context.rank());
+  for (int64_t k = 0; denominators.exist() && k < options.accum; ++k)
+    if (Status s = countTargets(step, k); !s)
+      return s;
   for (int64_t k = 0; k < options.accum; ++k)
     if (Status s = microStep(step, k); !s)
       return s;
@@ -198,6 +233,8 @@ void StepRunner::readUpdate(StepInFlight &step) {
   step.foundInf =
       readNumber(context, *WeftContext::findOutput(apply, names::kFoundInf)) !=
       0;
+  if (const WeftPort *none = WeftContext::findOutput(apply, names::kNoTargets))
+    step.report.hasNoTargets = readNumber(context, *none) != 0;
   readScaler(step);
 }
 

@@ -37,11 +37,16 @@ Trainer::Trainer(const TrainerParts &parts, const RunInputs &inputs,
 
 /// Whether training may go on after what the update found.
 Status Trainer::judge(StepInFlight &step) {
+  const bool isFinite = std::isfinite(step.report.loss);
   reportFirstBad(step.report.step,
-                 !step.foundInf && std::isfinite(step.report.loss));
+                 step.report.hasNoTargets || (!step.foundInf && isFinite));
+  if (step.report.hasNoTargets)
+    return skipWithoutTargets(step.report);
   if (hasScaler())
     return countSkip(step);
-  return step.foundInf ? nonFinite(step) : Status::success();
+  if (step.foundInf)
+    return nonFinite(step);
+  return isFinite ? Status::success() : nonFiniteLoss(step.report);
 }
 
 /// Collectives of a program do not know the step that they are in.
@@ -143,9 +148,9 @@ Expected<bool> Trainer::evaluate() {
   if (hunt)
     if (Status s = hunt->begin(); !s)
       return s.takeError();
-  auto report = weft::evaluate(
-      context, metadata, *data.val,
-      countBatches(*data.val, metadata.batch, options.evalSteps));
+  auto report =
+      weft::evaluate(context, metadata, *data.val,
+                     EvalPlan(metadata, data.val->rows(), options.evalSteps));
   if (!report) {
     dataLost = report.error().code() == ExitCode::Input;
     return report.takeError();
@@ -157,6 +162,10 @@ Expected<bool> Trainer::evaluate() {
   reportFirstBad(now.step, std::isfinite(found.loss));
   if (std::isfinite(found.loss))
     now.valLoss = found.loss;
+  else
+    journal.warnOf("step " + std::to_string(now.step) +
+                       ": the validation loss is not a finite number",
+                   adviceAgainstBad());
   if (Status s = journal.eval(found); !s)
     return s.takeError();
   return true;

@@ -76,7 +76,8 @@ std::vector<std::unique_ptr<Result>> evaluateAll(int64_t batches,
       connections.push_back(std::move(transports[size_t(rank)]));
       joinRanks(*context, std::move(connections));
       results[size_t(rank)] = std::make_unique<Result>(
-          weft::evaluate(*context, metadata, rows[rank], batches));
+          weft::evaluate(*context, metadata, rows[rank],
+                         EvalPlan(metadata, rows[rank].rows(), batches)));
     });
   for (std::thread &thread : threads)
     thread.join();

@@ -43,12 +43,52 @@ TEST_F(EvaluateTest, aloneGivesTheLossOfTheTraining) {
   ASSERT_EQ(line.status, 0) << line.err;
   EXPECT_NE(line.out.find("\nstep 6  val_loss "), std::string::npos);
   EXPECT_NE(line.out.find("  perplexity "), std::string::npos);
-  EXPECT_NE(line.out.find("evaluate  21 batches of 4 rows\n"),
+  EXPECT_NE(line.out.find("evaluate  87 of 87 rows in 23 batches of 4\n"),
             std::string::npos)
       << line.out;
   auto all = lines("m");
   EXPECT_EQ(all.size(), 9u);
   EXPECT_EQ(all.back(), trained);
+}
+
+// Seven rows are one batch, and the three behind it; a row alone fills none.
+TEST_F(EvaluateTest, everyRowCountsOnce) {
+  const std::string text = read("text.txt");
+  double sum = 0;
+  auto lossOf = [&](const std::string &name) {
+    auto run =
+        bigram({"--eval-only", "--val-data", name, "--progress", "json"});
+    EXPECT_EQ(run.status, 0) << run.err;
+    auto json = parseJson(run.out, "out");
+    EXPECT_TRUE(json.ok() && !json->find("val_rows")) << run.out;
+    return json.ok() ? number(*json, "val_loss") : NAN;
+  };
+  for (int row = 0; row < 7; ++row) {
+    write("row.txt", text.substr(size_t(row) * 8, 9));
+    sum += lossOf("row.txt");
+  }
+  write("rows.txt", text.substr(0, 7 * 8 + 1));
+  EXPECT_NEAR(lossOf("rows.txt"), sum / 7, 1e-6);
+  write("rows.txt", text.substr(0, 5 * 8 + 1));
+  const double five = lossOf("rows.txt");
+  write("row.txt", text.substr(0, 4 * 8 + 1));
+  const double four = lossOf("row.txt");
+  write("row.txt", text.substr(4 * 8, 9));
+  EXPECT_NEAR(five, (4 * four + lossOf("row.txt")) / 5, 1e-6);
+}
+
+TEST_F(EvaluateTest, aSampleSaysSo) {
+  auto run = bigram({"--eval-only", "--val-data", "val.txt", "--eval-steps",
+                     "2", "--progress", "json"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("\"val_rows\":8,\"val_rows_available\":87,"
+                         "\"val_sample\":true"),
+            std::string::npos)
+      << run.out;
+  auto line =
+      bigram({"--eval-only", "--val-data", "val.txt", "--eval-steps", "2"});
+  EXPECT_NE(line.out.find("  (a sample: 8 of 87 rows)\n"), std::string::npos)
+      << line.out;
 }
 
 TEST_F(EvaluateTest, aloneOfTheTailAndOfRandomWeights) {

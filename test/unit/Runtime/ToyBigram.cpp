@@ -157,7 +157,7 @@ const WeftTensor tensors[] = {
 const char metadata[] = R"({
   "format": 1, "weft": "0.1.0", "name": "toy-bigram", "family": "mlir",
   "fingerprint": "bigram-128", "precision": "f32", "recipe": "amp", "target": "cpu", "cpu_features": ["sse2"],
-  "vocab": 128, "seq": 8, "batch": 4, "accumulation": true, "clip_norm": 2,
+  "vocab": 128, "seq": 8, "batch": 4, "row_mean": true, "accumulation": true, "clip_norm": 2,
   "optimizers": ["adamw"],
   "hyper_parameters": ["lr", "beta1", "beta2", "eps", "weight_decay"],
   "defaults": {"lr": 0.05, "weight-decay": 0.01},

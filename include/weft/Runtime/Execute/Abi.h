@@ -98,7 +98,8 @@ struct WeftPort {
 /// of that kind alone.
 struct WeftProgram {
   const char *symbol; // unique: "micro", "apply", ...
-  const char *kind;   // "init", "micro", "apply", "eval", "logits", "refresh"
+  const char *kind;   // "init", "micro", "apply", "eval", "logits", "refresh",
+                      // "denominators"
   const struct WeftCommand *commands;
   const struct WeftPort *inputs;
   const struct WeftPort *outputs;
@@ -115,7 +116,8 @@ enum WeftTensorKind {
   WEFT_WORKING = 4,     // low-precision copy of a weight; not checkpointed
   WEFT_ACCUMULATOR = 5, // what a rank has added up of a gradient before it is
                         // reduced; not checkpointed
-  WEFT_PRESENCE = 6     // how often gradients were there; not checkpointed
+  WEFT_PRESENCE = 6,    // how often gradients were there; not checkpointed
+  WEFT_DENOMINATOR = 7  // of a loss, over a whole step; not checkpointed
 };
 
 /// A parameter, or what is kept of one, inside a flat tensor: elements

@@ -47,6 +47,7 @@ struct Metadata {
   int64_t vocab = 0; // 0: not a language model
   int64_t seq = 0;
   int64_t batch = 0;
+  bool rowMean = false;       // the loss is a mean over independent rows
   std::vector<MeshAxis> mesh; // none: one rank
   bool accumulation = false;
   bool canClip = false;
@@ -70,6 +71,8 @@ struct Metadata {
   /// Ranks that a run has: the product of the axes.
   int64_t ranks() const;
   bool isLanguageModel() const { return vocab > 0 && seq > 0; }
+  /// The fewest rows that can be evaluated.
+  int64_t leastEvalRows() const { return rowMean ? 1 : batch; }
   /// Whether some optimizer of the program reads that input of `apply`.
   bool hasHyperParameter(const std::string &name) const;
 };

@@ -46,10 +46,10 @@ std::vector<NamedTensor> namedTensors(const WeftExecutable &executable);
 std::vector<NamedTensor> namedTensors(const WeftExecutable &executable,
                                       int32_t kind);
 
-/// Whether the micro-steps of each step make a tensor of that kind anew.
+/// Whether each step makes a tensor of that kind anew.
 inline bool isMadeByStep(int32_t kind) {
   return kind == WEFT_GRADIENT || kind == WEFT_ACCUMULATOR ||
-         kind == WEFT_PRESENCE;
+         kind == WEFT_PRESENCE || kind == WEFT_DENOMINATOR;
 }
 
 /// In how many equal parts ranks hold the tensor: ranks that are as many apart

@@ -39,6 +39,7 @@ struct StepReport {
   bool hasScaler = false;
   double lossScale = 1.0; // of this step
   bool skipped = false;
+  bool hasNoTargets = false; // no target of the step counts
   /// Of several optimizer instances: which one was skipped.
   std::vector<std::pair<std::string, bool>> foundInf;
   int64_t skips = 0; // of this run so far
@@ -55,6 +56,9 @@ struct EvalReport {
   int64_t step = 0;
   double loss = 0.0;
   NamedNumbers losses;
+  int64_t rows = 0;                 // that count
+  int64_t availableRows = 0;        // of the data
+  bool isSample = false;            // by --eval-steps
   std::optional<double> perplexity; // of a language model
 };
 

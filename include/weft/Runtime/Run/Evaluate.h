@@ -1,7 +1,9 @@
 //===- Evaluate.h - The loss of validation data -----------------*- C++ -*-===//
 //
-// Runs a program over batches of a data source and takes the mean of its
-// losses. Ranks take turns: batch n is that of rank n mod W.
+// Runs a program over batches of a data source and takes the mean of its losses
+// over rows, added in f64. Ranks take turns: batch n is that of rank n mod W.
+// Where losses have denominators that data decides, these are counted over all
+// batches first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,30 +14,28 @@
 #include "weft/Runtime/Data/Windows.h"
 #include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Reports/Progress.h"
+#include "weft/Runtime/Run/EvalPlan.h"
 
 namespace weft {
 
-/// Fills the inputs `ports` of a program with the rows from `firstRow` on.
+/// Fills the inputs `ports` of a program with the rows of `source` that `rows`
+/// lists, as many as a port has.
 Status fillRows(const WeftContext &context, const std::vector<WeftPort> &ports,
-                const DataSource &source, const RowOrder &rows,
-                int64_t firstRow);
+                const DataSource &source, const std::vector<int64_t> &rows);
 
 /// Adds the loss of one run of a program, and the terms that have names.
 void addLosses(const WeftContext &context, const WeftProgram &program,
                double &loss, NamedNumbers &losses);
-/// Sums over `count` runs become means.
+/// Sums over `count` runs or rows become means.
 void takeMeans(int64_t count, double &loss, NamedNumbers &losses);
 
-/// How many batches an evaluation of `val` takes; `most` 0: all there are.
-int64_t countBatches(const DataSource &val, int64_t batch, int64_t most);
-
-/// The means over the first `batches` batches of `val`, in file order, the same
-/// on all ranks. Nothing if another rank cannot read its rows, which has the
-/// error. A rank that fails otherwise leaves them.
+/// The means over the rows of `plan` in `val`, in file order, the same on all
+/// ranks. NaN where no target counts. Nothing if another rank cannot read its
+/// rows, which has the error. A rank that fails otherwise leaves them.
 Expected<std::optional<EvalReport>> evaluate(WeftContext &context,
                                              const Metadata &metadata,
                                              const DataSource &val,
-                                             int64_t batches);
+                                             const EvalPlan &plan);
 
 } // namespace weft
 

@@ -26,6 +26,22 @@ private:
   const WeftProgram *only, *first, *middle, *last;
 };
 
+/// The programs that count the targets of a step, ahead of its micro-steps.
+class DenominatorPrograms {
+public:
+  explicit DenominatorPrograms(const WeftExecutable &executable);
+
+  /// Whether a loss has a denominator that data decides.
+  bool exist() const { return last != nullptr; }
+  /// Of micro-batch `number` (from 0) of `count`.
+  const WeftProgram &get(int64_t number, int64_t count) const {
+    return number == count - 1 ? *last : *keep;
+  }
+
+private:
+  const WeftProgram *last, *keep;
+};
+
 } // namespace weft
 
 #endif // WEFT_RUNTIME_RUN_MICROPROGRAMS_H

@@ -73,6 +73,7 @@ private:
   std::string describe() const;
   std::string describeTypes() const;
   std::string describeScaler() const;
+  std::string describeEvaluation() const;
   std::string describeData() const;
   std::string describeReplicas() const;
   std::string describeTraining() const;

@@ -1,9 +1,10 @@
 //===- StepRunner.h - Runs the programs of training steps -------*- C++ -*-===//
 //
-// Part of a rank: a step is K micro-steps and one update. What comes of it, and
-// whether the run goes on, is not known here. Where the device runs ahead of
-// the host, the micro-steps of a step are given to it before the results of the
-// step before are read; the update never is.
+// Part of a rank: a step is K micro-steps and one update, and ahead of them the
+// count of the targets of all micro-steps where losses are divided by it. What
+// comes of it, and whether the run goes on, is not known here. Where the device
+// runs ahead of the host, the micro-steps of a step are given to it before the
+// results of the step before are read; the update never is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -86,6 +87,9 @@ private:
   };
 
   Status beginMicroSteps(const StepPtr &step);
+  int64_t firstRowOf(const StepInFlight &step, int64_t k) const;
+  Status readRows(const StepPtr &step, const WeftProgram &program, int64_t row);
+  Status countTargets(const StepPtr &step, int64_t k);
   Status microStep(const StepPtr &step, int64_t k);
   Status keepScaler();
   Status startUpdate(const StepPtr &step);
@@ -104,6 +108,7 @@ private:
   const Faults &faults;
   const DataSet &data;
   const MicroPrograms micros;
+  const DenominatorPrograms denominators;
   const WeftProgram &apply;
   RowOrder order;
   /// Bytes of the loss scale before the last update, of several ranks.

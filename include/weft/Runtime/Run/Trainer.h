@@ -62,6 +62,8 @@ private:
   void warnOfSkips(int64_t step);
   Status nonFinite(const StepInFlight &step);
   Status countSkip(StepInFlight &step);
+  Status nonFiniteLoss(const StepReport &report);
+  Status skipWithoutTargets(StepReport &report);
   Status checkApplied() const;
   Status scaleExhausted(const StepReport &report) const;
   void reportFirstBad(int64_t step, bool good);
@@ -100,6 +102,7 @@ private:
   std::map<std::string, int64_t> groupSkipsInARow; // of several instances
   int64_t applied = 0; // steps of this run that updated something
   bool warnedOfSkips = false;
+  bool warnedOfNoTargets = false;
 };
 
 /// Every input of the programs is one that a run writes, with its size, and no

@@ -1,0 +1,59 @@
+//===- Denominators.h - Means over the targets of a whole step --*- C++ -*-===//
+//
+// Private to lib/Autodiff. A mean over counted targets is s / d, with d known
+// from targets and weights alone. Micro-batch k of K on rank r of W has s_kr
+// and d_kr, and the mean of the step is (sum of s_kr) / D with D = sum of d_kr.
+// The program `denominators` computes D / (W K) ahead of the step. The programs
+// `micro` and `eval` divide s_kr by it, so that the mean over micro-batches and
+// ranks of their losses is the loss of the step.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_LIB_AUTODIFF_DENOMINATORS_H
+#define WEFT_LIB_AUTODIFF_DENOMINATORS_H
+
+#include "weft/Weft/Losses.h"
+
+namespace weft {
+
+/// The losses of a model that are means over targets whose number is known at
+/// run time, in program order.
+class Denominators {
+public:
+  /// Fails with an error on a loss whose targets or weights depend on what a
+  /// step changes, and on a symbol that a state of this class needs.
+  static llvm::FailureOr<Denominators> find(ProgramOp model);
+
+  bool empty() const { return losses.empty(); }
+
+  /// Declares the states and builds `@denominators` at the insertion point.
+  void build(mlir::OpBuilder &builder) const;
+
+  /// Divides the losses of `program`, a clone of the model, by the states.
+  void divide(ProgramOp program) const;
+
+  /// A value that is true where term `index` of the loss has no counted target;
+  /// null if it always has some. Built at the insertion point in a clone of the
+  /// model, from the states.
+  mlir::Value isEmptyTerm(mlir::OpBuilder &builder, unsigned index) const;
+
+private:
+  llvm::LogicalResult findTerms();
+  llvm::LogicalResult verifyKnownAhead(CountedLossOpInterface loss) const;
+  llvm::LogicalResult verifyNames() const;
+  void declareStates(mlir::OpBuilder &builder) const;
+  mlir::Value readState(mlir::OpBuilder &builder, mlir::Location loc,
+                        unsigned loss) const;
+  mlir::Value isEmpty(mlir::OpBuilder &builder, unsigned term,
+                      llvm::function_ref<mlir::Value(unsigned)> total) const;
+  void buildBody(ProgramOp program) const;
+
+  ProgramOp model;
+  llvm::SmallVector<CountedLossOpInterface> losses;
+  /// For each term of the loss, the losses that it is computed from.
+  llvm::SmallVector<llvm::SmallVector<unsigned>> terms;
+};
+
+} // namespace weft
+
+#endif // WEFT_LIB_AUTODIFF_DENOMINATORS_H
