@@ -19,6 +19,12 @@ static std::string usageText(const FlagSpec &spec) {
   return spec.kind == FlagKind::Enum ? result + "=" + spec.choices : result;
 }
 
+/// Switches are off unless the table says otherwise.
+static bool hasDefault(const FlagSpec &spec) {
+  const std::string text = spec.defaultText;
+  return spec.kind == FlagKind::Switch ? text == "on" : !text.empty();
+}
+
 static const char *groupTitle(FlagGroup group) {
   switch (group) {
   case CompileFlag:
@@ -45,7 +51,7 @@ std::string FlagTable::help(unsigned groups) const {
       usage += usage.size() < widest ? std::string(widest - usage.size(), ' ')
                                      : "\n" + std::string(widest, ' ');
       lines += usage + spec.help;
-      if (*spec.defaultText && spec.kind != FlagKind::Switch)
+      if (hasDefault(spec))
         lines += " [" + std::string(spec.defaultText) + "]";
       lines += "\n";
     }
@@ -71,9 +77,7 @@ std::string FlagTable::markdown(unsigned groups) const {
     for (const FlagSpec &spec : specs)
       if (spec.group == group && (groups & group)) {
         std::string standard =
-            spec.kind == FlagKind::Switch || !*spec.defaultText
-                ? ""
-                : "`" + cell(spec.defaultText) + "`";
+            hasDefault(spec) ? "`" + cell(spec.defaultText) + "`" : "";
         rows += "| `" + cell(usageText(spec)) + "` | " + standard + " | " +
                 cell(spec.help) + " |\n";
       }

@@ -27,6 +27,7 @@ public:
 private:
   Status unknown(const std::string &shown, const std::string &name) const;
   Status takeValue(bool inlineValue, const std::string &shown);
+  Status turnOff(bool inlineValue, const std::string &shown);
 
   const FlagTable &table;
   const std::vector<std::string> &args;
@@ -73,6 +74,24 @@ Status Parse::takeValue(bool inlineValue, const std::string &shown) {
   return checkFlagValue(*spec, value);
 }
 
+/// `--no-NAME` is `--NAME=off` and has no value of its own.
+Status Parse::turnOff(bool inlineValue, const std::string &shown) {
+  if (inlineValue)
+    return usageError("flag '" + shown + "' expects no value, but got " +
+                      inQuotes(value));
+  value = "off";
+  return Status::success();
+}
+
+/// The switch that `--no-NAME` turns off, unless the table has that name.
+static const FlagSpec *findNegated(const FlagTable &table,
+                                   const std::string &name) {
+  if (name.compare(0, 3, "no-") != 0)
+    return nullptr;
+  const FlagSpec *spec = table.find(name.substr(3));
+  return spec && spec->kind == FlagKind::Switch ? spec : nullptr;
+}
+
 Status Parse::flag(const std::string &arg) {
   bool isLong = arg.compare(0, 2, "--") == 0;
   size_t equals = arg.find('=');
@@ -82,6 +101,10 @@ Status Parse::flag(const std::string &arg) {
   for (const FlagSpec &candidate : table.flags())
     if (name == (isLong ? candidate.name : candidate.shortName))
       spec = &candidate;
+  const FlagSpec *negated =
+      isLong && !spec ? findNegated(table, name) : nullptr;
+  if (negated)
+    spec = negated;
   if (!spec || name.empty())
     return unknown(shown, name);
   if (!(spec->group & options.groups))
@@ -89,7 +112,8 @@ Status Parse::flag(const std::string &arg) {
                       " and has no effect here")
         .hint("run '" + options.program + " --help' for the flags");
   value = equals == arg.npos ? "" : arg.substr(equals + 1);
-  return takeValue(equals != arg.npos, shown);
+  return negated ? turnOff(equals != arg.npos, shown)
+                 : takeValue(equals != arg.npos, shown);
 }
 
 Status Parse::store(bool &given, std::string &text) const {

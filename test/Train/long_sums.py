@@ -84,7 +84,7 @@ def train(work, name, steps):
     call("weft", "compile", path("mlir"), "-o", path("exe"), "--optimizer=sgd")
     call("weft", "compile", path("mlir"), "-o", path("fused.mlir"), "--optimizer=sgd",
          "--to=fuse")
-    call(path("exe"), "--data", path("rows.safetensors"), "--init-from",
+    call(path("exe"), "--data", path("rows.safetensors"), "--no-shuffle", "--init-from",
          path("start.safetensors"), f"--steps={steps}", f"--lr={LR}", "--progress=none",
          "--save-dir", path("save"))
     call("weft", "ckpt", "export", path("save"), path("out"))

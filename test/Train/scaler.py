@@ -93,7 +93,7 @@ def run(options, expected):
         bad = [str(i + 1) for i, flag in enumerate(overflows) if flag]
         faults.append(f"num:inf@step={','.join(bad)},param=^{name}$")
     metrics = os.path.join(options.work, "metrics.jsonl")
-    command = [os.path.abspath(options.exe), "--data", rows, "--steps",
+    command = [os.path.abspath(options.exe), "--data", rows, "--no-shuffle", "--steps",
                str(options.steps), "--save-dir", os.path.join(options.work, "ck"),
                "--save-every", str(options.every), "--keep", "0", "--metrics", metrics,
                "--progress", "none", *([] if options.device else ["--threads", "1"]),

@@ -65,7 +65,7 @@ def train(folder, data, numbers, steps):
     """The checkpoint of a program and how many of its steps were skipped."""
     flags = [word for name, value in numbers.items() for word in (f"--{FLAGS.get(name, name)}", str(value))]
     call(folder / "program", "--data", data, "--init-from", folder / "start.safetensors", "--steps", steps, *flags,
-         "--progress", "none", "--save-dir", folder / "run", "--metrics", folder / "run.jsonl")
+         "--no-shuffle", "--progress", "none", "--save-dir", folder / "run", "--metrics", folder / "run.jsonl")
     lines = [json.loads(line) for line in (folder / "run.jsonl").read_text().splitlines()]
     (path,) = (folder / "run").glob("step_*/*.safetensors")
     return read_tensors(path), sum(bool(line.get("skipped")) for line in lines if "loss" in line)

@@ -141,8 +141,8 @@ def interpret(folder, model):
 
 def train(folder):
     need("weft", "compile", folder / "graph.mlir", "--from=select-kernels", "-o", folder / "program")
-    need(folder / "program", "--data", folder / "data.safetensors", "--lr", "0", "--weight-decay", "0", "--progress",
-         "none", "--steps", "1", "--seed", SEED, "--threads", "1", "--save-dir", folder / "run", "--metrics",
+    need(folder / "program", "--data", folder / "data.safetensors", "--lr", "0", "--weight-decay", "0", "--no-shuffle",
+         "--progress", "none", "--steps", "1", "--seed", SEED, "--threads", "1", "--save-dir", folder / "run", "--metrics",
          folder / "metrics.jsonl", "--dump-grads", folder / "grads.safetensors")
     need("weft", "ckpt", "export", folder / "run", folder / "out")
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]

@@ -180,7 +180,7 @@ class Case:
         if self.clip:
             flags += ["--clip", repr(self.clip)]
         call(self.folder / "program", "--data", self.folder / "rows.safetensors", "--init-from",
-             self.folder / "first.safetensors", "--steps", STEPS, "--save-every", 1, "--save-dir",
+             self.folder / "first.safetensors", "--steps", STEPS, "--no-shuffle", "--save-every", 1, "--save-dir",
              self.folder / "ck", "--keep", STEPS, "--metrics", self.folder / "metrics.jsonl", "--progress", "none",
              *flags, fault=fault)
         lines = [json.loads(line) for line in (self.folder / "metrics.jsonl").read_text().splitlines()]

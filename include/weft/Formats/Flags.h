@@ -18,7 +18,7 @@
 namespace weft {
 
 enum class FlagKind {
-  Switch, // no value; `--x=on` and `--x=off` are accepted
+  Switch, // no value; `--no-x` is `--x=off`; `--x=on` is accepted
   Int,
   Double, // "inf" only where the range allows it
   String,

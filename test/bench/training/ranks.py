@@ -78,7 +78,7 @@ class Bench:
         if os.path.exists(metrics):
             os.remove(metrics)
         clip = [f"--clip={options.clip:g}"] if options.clip else []
-        call([*self.start(stage), "--data", self.path("tokens.bin"), "--data-format=u16",
+        call([*self.start(stage), "--data", self.path("tokens.bin"), "--data-format=u16", "--no-shuffle",
               "--init-from", self.path("weights.safetensors"),
               f"--steps={options.warmup + options.steps}", f"--lr={sides.RATE}",
               f"--weight-decay={sides.DECAY}", "--progress=none", "--metrics", metrics,

@@ -41,7 +41,7 @@ class Bench:
 
     def call_weft(self, row, steps, *flags):
         program = os.path.join(os.path.abspath(self.options.out), row["program"])
-        command = [program, "--data", self.path("tokens.bin"), "--data-format=u16",
+        command = [program, "--data", self.path("tokens.bin"), "--data-format=u16", "--no-shuffle",
                    "--init-from", self.path("weights.safetensors"), "--steps", str(steps),
                    "--lr", str(RATE), "--clip", str(CLIP), "--weight-decay", str(DECAY),
                    "--progress=none", *self.options.run, *flags]

@@ -70,6 +70,53 @@ TEST(Flags, Values) {
   EXPECT_EQ(table().parse(2, argv)->getInt("steps"), 5);
 }
 
+TEST(Flags, SwitchesAreTurnedOffByNo) {
+  EXPECT_FALSE(parse({"--no-nesterov"})->getSwitch("nesterov"));
+  EXPECT_TRUE(parse({"--no-nesterov"})->isSet("nesterov"));
+  EXPECT_EQ(parse({"--no-nesterov"})->canonical(CompileFlag),
+            (std::vector<std::string>{"--nesterov=off"}));
+  EXPECT_EQ(errorOf(parse({"--no-nesterov=on"})),
+            "2|flag '--no-nesterov' expects no value, but got 'on'");
+  EXPECT_EQ(errorOf(parse({"--nesterov", "--no-nesterov"})),
+            "2|flag '--nesterov' is given twice: 'on' and 'off'");
+  // Only switches: a number or a file has no opposite.
+  EXPECT_EQ(errorOf(parse({"--no-steps"})).substr(0, 27),
+            "2|unknown flag '--no-steps'");
+  EXPECT_EQ(errorOf(parse({"--no-"})).substr(0, 22), "2|unknown flag '--no-'");
+  FlagParseOptions runOnly;
+  runOnly.groups = RunFlag;
+  EXPECT_EQ(errorOf(parse({"--no-nesterov"}, runOnly)),
+            "2|flag '--no-nesterov' is a compile flag and has no effect here|"
+            "run 'weft --help' for the flags");
+}
+
+// A default that needs no flag is shown only where it is on.
+TEST(Flags, SwitchesThatAreOn) {
+  FlagTable table({{"shuffle", FlagKind::Switch, RunFlag, "on", "", "order"},
+                   {"clear", FlagKind::Switch, RunFlag, "off", "", "empty"}});
+  EXPECT_TRUE(table.parse({})->getSwitch("shuffle"));
+  EXPECT_FALSE(table.parse({"--no-shuffle"})->getSwitch("shuffle"));
+  EXPECT_EQ(table.help(), "run flags:\n"
+                          "  --shuffle                   order [on]\n"
+                          "  --clear                     empty\n");
+  EXPECT_EQ(table.markdown(), "### run flags\n\n| flag | default | meaning "
+                              "|\n|---|---|---|\n"
+                              "| `--shuffle` | `on` | order |\n"
+                              "| `--clear` |  | empty |\n");
+}
+
+// A flag of its own keeps its meaning.
+TEST(Flags, NoIsAlsoAPartOfNames) {
+  FlagTable table({
+      {"graph", FlagKind::Switch, RunFlag, "", "", "graph"},
+      {"no-graph", FlagKind::Switch, RunFlag, "", "", "no graph"},
+  });
+  auto values = table.parse({"--no-graph"});
+  ASSERT_EQ(errorOf(values), "ok");
+  EXPECT_TRUE(values->getSwitch("no-graph"));
+  EXPECT_FALSE(values->isSet("graph"));
+}
+
 TEST(Flags, ByteCounts) {
   int64_t bytes = 0;
   EXPECT_TRUE(parseByteCount("4K", bytes));

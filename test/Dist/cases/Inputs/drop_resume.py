@@ -42,8 +42,8 @@ class Wanted:
 def by_mpi(program, data, flags):
     saves = program.path + ".mpi"
     shutil.rmtree(saves, ignore_errors=True)
-    call("weft", "launch", "-n", program.ranks, program.path, "--data", data, "--threads", 1, "--save-dir", saves,
-         "--save-every", 1, "--keep", 0, *flags)
+    call("weft", "launch", "-n", program.ranks, program.path, "--data", data, "--no-shuffle", "--threads", 1,
+         "--save-dir", saves, "--save-every", 1, "--keep", 0, *flags)
     return [read_step(os.path.join(saves, name)) for name in sorted(os.listdir(saves)) if name.startswith("step_")]
 
 

@@ -118,8 +118,8 @@ class Run:
             shutil.rmtree(self.saves, ignore_errors=True)
         self.metrics_path = self.saves + ".jsonl"
         loopback = ["--loopback", program.ranks, "--check-replicas", 1] if program.ranks > 1 else []
-        self.said = call(program.path, "--data", data, *loopback, "--threads", 1, "--save-dir", self.saves, "--save-every",
-                         1, "--keep", 0, "--metrics", self.metrics_path, "--progress", "line", *flags,
+        self.said = call(program.path, "--data", data, "--no-shuffle", *loopback, "--threads", 1, "--save-dir",
+                         self.saves, "--save-every", 1, "--keep", 0, "--metrics", self.metrics_path, "--progress", "line", *flags,
                          environment={"WEFT_FAULT": fault}, code=code)
 
     def metrics(self, key):
