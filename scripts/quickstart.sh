@@ -15,7 +15,7 @@ find README.md docs include kernels lib test tools -name '*.md' -o -name '*.cpp'
 echo "corpus: $(wc -c <"$out/corpus.txt") bytes"
 
 build/bin/weft train examples/gpt2-mini --batch 8 --seq 128 \
-  --data "$out/corpus.txt" --shuffle --val-fraction 0.05 --steps 300 --lr 2e-3 \
+  --data "$out/corpus.txt" --val-fraction 0.05 --steps 300 --lr 2e-3 \
   --lr-schedule cosine --warmup 20 --clip 1 --log-every 20 --eval-every 100 --eval-steps 20 \
   --metrics "$out/metrics.jsonl" --save-dir "$out/checkpoints" \
   --generate "The " --max-new-tokens 200 --temperature 0.8

@@ -148,6 +148,11 @@ std::string Run::describeTraining() const {
               ? "; steps " + std::to_string(state.step + 1) + " to " +
                     std::to_string(*options.steps) + "\n"
               : "; no steps left\n";
+  text += "order     " +
+          (state.cursor.shuffle
+               ? "shuffled by seed " + std::to_string(state.cursor.shuffleSeed)
+               : std::string("as in the file")) +
+          "\n";
   text += describeScaler();
   text += std::string("lr        ") + scheduleName(rate.kind) + ", " +
           Json(rate.lr).compact() + " after " + std::to_string(rate.warmup) +

@@ -39,8 +39,9 @@ static FlagSpec choice(const char *name, const char *defaultText,
   return {name, FlagKind::Enum, RunFlag, defaultText, "", help, choices};
 }
 
-static FlagSpec toggle(const char *name, const char *help) {
-  return {name, FlagKind::Switch, RunFlag, "", "", help};
+static FlagSpec toggle(const char *name, const char *help,
+                       const char *defaultText = "") {
+  return {name, FlagKind::Switch, RunFlag, defaultText, "", help};
 }
 
 static std::vector<FlagSpec> dataFlags() {
@@ -54,7 +55,10 @@ static std::vector<FlagSpec> dataFlags() {
              "what the token file holds; auto knows text and llm.c .bin"),
       choice("tokenizer", "auto", "auto|bytes",
              "bytes: read text as bytes even if the model has a tokenizer"),
-      toggle("shuffle", "permute the rows of each epoch by the seed"),
+      toggle("shuffle",
+             "permute the rows of each epoch by the seed; --no-shuffle: file "
+             "order",
+             "on"),
       integer("steps", "", "optimizer steps in total, resumed ones included",
               0),
       integer("stop-after", "0",

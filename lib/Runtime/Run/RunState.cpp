@@ -24,7 +24,8 @@ Expected<TrainState> weft::resumedState(const Manifest &manifest,
   if (options.shuffleGiven && options.shuffle != state.cursor.shuffle)
     return usageError(std::string("--shuffle expects ") +
                       (state.cursor.shuffle ? "on" : "off") +
-                      ", as in the checkpoint");
+                      ", as in the checkpoint")
+        .hint("without the flag a resumed run keeps the order of its rows");
   return state;
 }
 

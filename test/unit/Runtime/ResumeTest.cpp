@@ -57,6 +57,23 @@ TEST_F(ResumeTest, twentyStepsEqualTenAndTen) {
       EXPECT_EQ(*a[i].find(key), *b[i].find(key)) << key << " of line " << i;
 }
 
+// Checkpoints from before rows were shuffled by default.
+TEST_F(ResumeTest, fileOrderStaysWithTheCheckpoint) {
+  auto steps = [&](const char *name, const Args &more) {
+    Args args = {"--steps", "6", "--save-dir", name};
+    args.insert(args.end(), more.begin(), more.end());
+    return train(args);
+  };
+  ASSERT_EQ(steps("a", {"--no-shuffle"}).status, 0);
+  ASSERT_EQ(steps("b", {"--no-shuffle", "--stop-after", "3"}).status, 0);
+  expectError(steps("b", {"--resume", "must", "--shuffle"}), 2,
+              "--shuffle expects off, as in the checkpoint\n");
+  ToolResult resumed = steps("b", {"--resume", "must"});
+  EXPECT_EQ(resumed.status, 0);
+  EXPECT_EQ(resumed.err, "");
+  expectSameFiles("a/step_00000006", "b/step_00000006");
+}
+
 TEST_F(ResumeTest, metricsAreCutBackToTheResumedStep) {
   ASSERT_EQ(twenty({"--save-dir", "a", "--save-every", "5", "--metrics", "m",
                     "--stop-after", "13"})
@@ -105,7 +122,9 @@ TEST_F(ResumeTest, refusals) {
               "--seed expects 0, the seed of the checkpoint, but got 7\n");
   expectError(train({"--steps", "30", "--save-dir", "a", "--resume", "auto",
                      "--shuffle=off"}),
-              2, "--shuffle expects on, as in the checkpoint\n");
+              2,
+              "--shuffle expects on, as in the checkpoint\nhint: without the "
+              "flag a resumed run keeps the order of its rows\n");
   expectError(twenty({"--save-dir", "a", "--resume", "a/step_00000010"}), 5,
               "a/step_00000020: expects no checkpoint after step 10, from "
               "which this run continues\n");

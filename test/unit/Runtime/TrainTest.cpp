@@ -74,6 +74,29 @@ TEST_F(TrainTest, equalRunsGiveEqualBytes) {
             read("c/step_00000008/rank_00000.safetensors"));
 }
 
+TEST_F(TrainTest, rowsAreShuffledUnlessAskedOtherwise) {
+  auto save = [&](const char *name, const Args &more) {
+    Args args = {"--steps", "4",         "--save-dir",
+                 name,      "--metrics", std::string(name) + ".jsonl"};
+    args.insert(args.end(), more.begin(), more.end());
+    ToolResult result = train(args);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return read(std::string(name) + "/step_00000004/rank_00000.safetensors");
+  };
+  const std::string byDefault = save("a", {});
+  EXPECT_EQ(byDefault, save("b", {"--shuffle"}));
+  EXPECT_NE(byDefault, save("c", {"--no-shuffle"}));
+  EXPECT_TRUE(lines("a.jsonl")[0].find("shuffle")->asBool());
+  EXPECT_FALSE(lines("c.jsonl")[0].find("shuffle")->asBool());
+  Args plan = {"--data", "text.txt", "--steps",  "4",
+               "--seed", "3",        "--dry-run"};
+  EXPECT_NE(bigram(plan).out.find("\norder     shuffled by seed 3\n"),
+            std::string::npos);
+  plan.push_back("--no-shuffle");
+  EXPECT_NE(bigram(plan).out.find("\norder     as in the file\n"),
+            std::string::npos);
+}
+
 TEST_F(TrainTest, progressKinds) {
   Args base = {"--data", "text.txt", "--steps", "3", "--progress"};
   auto with = [&](const char *kind) {

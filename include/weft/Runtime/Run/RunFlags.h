@@ -28,7 +28,7 @@ std::vector<FlagSpec> runFlagSpecs();
 
 /// Everything a run can be told.
 struct RunOptions : DataOptions, ResumeOptions {
-  bool shuffle = false;
+  bool shuffle = true;
   std::optional<int64_t> steps;
   int64_t stopAfter = 0; // 0: run to the end
   int64_t accum = 1;
