@@ -8,6 +8,7 @@
 #include "weft/Runtime/Checkpoints/Replicas.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
+#include "weft/Runtime/Run/RateChecks.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 #include <cmath>
@@ -315,6 +316,8 @@ Status Run::prepare() {
   if (Status s = ranks.settle(loadState()); !s)
     return s;
   warnOfChanges();
+  if (std::string early = warnOfEarlyEnd(options); !early.empty())
+    tell(early);
   warnOfFewReplicas();
   // Again when the file is opened: here, before anything is written.
   auto start = metricsStart();

@@ -4,6 +4,7 @@
 
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/Collectives/Processes.h"
+#include "weft/Runtime/Run/RateChecks.h"
 
 #include <algorithm>
 #include <unistd.h>
@@ -305,13 +306,7 @@ static Status checkTraining(const Metadata &metadata, const RunOptions &out) {
         std::to_string(out.accum) + " and batch " +
         std::to_string(metadata.batch) + ", but got " +
         std::to_string(*out.steps) + " steps");
-  if (out.trains() && out.schedule.kind != RateScheduleKind::Constant &&
-      out.schedule.warmup >= out.schedule.decaySteps)
-    return usageError("--warmup expects less than the " +
-                      std::to_string(out.schedule.decaySteps) +
-                      " steps of the schedule, but got " +
-                      std::to_string(out.schedule.warmup));
-  return Status::success();
+  return checkRates(out);
 }
 
 /// Whether all processes of a run have to be told a flag alike.

@@ -3,6 +3,7 @@
 #include "weft/Runtime/Run/Run.h"
 
 #include "weft/Formats/Json.h"
+#include "weft/Runtime/Run/RateChecks.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 #include <algorithm>
@@ -57,6 +58,10 @@ void Run::warnOfChanges() const {
     return;
   for (const std::string &text : changedSettings(*resume->manifest.run, record))
     tell(text);
+  if (std::string jump =
+          warnOfJump(options, *resume->manifest.run, record, state.step + 1);
+      !jump.empty())
+    tell(jump);
   const int64_t now = metadata.batch * options.accum * inputs.ranks();
   if (auto was = rowsOfStep(resume->manifest); was && *was != now)
     tell("a step had " + std::to_string(*was) +

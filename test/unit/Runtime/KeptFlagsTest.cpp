@@ -76,6 +76,86 @@ TEST_F(KeptFlagsTest, aGivenFlagOverridesWithAWarning) {
   EXPECT_EQ(flag("b/step_00000010", "lr"), "0.01");
 }
 
+/// A run of ten steps with a schedule, stopped after five.
+class RateTest : public ToyTest {
+protected:
+  void SetUp() override {
+    ToyTest::SetUp();
+    auto run = begin({});
+    ASSERT_EQ(run.status, 0) << run.err;
+    ASSERT_EQ(run.err, "");
+  }
+  ToolResult begin(const Args &more) {
+    std::filesystem::remove_all(path("a"));
+    Args args = {"--steps", "10",   "--stop-after",  "5",     "--save-dir", "a",
+                 "--lr",    "0.01", "--lr-schedule", "linear"};
+    args.insert(args.end(), more.begin(), more.end());
+    return train(args);
+  }
+  std::string warnings(const Args &more) const {
+    Args args = {"--resume", "a", "--dry-run"};
+    args.insert(args.end(), more.begin(), more.end());
+    auto run = bigram(args);
+    EXPECT_EQ(run.status, 0) << run.err;
+    return run.err;
+  }
+};
+
+TEST_F(RateTest, moreStepsMoveTheLearningRate) {
+  const std::string steps =
+      "weft: warning: --steps was 10 in the checkpoint, now 20\n";
+  EXPECT_EQ(warnings({"--steps", "20"}),
+            steps + "weft: warning: the learning rate of step 6 is 0.0075 "
+                    "instead of 0.005, since --steps is 20 instead of 10; "
+                    "--lr-decay-steps=10 keeps the course\n");
+  EXPECT_EQ(warnings({}), "");
+  // The flag that it names does, and says what that means.
+  EXPECT_EQ(
+      warnings({"--steps", "20", "--lr-decay-steps", "10"}),
+      steps + "weft: warning: --lr-decay-steps was not set in the checkpoint, "
+              "now 10\nweft: warning: --lr-decay-steps=10 is below --steps=20: "
+              "from step 11 on the learning rate is --min-lr=0; "
+              "--lr-decay-steps=20 makes the schedule last the run\n");
+  // A constant rate has no course to lose, and no step is left of five.
+  EXPECT_EQ(warnings({"--steps", "20", "--lr-schedule", "constant"}),
+            steps + "weft: warning: --lr-schedule was linear in the "
+                    "checkpoint, now constant\n");
+  EXPECT_EQ(warnings({"--steps", "5"}),
+            "weft: warning: --steps was 10 in the checkpoint, now 5\n");
+}
+
+TEST_F(RateTest, whatWasChosenStaysTheCourse) {
+  ASSERT_EQ(begin({"--lr-decay-steps", "30"}).status, 0);
+  EXPECT_EQ(warnings({"--steps", "20"}),
+            "weft: warning: --steps was 10 in the checkpoint, now 20\n");
+}
+
+// It holds --lr before it decays: nothing changes at the next step.
+TEST_F(RateTest, wsdMovesItsDecayAlone) {
+  std::filesystem::remove_all(path("a"));
+  ASSERT_EQ(train({"--steps", "10", "--stop-after", "5", "--save-dir", "a",
+                   "--lr-schedule", "wsd"})
+                .status,
+            0);
+  EXPECT_EQ(warnings({"--steps", "20"}),
+            "weft: warning: --steps was 10 in the checkpoint, now 20\n");
+}
+
+TEST_F(RateTest, aKeptScheduleIsCheckedWithTheGivenFlags) {
+  ASSERT_EQ(begin({"--warmup", "4", "--min-lr", "0.001"}).status, 0);
+  expectError(bigram({"--resume", "a", "--lr", "1e-4"}), 2,
+              "--min-lr expects at most --lr=0.0001, but got 0.001\n");
+  expectError(bigram({"--resume", "a", "--steps", "4"}), 2,
+              "--warmup expects less than --steps=4, but got 4\n");
+}
+
+TEST_F(RateTest, aScheduleThatEndsBeforeTheRun) {
+  EXPECT_EQ(begin({"--lr-decay-steps", "8", "--min-lr", "1e-4"}).err,
+            "weft: warning: --lr-decay-steps=8 is below --steps=10: from step "
+            "9 on the learning rate is --min-lr=0.0001; --lr-decay-steps=10 "
+            "makes the schedule last the run\n");
+}
+
 TEST_F(KeptFlagsTest, aGivenFlagTakesTheMeaningOfAKeptOne) {
   ASSERT_EQ(bigram({"--resume", "a", "--lr-schedule", "cosine", "--min-lr",
                     "0.001", "--stop-after", "1"})

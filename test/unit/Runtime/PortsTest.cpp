@@ -135,7 +135,7 @@ TEST_F(PortsTest, microStepsReadConsecutiveRows) {
 }
 
 TEST_F(PortsTest, updateGetsTheHyperParameters) {
-  ASSERT_EQ(run({"--steps", "2", "--lr", "0.5", "--warmup", "2", "--beta1",
+  ASSERT_EQ(run({"--steps", "3", "--lr", "0.5", "--warmup", "2", "--beta1",
                  "0.8", "--beta2", "0.7", "--eps", "1e-5", "--weight-decay",
                  "0.3", "--momentum", "0.2", "--clip", "2"}),
             0);

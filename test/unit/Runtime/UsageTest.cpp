@@ -79,7 +79,17 @@ TEST_F(UsageTest, flagsThatDoNotFitTogether) {
       {{"--resume", "must"}, "--resume=must expects --save-dir\n"},
       {{"--steps", "5", "--data", "text.txt", "--lr-schedule", "cosine",
         "--warmup", "5"},
-       "--warmup expects less than the 5 steps of the schedule, but got 5\n"},
+       "--warmup expects less than --steps=5, but got 5\nhint: the run would "
+       "end before the learning rate is --lr\n"},
+      {{"--steps", "5", "--data", "text.txt", "--warmup", "6"},
+       "--warmup expects less than --steps=5, but got 6\n"},
+      {{"--steps", "5", "--data", "text.txt", "--lr-schedule", "linear",
+        "--warmup", "3", "--lr-decay-steps", "3"},
+       "--warmup expects less than --lr-decay-steps=3, but got 3\n"},
+      {{"--steps", "5", "--data", "text.txt", "--lr-schedule", "cosine", "--lr",
+        "1e-4", "--min-lr", "1e-3"},
+       "--min-lr expects at most --lr=0.0001, but got 0.001\nhint: --lr is the "
+       "learning rate after the warmup, --min-lr the one at the end\n"},
       {{"--steps", "5", "--data", "text.txt", "--momentum", "0.9"},
        "--momentum has no meaning for the optimizer of this program, adamw\n"},
       {{"--generate", "\xc3\xa4"},

@@ -1,0 +1,78 @@
+//===- RateChecks.cpp - Schedules that do not fit their run ---------------===//
+
+#include "weft/Runtime/Run/RateChecks.h"
+
+#include "weft/Formats/Json.h"
+#include "weft/Formats/Text.h"
+
+using namespace weft;
+
+static bool decays(const RateSchedule &rate) {
+  return rate.kind != RateScheduleKind::Constant;
+}
+
+Status weft::checkRates(const RunOptions &options) {
+  if (!options.trains())
+    return Status::success();
+  const RateSchedule &rate = options.schedule;
+  if (rate.warmup >= *options.steps)
+    return usageError("--warmup expects less than --steps=" +
+                      std::to_string(*options.steps) + ", but got " +
+                      std::to_string(rate.warmup))
+        .hint("the run would end before the learning rate is --lr");
+  if (!decays(rate))
+    return Status::success();
+  if (rate.warmup >= rate.decaySteps)
+    return usageError("--warmup expects less than --lr-decay-steps=" +
+                      std::to_string(rate.decaySteps) + ", but got " +
+                      std::to_string(rate.warmup));
+  if (rate.minLr > rate.lr)
+    return usageError(
+               "--min-lr expects at most --lr=" + Json(rate.lr).compact() +
+               ", but got " + Json(rate.minLr).compact())
+        .hint("--lr is the learning rate after the warmup, --min-lr the one at "
+              "the end");
+  return Status::success();
+}
+
+std::string weft::warnOfEarlyEnd(const RunOptions &options) {
+  const RateSchedule &rate = options.schedule;
+  if (!options.trains() || !decays(rate) || rate.decaySteps >= *options.steps)
+    return "";
+  const std::string steps = std::to_string(*options.steps);
+  return "--lr-decay-steps=" + std::to_string(rate.decaySteps) +
+         " is below --steps=" + steps + ": from step " +
+         std::to_string(rate.decaySteps + 1) +
+         " on the learning rate is --min-lr=" + Json(rate.minLr).compact() +
+         "; --lr-decay-steps=" + steps + " makes the schedule last the run";
+}
+
+/// The number of a setting; 0 without one.
+static int64_t countOf(const Settings &settings, const char *name) {
+  const std::string *text = findSetting(settings, name);
+  auto count = parseJson(text ? *text : "", name);
+  return count && count->isInt() ? count->asInt() : 0;
+}
+
+std::string weft::warnOfJump(const RunOptions &options, const RunRecord &was,
+                             const RunRecord &now, int64_t nextStep) {
+  const RateSchedule &rate = options.schedule;
+  const int64_t steps = countOf(was.flags, "steps");
+  const bool isDefault = !findSetting(was.flags, "lr-decay-steps") &&
+                         !findSetting(now.flags, "lr-decay-steps");
+  if (!options.trains() || !decays(rate) || !isDefault || steps < 1 ||
+      steps == *options.steps || nextStep > *options.steps)
+    return "";
+  RateSchedule kept = rate;
+  kept.decaySteps = steps;
+  // As people read them: what differs in the seventh digit is no jump.
+  const std::string before = numberText(kept.at(nextStep), 6);
+  const std::string after = numberText(rate.at(nextStep), 6);
+  if (before == after)
+    return "";
+  return "the learning rate of step " + std::to_string(nextStep) + " is " +
+         after + " instead of " + before + ", since --steps is " +
+         std::to_string(*options.steps) + " instead of " +
+         std::to_string(steps) + "; --lr-decay-steps=" + std::to_string(steps) +
+         " keeps the course";
+}
