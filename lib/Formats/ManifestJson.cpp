@@ -54,6 +54,8 @@ std::string Manifest::str() const {
   root.set("cursor", cursorJson(cursor));
   if (valLoss)
     root.set("val_loss", *valLoss);
+  if (onlyBest)
+    root.set("only_best", true);
   if (run)
     root.set("run", run->json());
   Json &fileList = root.set("files", Json::array());
@@ -280,6 +282,8 @@ Expected<Manifest> Manifest::parse(std::string_view text,
       return number.takeError();
     result.valLoss = *number;
   }
+  if (cursor.find("only_best"))
+    root.boolean("only_best", result.onlyBest);
   readRun(cursor, root, result.run);
   root.array("files", [&](Fields &at) { readFile(at, result.files); });
   root.array("tensors", [&](Fields &at) { readTensor(at, result.tensors); });

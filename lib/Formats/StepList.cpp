@@ -68,8 +68,10 @@ static bool readManifests(std::vector<StepEntry> &steps) {
     auto manifest = Manifest::read(entry.path);
     if (!manifest)
       entry.problem = manifest.takeError();
-    else
+    else {
       entry.valLoss = manifest->valLoss;
+      entry.onlyBest = manifest->onlyBest;
+    }
     present.push_back(std::move(entry));
   }
   bool all = present.size() == steps.size();
@@ -198,17 +200,22 @@ static Status retireStep(const StepEntry &entry, const std::string &parent) {
 
 Status retireSteps(const std::string &saveDirectory, int64_t keep,
                    bool keepBest) {
-  if (keep <= 0)
+  if (keep <= 0 && !keepBest)
     return Status::success();
   auto steps = listSteps(saveDirectory);
   if (!steps)
     return steps.takeError();
   const StepEntry *best = keepBest ? findBest(*steps) : nullptr;
   int64_t usable = 0;
-  for (auto entry = steps->rbegin(); entry != steps->rend(); ++entry)
-    if (!entry->problem && ++usable > keep && &*entry != best)
+  for (auto entry = steps->rbegin(); entry != steps->rend(); ++entry) {
+    if (entry->problem)
+      continue;
+    const bool isBeaten = keepBest && entry->onlyBest && usable > 0;
+    const bool isOld = !isBeaten && ++usable > keep && keep > 0;
+    if ((isBeaten || isOld) && &*entry != best)
       if (Status status = retireStep(*entry, saveDirectory); !status)
         return status;
+  }
   return Status::success();
 }
 

@@ -72,6 +72,7 @@ struct StepEntry {
   /// Why its manifest cannot be used.
   std::optional<Error> problem;
   std::optional<double> valLoss = {}; // of an evaluation after it
+  bool onlyBest = false;              // as in its manifest
 };
 
 /// A step directory that is not retired while the object lives.
@@ -103,9 +104,11 @@ Expected<HeldStep> holdStep(const std::string &folder);
 const StepEntry *findBest(const std::vector<StepEntry> &steps);
 
 /// Removes all but the `keep` newest usable steps (keep <= 0 keeps all) and,
-/// with `keepBest`, the best one. Unusable ones are left alone; those that
-/// someone reads stay until the next time. A step is first renamed to a
-/// temporary name, so that a half-deleted one is never taken for a step.
+/// with `keepBest`, the best one. With `keepBest` it also removes steps that
+/// were saved only because they were the best and no longer are, except the
+/// newest step, which a run resumes from. Unusable steps are left alone, and
+/// steps that someone reads stay until the next time. A step is first renamed
+/// to a temporary name, so that a half-deleted one is never taken for a step.
 Status retireSteps(const std::string &saveDirectory, int64_t keep,
                    bool keepBest = false);
 /// Renames a damaged step to `NAME.damaged`, or `NAME.damaged.2` and so on if

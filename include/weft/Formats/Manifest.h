@@ -59,6 +59,7 @@ struct Manifest {
   int64_t seed = 0;
   DataCursor cursor;
   std::optional<double> valLoss; // of an evaluation after this step; finite
+  bool onlyBest = false;         // saved for its valLoss, for no other reason
   std::optional<RunRecord> run;  // absent in a manifest without a run
   std::vector<ManifestFile> files;
   std::vector<ManifestTensor> tensors;

@@ -270,6 +270,7 @@ Expected<std::string> CheckpointWriter::commit(Saving &saving,
   manifest.cursor = state.cursor;
   manifest.run = record;
   manifest.valLoss = state.valLoss;
+  manifest.onlyBest = state.onlyBest;
   manifest.worldSize = agreement.ranks();
   manifest.tensors =
       describe(savedTensors(*context.executable()), agreement.ranks());

@@ -157,9 +157,10 @@ std::string Run::describeTraining() const {
   text += std::string("lr        ") + scheduleName(rate.kind) + ", " +
           Json(rate.lr).compact() + " after " + std::to_string(rate.warmup) +
           " warmup steps\n";
-  if (!options.saveDir.empty())
-    text += "saves     " + options.saveDir + ", " +
-            humanBytes(checkpointBytes(executable)) + " each\n";
+  text += options.saveDir.empty()
+              ? "saves     nowhere: without --save-dir the weights are lost\n"
+              : "saves     " + options.saveDir + ", " +
+                    humanBytes(checkpointBytes(executable)) + " each\n";
   return text + describeReplicas();
 }
 

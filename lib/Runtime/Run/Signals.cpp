@@ -12,7 +12,8 @@ using namespace weft;
 
 // The one global state of the runtime: a signal handler gets no context.
 // Ranks that are threads read what the handler writes on any of them.
-static std::atomic<int> stopRequested{0}, mayStopLater{0}, endRequested{0};
+static std::atomic<int> stopRequested{0}, mayStopLater{0}, endRequested{0},
+    tellsOfEnd{0}, isOnTerminal{0};
 static_assert(std::atomic<int>::is_always_lock_free, "handlers take no lock");
 
 /// A closed terminal sends SIGHUP twice (the shell does, and the kernel), and a
@@ -21,7 +22,56 @@ static bool mayEndASave(int number) {
   return number == SIGINT || number == SIGTERM;
 }
 
+namespace {
+/// A message of a signal handler, which may call little else than write().
+class HandlerText {
+public:
+  HandlerText &add(const char *more) {
+    for (; *more && size < sizeof text; ++more)
+      text[size++] = *more;
+    return *this;
+  }
+  void print() const {
+    for (size_t done = 0; done < size;) {
+      const ssize_t part = ::write(STDERR_FILENO, text + done, size - done);
+      if (part <= 0)
+        return;
+      done += size_t(part);
+    }
+  }
+
+private:
+  char text[400];
+  size_t size = 0;
+};
+} // namespace
+
+static const char *signalName(int number) {
+  return number == SIGINT    ? "SIGINT"
+         : number == SIGTERM ? "SIGTERM"
+         : number == SIGHUP  ? "SIGHUP"
+                             : "SIGUSR1";
+}
+
+/// What the end of the process costs.
+static void tellOfEnd(int number) {
+  HandlerText text;
+  // The line of a progress bar, and the ^C of the terminal, have no end.
+  text.add(isOnTerminal ? "\n" : "").add("weft: error: ended by ");
+  text.add(signalName(number));
+  if (mayStopLater)
+    text.add(" before the state was saved: all steps since the last checkpoint "
+             "are lost\n");
+  else
+    text.add(": all steps of this run are lost, for it has no --save-dir\n"
+             "hint: with --save-dir DIR a signal saves, and --resume=auto goes "
+             "on\n");
+  text.print();
+}
+
 [[noreturn]] static void endNow(int number) {
+  if (tellsOfEnd)
+    tellOfEnd(number);
   removeTemporaries();
   _exit(128 + number);
 }
@@ -61,11 +111,13 @@ void SignalScope::leaveStack() {
   hasStack = ::sigaltstack(&own, &savedStack) == 0;
 }
 
-SignalScope::SignalScope(bool canSave) {
+SignalScope::SignalScope(bool canSave, bool tells) {
   leaveStack();
   stopRequested = 0;
   endRequested = 0;
   mayStopLater = canSave;
+  tellsOfEnd = tells;
+  isOnTerminal = ::isatty(STDOUT_FILENO) && ::isatty(STDERR_FILENO);
   for (int number : {SIGINT, SIGTERM, SIGUSR1})
     install(number, onSignal);
   if (!isIgnored(SIGHUP))

@@ -244,6 +244,8 @@ Expected<std::optional<ExitCode>> Trainer::act(const Decision &all,
                                                Status outcome) {
   if (all.failed() || all.save || all.stop || all.last)
     dropNext();
+  now.onlyBest = !all.failed() && !all.stop && !all.last &&
+                 !isDue(now.step, options.saveEvery);
   if (all.failed())
     return fail(all, std::move(outcome));
   if (writer && (all.save || all.stop || all.last)) {

@@ -213,6 +213,48 @@ TEST_F(DurableTest, RetireKeepsTheNewestUsable) {
                                             "step_00000009"}));
 }
 
+// A step that was saved for its loss alone goes when another one is better.
+TEST_F(DurableTest, RetireKeepsOneBest) {
+  const std::vector<std::pair<std::optional<double>, bool>> losses = {
+      {5.0, true},
+      {4.0, false},
+      {3.0, true},
+      {3.5, true},
+      {std::nullopt, false}};
+  auto saveAll = [&] {
+    for (size_t i = 0; i < losses.size(); ++i) {
+      auto writer = StepWriter::begin(dir.path(), int64_t(i + 1));
+      ASSERT_EQ(errorOf(writer), "ok");
+      Manifest manifest = manifestOf(int64_t(i + 1));
+      manifest.valLoss = losses[i].first;
+      manifest.onlyBest = losses[i].second;
+      ASSERT_EQ(errorOf(writer->commit(manifest)), "ok");
+    }
+  };
+  saveAll();
+  ASSERT_EQ(errorOf(retireSteps(dir.path(), 0)), "ok");
+  EXPECT_EQ(names().size(), 5u);
+  ASSERT_EQ(errorOf(retireSteps(dir.path(), 0, /*keepBest=*/true)), "ok");
+  EXPECT_EQ(names(), (std::set<std::string>{"step_00000002", "step_00000003",
+                                            "step_00000005"}));
+  ASSERT_EQ(errorOf(retireSteps(dir.path(), 1, /*keepBest=*/true)), "ok");
+  EXPECT_EQ(names(), (std::set<std::string>{"step_00000003", "step_00000005"}));
+}
+
+// The newest step is what a run resumes from.
+TEST_F(DurableTest, RetireKeepsTheNewestOfSeveralBest) {
+  for (int64_t step : {1, 2}) {
+    auto writer = StepWriter::begin(dir.path(), step);
+    ASSERT_EQ(errorOf(writer), "ok");
+    Manifest manifest = manifestOf(step);
+    manifest.valLoss = 1.0; // of other data: the earlier one counts as best
+    manifest.onlyBest = true;
+    ASSERT_EQ(errorOf(writer->commit(manifest)), "ok");
+  }
+  ASSERT_EQ(errorOf(retireSteps(dir.path(), 0, /*keepBest=*/true)), "ok");
+  EXPECT_EQ(names(), (std::set<std::string>{"step_00000001", "step_00000002"}));
+}
+
 TEST_F(DurableTest, LeftOversAreCleaned) {
   save(1);
   std::filesystem::create_directories(dir.file(".tmp-step_00000002-1-0/sub"));

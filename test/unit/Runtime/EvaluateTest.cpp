@@ -16,6 +16,24 @@ protected:
     ToyTest::SetUp();
     write("val.txt", read("text.txt").substr(0, 700));
   }
+  /// The steps of a metrics file at which the validation loss was the lowest
+  /// so far.
+  std::vector<int64_t> lowestSteps(const std::string &metrics) const {
+    double least = INFINITY;
+    std::vector<int64_t> steps;
+    for (const Json &line : lines(metrics))
+      if (const Json *loss = line.find("val_loss");
+          loss && loss->asDouble() < least) {
+        least = loss->asDouble();
+        steps.push_back(line.find("step")->asInt());
+      }
+    return steps;
+  }
+  static std::string stepName(int64_t step) {
+    char name[32];
+    std::snprintf(name, sizeof name, "step_%08d", int(step));
+    return name;
+  }
   double number(const Json &line, const char *key) const {
     const Json *value = line.find(key);
     EXPECT_TRUE(value) << key << " in " << line.compact();
@@ -150,18 +168,9 @@ TEST_F(EvaluateTest, theBestCheckpointIsKept) {
                "m"};
   auto run = train(args);
   ASSERT_EQ(run.status, 0) << run.err;
-  double least = INFINITY;
-  int64_t best = 0;
-  for (const Json &line : lines("m"))
-    if (const Json *loss = line.find("val_loss"))
-      if (loss->asDouble() < least) {
-        least = loss->asDouble();
-        best = line.find("step")->asInt();
-      }
+  const int64_t best = lowestSteps("m").back();
   ASSERT_LT(best, 12) << "the case must not end with its best step";
-  char name[32];
-  std::snprintf(name, sizeof name, "step_%08d", int(best));
-  EXPECT_EQ(list("a"), (Args{name, "step_00000012"}));
+  EXPECT_EQ(list("a"), (Args{stepName(best), "step_00000012"}));
   auto text = bigram({"--eval-only", "--resume", "a/best", "--val-data",
                       "val.txt", "--progress", "json"});
   ASSERT_EQ(text.status, 0) << text.err;
@@ -170,6 +179,38 @@ TEST_F(EvaluateTest, theBestCheckpointIsKept) {
   EXPECT_EQ(json->find("step")->asInt(), best);
   expectError(bigram({"--resume", "text.txt/best", "--eval-only"}), 5,
               "text.txt: ");
+}
+
+TEST_F(EvaluateTest, keepBestKeepsOneCheckpoint) {
+  auto run = [&](const char *name, const Args &more) {
+    Args args = {"--steps",      "12", "--save-dir", name,
+                 "--lr",         "2",  "--val-data", "val.txt",
+                 "--eval-every", "1",  "--keep-best"};
+    args.insert(args.end(), more.begin(), more.end());
+    return train(args).status;
+  };
+  // All checkpoints are kept, but not all that were once the best.
+  ASSERT_EQ(run("a", {"--metrics", "m"}), 0);
+  const std::vector<int64_t> lowest = lowestSteps("m");
+  ASSERT_GT(lowest.size(), 1u);
+  const std::string best = stepName(lowest.back()), last = stepName(12);
+  EXPECT_EQ(list("a"), (Args{best, last}));
+  // Those of --save-every stay, also one that was the best.
+  ASSERT_EQ(run("b", {"--save-every", "1"}), 0);
+  EXPECT_EQ(list("b").size(), 12u);
+  // A run that goes on after a crash retires the best step of before.
+  const int64_t before = lowest[lowest.size() - 2];
+  environment = {"WEFT_FAULT=crash@step=" + std::to_string(before + 1)};
+  EXPECT_NE(run("c", {}), 0);
+  EXPECT_EQ(list("c"), Args{stepName(before)});
+  environment.clear();
+  ASSERT_EQ(run("c", {"--resume", "auto"}), 0);
+  EXPECT_EQ(list("c"), (Args{best, last}));
+  // A step that a run stopped at was not saved for its loss.
+  const std::string stop = std::to_string(before);
+  ASSERT_EQ(run("d", {"--stop-after", stop}), 0);
+  ASSERT_EQ(run("d", {"--resume", "auto"}), 0);
+  EXPECT_EQ(list("d"), (Args{stepName(before), best, last}));
 }
 
 TEST_F(EvaluateTest, aResumedRunKnowsTheBestStep) {

@@ -66,7 +66,11 @@ TEST_F(SignalTest, secondSignalEndsAtOnce) {
   usleep(50000);
   EXPECT_EQ(kill(child, 0), 0);
   kill(child, SIGTERM);
-  EXPECT_EQ(finish(child).status, 143);
+  auto run = finish(child);
+  EXPECT_EQ(run.status, 143);
+  EXPECT_EQ(run.err,
+            "weft: error: ended by SIGTERM before the state was saved: "
+            "all steps since the last checkpoint are lost\n");
 }
 
 TEST_F(SignalTest, repeatedHangUpsDoNotCutTheSaveShort) {
@@ -101,7 +105,13 @@ TEST_F(SignalTest, withoutSaveDirectoryTheFirstSignalEndsTheRun) {
     pid_t child = start(TOY_BIGRAM, args);
     waitForBytes(child, "m", 5000);
     kill(child, signal);
-    EXPECT_EQ(finish(child).status, 128 + signal);
+    auto run = finish(child);
+    EXPECT_EQ(run.status, 128 + signal);
+    EXPECT_EQ(run.err, std::string("weft: error: ended by SIG") +
+                           sigabbrev_np(signal) +
+                           ": all steps of this run are lost, for it has no "
+                           "--save-dir\nhint: with --save-dir DIR a signal "
+                           "saves, and --resume=auto goes on\n");
   }
 }
 

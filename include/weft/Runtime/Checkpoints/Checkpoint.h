@@ -31,6 +31,7 @@ struct TrainState {
   int64_t seed = 0;
   DataCursor cursor;
   std::optional<double> valLoss; // of an evaluation after this very step
+  bool onlyBest = false;         // a save of it is for its valLoss alone
 };
 
 /// A checkpoint that fits the program. Its tensors are verified when they are

@@ -3,9 +3,9 @@
 // The first SIGINT, SIGTERM, SIGHUP or SIGUSR1 asks the loop to finish its
 // step, save and leave with 75. A second SIGINT or SIGTERM ends the process at
 // once with 128 + signal, and so does the first signal when nothing can be
-// saved. A SIGHUP that was ignored when the program started (nohup) stays
-// ignored. While a run lasts, a file-size limit is an error of the write
-// instead of a deadly signal, and so is a closed pipe.
+// saved. A message then says what is lost. A SIGHUP that was ignored when the
+// program started (nohup) stays ignored. While a run lasts, a file-size limit
+// is an error of the write instead of a deadly signal, and so is a closed pipe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +29,9 @@ public:
 /// Handlers are installed while the scope lives; one scope at a time.
 class SignalScope : public StopRequest {
 public:
-  /// `canSave`: a first signal is answered by saving and stopping.
-  explicit SignalScope(bool canSave);
+  /// `canSave`: a first signal is answered by saving and stopping. `tells`: a
+  /// signal that ends the process at once says so, as one process of a run.
+  explicit SignalScope(bool canSave, bool tells = false);
   ~SignalScope() override;
   SignalScope(const SignalScope &) = delete;
   SignalScope &operator=(const SignalScope &) = delete;
