@@ -50,6 +50,8 @@ std::string Manifest::str() const {
   root.set("step", step);
   root.set("world_size", worldSize);
   root.set("fingerprint", fingerprint);
+  if (!fingerprint1.empty())
+    root.set("fingerprint_1", fingerprint1);
   root.set("seed", seed);
   root.set("cursor", cursorJson(cursor));
   if (valLoss)
@@ -274,6 +276,8 @@ Expected<Manifest> Manifest::parse(std::string_view text,
   root.integer("step", result.step, 0, mostSteps);
   root.integer("world_size", result.worldSize, 1, mostRanks);
   root.string("fingerprint", result.fingerprint);
+  if (cursor.find("fingerprint_1"))
+    root.string("fingerprint_1", result.fingerprint1);
   root.integer("seed", result.seed, INT64_MIN);
   readCursor(root, result.cursor);
   if (auto loss = cursor.find("val_loss")) {

@@ -32,6 +32,8 @@ Json RunRecord::json() const {
   object.set("flags", settingsJson(flags));
   object.set("files", settingsJson(files));
   object.set("program", settingsJson(program));
+  if (model)
+    object.set("model", settingsJson(*model));
   if (!device.empty())
     object.set("device", settingsJson(device));
   if (data)
@@ -82,6 +84,9 @@ Expected<RunRecord> RunRecord::read(const JsonCursor &at) {
        {std::pair("flags", &record.flags), std::pair("files", &record.files),
         std::pair("program", &record.program)})
     if (Status s = readSettings(at, name, *settings); !s)
+      return s.takeError();
+  if (at.find("model"))
+    if (Status s = readSettings(at, "model", record.model.emplace()); !s)
       return s.takeError();
   if (at.find("device"))
     if (Status s = readSettings(at, "device", record.device); !s)

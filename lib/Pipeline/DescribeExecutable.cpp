@@ -72,6 +72,15 @@ static void describeModel(ModuleOp module, Json &meta) {
   std::string family = textAttr(module, "weft.family");
   meta.set("family", family.empty() ? "mlir" : family);
   meta.set("fingerprint", textAttr(module, "weft.fingerprint"));
+  if (std::string old = textAttr(module, "weft.fingerprint_1"); !old.empty())
+    meta.set("fingerprint_1", old);
+  if (auto texts = module->getAttrOfType<DictionaryAttr>("weft.adjustable")) {
+    Json numbers = Json::object();
+    for (NamedAttribute text : texts)
+      numbers.set(text.getName().str(),
+                  cast<StringAttr>(text.getValue()).str());
+    meta.set("adjustable", std::move(numbers));
+  }
   for (const char *name : {"vocab", "seq"})
     if (std::optional<int64_t> value =
             intAttr(module, (Twine("weft.") + name).str()))

@@ -197,7 +197,7 @@ static Rule getRule(StringRef name) {
       .Cases({"scope", "impl", "family", "config_text", "metadata",
               "optimizer_group"},
              isText)
-      .Case("fingerprint", isDigest)
+      .Cases({"fingerprint", "fingerprint_1"}, isDigest)
       .Cases({"batch", "seq", "vocab"}, isSize)
       .Cases({"extent", "grain"}, isCount)
       .Case("recompute", isName)
@@ -210,7 +210,7 @@ static Rule getRule(StringRef name) {
       .Case("tokenizer_files", isTexts)
       .Case("weights", isFiles)
       .Case("index_inputs", isIndexInputs)
-      .Cases({"options", "option_files"}, isOptions)
+      .Cases({"options", "option_files", "adjustable"}, isOptions)
       .Case("config", isConfig)
       .Cases({"lr_scale", "decay_scale"}, isFinite)
       .Cases({"apart", "folded", "row_mean"}, isUnit)
@@ -225,11 +225,13 @@ static Rule getRule(StringRef name) {
 
 /// What describes the model as a whole and has no effect elsewhere.
 static bool belongsToModule(StringRef name) {
-  return llvm::is_contained(
-      {"batch", "seq", "vocab", "family", "fingerprint", "config",
-       "config_text", "options", "option_files", "metadata", "weights",
-       "tokenizer_files", "optimizers", "counters", "index_inputs", "row_mean"},
-      name);
+  return llvm::is_contained({"batch", "seq", "vocab", "family", "fingerprint",
+                             "fingerprint_1", "adjustable", "config",
+                             "config_text", "options", "option_files",
+                             "metadata", "weights", "tokenizer_files",
+                             "optimizers", "counters", "index_inputs",
+                             "row_mean"},
+                            name);
 }
 
 static LogicalResult verifyAttribute(Operation *op, const Twine &place,

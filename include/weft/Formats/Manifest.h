@@ -54,7 +54,8 @@ struct ManifestTensor {
 
 struct Manifest {
   int64_t worldSize = 1;
-  std::string fingerprint; // of the model, not of batch, precision or mesh
+  std::string fingerprint;  // of the model, not of batch, precision or mesh
+  std::string fingerprint1; // of version 1, or ""
   int64_t step = 0;
   int64_t seed = 0;
   DataCursor cursor;

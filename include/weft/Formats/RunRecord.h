@@ -33,7 +33,10 @@ struct RunRecord {
   Settings flags;   // of the run, also those at their defaults
   Settings files;   // absolute paths of the flags that name files
   Settings program; // compile-time options
-  Settings device;  // what bits depend on beside the program; none on the host
+  /// Numbers of the model that its fingerprint leaves out; none in a manifest
+  /// of an older weft.
+  std::optional<Settings> model;
+  Settings device; // what bits depend on beside the program; none on the host
   std::optional<DataIdentity> data, valData;
 
   Json json() const;

@@ -161,6 +161,12 @@ static void diffNumber(const char *name, int64_t left, int64_t right,
                 std::to_string(right) + "\n";
 }
 
+/// One of the two may be of an older weft, which knew version 1 alone.
+static bool areOfOneModel(const Manifest &x, const Manifest &y) {
+  return x.fingerprint == y.fingerprint || x.fingerprint == y.fingerprint1 ||
+         x.fingerprint1 == y.fingerprint;
+}
+
 Expected<CheckpointDiff> weft::diffCheckpoints(const std::string &a,
                                                const std::string &b) {
   auto leftStep = holdStep(a);
@@ -177,7 +183,7 @@ Expected<CheckpointDiff> weft::diffCheckpoints(const std::string &a,
     return right.takeError();
   CheckpointDiff out;
   const Manifest &x = left->manifest(), &y = right->manifest();
-  if (x.fingerprint != y.fingerprint)
+  if (!areOfOneModel(x, y))
     out.text += "model: " + savedModelName(left->path(), x) + " " +
                 x.fingerprint + " against " + savedModelName(right->path(), y) +
                 " " + y.fingerprint + "\n";

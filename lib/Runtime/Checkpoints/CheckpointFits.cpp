@@ -41,10 +41,10 @@ static Status checkTensor(const NamedTensor &tensor, const std::string &name,
 
 /// How the parameters of another model differ, by the first name that does.
 static std::string firstDifference(const Manifest &manifest,
-                                   const ResumeTarget &target) {
+                                   const Metadata &metadata,
+                                   const WeftExecutable &executable) {
   std::set<std::string> known;
-  for (const NamedTensor &tensor :
-       namedTensors(target.executable, WEFT_PARAM)) {
+  for (const NamedTensor &tensor : namedTensors(executable, WEFT_PARAM)) {
     known.insert(tensor.name);
     const ManifestTensor *saved = manifest.findTensor(tensor.name);
     if (!saved)
@@ -59,8 +59,8 @@ static std::string firstDifference(const Manifest &manifest,
              ", which the program has not";
   return "its parameters have the same names and shapes, but another "
          "computation or configuration (fingerprint " +
-         printable(manifest.fingerprint, 80) + ", not " +
-         target.metadata.fingerprint + ")";
+         printable(manifest.fingerprint, 80) + ", not " + metadata.fingerprint +
+         ")";
 }
 
 /// Two optimizers may keep the same tensors (adam and adamw).
@@ -107,16 +107,21 @@ static Status checkNothingElse(const Manifest &manifest,
   return Status::success();
 }
 
+Error weft::otherModel(const Manifest &manifest, const std::string &directory,
+                       const Metadata &metadata,
+                       const WeftExecutable &executable) {
+  return mismatch(directory,
+                  "expects a checkpoint of model " + inQuotes(metadata.name) +
+                      ", but got one of '" +
+                      savedModelName(directory, manifest) +
+                      "': " + firstDifference(manifest, metadata, executable));
+}
+
 Expected<ResumedOptimizer> weft::checkTensors(const Manifest &manifest,
                                               const std::string &directory,
                                               const ResumeTarget &target) {
-  const Metadata &metadata = target.metadata;
-  if (manifest.fingerprint != metadata.fingerprint)
-    return mismatch(directory, "expects a checkpoint of model " +
-                                   inQuotes(metadata.name) +
-                                   ", but got one of '" +
-                                   savedModelName(directory, manifest) +
-                                   "': " + firstDifference(manifest, target));
+  if (!target.metadata.isModel(manifest.fingerprint))
+    return otherModel(manifest, directory, target.metadata, target.executable);
   auto optimizer = checkOptimizer(manifest, directory, target);
   if (!optimizer)
     return optimizer;

@@ -265,6 +265,7 @@ Expected<std::string> CheckpointWriter::commit(Saving &saving,
   const std::string directory = saving.step->directory();
   Manifest manifest;
   manifest.fingerprint = metadata.fingerprint;
+  manifest.fingerprint1 = metadata.fingerprint1;
   manifest.step = state.step;
   manifest.seed = state.seed;
   manifest.cursor = state.cursor;

@@ -84,6 +84,16 @@ static Status readDefaults(const JsonCursor &root, Metadata &out) {
   return readFlags(root, "options", out.options);
 }
 
+/// Programs of an older weft have one fingerprint, which covers all numbers.
+static Status readIdentity(const JsonCursor &root, Metadata &out) {
+  if (root.find("fingerprint_1"))
+    if (Status s = readString(root, "fingerprint_1", out.fingerprint1); !s)
+      return s;
+  if (!root.find("adjustable"))
+    return Status::success();
+  return readFlags(root, "adjustable", out.adjustable.emplace());
+}
+
 static Status readDecays(const JsonCursor &root, Metadata &out) {
   auto read = [&](const std::string &group, const JsonCursor &value) -> Status {
     auto number = value.asDouble();
@@ -234,6 +244,8 @@ static Status readFields(const JsonCursor &root, Metadata &out) {
   if (Status s = readStrings(root, "tokenizer_files", out.tokenizerFiles); !s)
     return s;
   if (Status s = readClip(root, out); !s)
+    return s;
+  if (Status s = readIdentity(root, out); !s)
     return s;
   if (Status s = readDefaults(root, out); !s)
     return s;

@@ -57,7 +57,9 @@ static Status checkSameModel(const Json &header, const std::string &now,
   auto json = parseJson(now, path);
   const Json *is = header.find("fingerprint");
   const Json *wanted = json ? json->find("fingerprint") : nullptr;
-  if (!is || !wanted || *is == *wanted)
+  // Metrics of an older weft have the fingerprint of version 1.
+  const Json *old = json ? json->find("fingerprint_1") : nullptr;
+  if (!is || !wanted || *is == *wanted || (old && *is == *old))
     return Status::success();
   return inputError("expects the metrics of this model, but got those of " +
                     inQuotes(header.find("model")->asString()))

@@ -164,7 +164,7 @@ Status Start::checkProcesses(const Metadata &metadata) const {
 
 /// The command line, and what it needs of machine and program.
 Status Start::readOptions(const Metadata &metadata) {
-  auto parsed = parseRunOptions(args, metadata, program);
+  auto parsed = parseRunOptions(args, metadata, executable, program);
   if (!parsed)
     return parsed.takeError();
   options = std::move(*parsed);

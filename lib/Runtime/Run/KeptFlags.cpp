@@ -4,6 +4,7 @@
 
 #include "weft/Formats/Durable.h"
 #include "weft/Formats/Manifest.h"
+#include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Run/RunFlags.h"
 
 #include <algorithm>
@@ -126,30 +127,42 @@ static bool isReplaced(const std::string &flag, const FlagValues &given) {
          (flag == "val-fraction" && given.isSet("val-data"));
 }
 
+namespace {
+struct FoundStep {
+  std::string directory;
+  Manifest manifest;
+};
+} // namespace
+
+static Expected<std::optional<FoundStep>>
+readStep(const std::string &directory) {
+  auto manifest = Manifest::read(directory);
+  if (!manifest)
+    return manifest.takeError();
+  return std::optional(FoundStep{directory, std::move(*manifest)});
+}
+
 /// The step directory that a command line resumes from, if there is one.
-static Expected<std::optional<Manifest>> findManifest(const FlagValues &given) {
+static Expected<std::optional<FoundStep>> findStep(const FlagValues &given) {
   const std::string &resume = given.getString("resume");
   if (resume == "never" || resume.empty())
-    return std::optional<Manifest>();
+    return std::optional<FoundStep>();
   const std::string &saveDir = given.getString("save-dir");
   if ((resume == "auto" || resume == "must") && saveDir.empty())
-    return std::optional<Manifest>(); // an error of the flags
+    return std::optional<FoundStep>(); // an error of the flags
   if (resume == "auto") {
     auto steps = listSteps(saveDir);
     if (!steps)
       return steps.takeError().withCode(ExitCode::Storage);
     for (auto entry = steps->rbegin(); entry != steps->rend(); ++entry)
-      if (auto manifest = Manifest::read(entry->path); manifest)
-        return std::optional<Manifest>(std::move(*manifest));
-    return std::optional<Manifest>();
+      if (auto found = readStep(entry->path); found)
+        return found;
+    return std::optional<FoundStep>();
   }
   auto held = holdStep(resume == "must" ? saveDir : resume);
   if (!held)
     return held.takeError();
-  auto manifest = Manifest::read(held->path);
-  if (!manifest)
-    return manifest.takeError();
-  return std::optional<Manifest>(std::move(*manifest));
+  return readStep(held->path);
 }
 
 /// A run that goes on saves where its checkpoint lies.
@@ -165,21 +178,20 @@ static void keepSaveDir(const FlagValues &given,
     args.push_back("--save-dir=" + *parent);
 }
 
-Expected<KeptSettings> weft::findKeptSettings(const FlagValues &given,
-                                              const FlagTable &table,
-                                              const Metadata &metadata) {
+Expected<KeptSettings>
+weft::findKeptSettings(const FlagValues &given, const FlagTable &table,
+                       const Metadata &metadata,
+                       const WeftExecutable &executable) {
   KeptSettings kept;
-  auto manifest = findManifest(given);
-  if (!manifest)
-    return manifest.takeError();
-  if (!*manifest || !(*manifest)->run)
+  auto step = findStep(given);
+  if (!step)
+    return step.takeError();
+  if (!*step || !(*step)->manifest.run)
     return kept;
-  if ((*manifest)->fingerprint != metadata.fingerprint)
-    return checkpointError("expects a checkpoint of model " +
-                           inQuotes(metadata.name) +
-                           ", but got one of another model")
-        .at(given.getString(given.isSet("save-dir") ? "save-dir" : "resume"));
-  kept.record = std::move((*manifest)->run);
+  Manifest &manifest = (*step)->manifest;
+  if (!metadata.isModel(manifest.fingerprint))
+    return otherModel(manifest, (*step)->directory, metadata, executable);
+  kept.record = std::move(manifest.run);
   auto defaults = table.parse(std::vector<std::string>());
   if (!defaults)
     return defaults.takeError();
@@ -235,6 +247,7 @@ RunRecord weft::recordOf(const FlagValues &values, const FlagTable &table,
                          const KeptSettings &kept, const Metadata &metadata) {
   RunRecord record;
   record.program = programSettings(metadata);
+  record.model = metadata.adjustable;
   for (const KeptFlag &flag : keptFlags()) {
     const std::string name = flag.name;
     if (!values.isSet(name) && !values.hasValue(name))
@@ -324,6 +337,12 @@ std::vector<std::string> weft::changedSettings(const RunRecord &was,
               textOf(now.flags, flag.name));
   for (const std::string &name : namesOf(was.program, now.program))
     compare(name, textOf(was.program, name), textOf(now.program, name));
+  if (was.model && now.model)
+    for (const std::string &name : namesOf(*was.model, *now.model))
+      if (std::string a = textOf(*was.model, name),
+          b = textOf(*now.model, name);
+          a != b)
+        changes.push_back("the model's " + name + change(a, b));
   for (const std::string &name : namesOf(was.device, now.device))
     if (std::string a = textOf(was.device, name), b = textOf(now.device, name);
         a != b)

@@ -191,6 +191,8 @@ std::string Run::metricsHeader() const {
   head.set("weft", metadata.version);
   head.set("model", metadata.name);
   head.set("fingerprint", metadata.fingerprint);
+  if (!metadata.fingerprint1.empty())
+    head.set("fingerprint_1", metadata.fingerprint1);
   head.set("target", metadata.target);
   if (!metadata.precision.empty())
     head.set("precision", metadata.precision);

@@ -336,6 +336,7 @@ static Status readOptions(const FlagValues &given, const FlagValues &flags,
 
 Expected<RunOptions> weft::parseRunOptions(const std::vector<std::string> &args,
                                            const Metadata &metadata,
+                                           const WeftExecutable &executable,
                                            const std::string &program) {
   FlagParseOptions parse;
   parse.groups = RunFlag;
@@ -349,7 +350,7 @@ Expected<RunOptions> weft::parseRunOptions(const std::vector<std::string> &args,
   readOutput(*given, out);
   if (out.help || out.version)
     return out;
-  auto kept = findKeptSettings(*given, table, metadata);
+  auto kept = findKeptSettings(*given, table, metadata, executable);
   if (!kept) {
     // What is wrong with the flags alone comes first. Flags that need nothing
     // of the checkpoint go on to who chooses it, behind the lock.

@@ -150,6 +150,8 @@ TEST_F(ManifestTest, FieldErrors) {
             "5|m:1: field 'fingerprint' is missing");
   EXPECT_EQ(failure("\"seed\"", "\"only_best\": 1, \"seed\""),
             "5|m:7: field 'only_best': expects true or false, but got 1");
+  EXPECT_EQ(failure("\"seed\"", "\"fingerprint_1\": 1, \"seed\""),
+            "5|m:7: field 'fingerprint_1': expects a string, but got 1");
   EXPECT_EQ(failure("\"shuffle\": true", "\"shuffle\": 1"),
             "5|m:10: field 'cursor.shuffle': expects true or false, but got 1");
   EXPECT_EQ(

@@ -255,7 +255,9 @@ TEST(RunFlags, tableIsSoundAndDefaultsArePyTorchs) {
   EXPECT_TRUE(FlagTable(runFlagSpecs()).checkTable().ok());
   auto data = parseMetadata(metadataWith(", \"vocab\": 256, \"seq\": 4"));
   ASSERT_TRUE(data.ok());
-  auto options = parseRunOptions({"--data=x", "--steps=5"}, *data, "p");
+  const WeftExecutable executable = {};
+  auto options =
+      parseRunOptions({"--data=x", "--steps=5"}, *data, executable, "p");
   ASSERT_TRUE(options.ok()) << options.error().where();
   EXPECT_EQ(options->schedule.lr, 1e-3);
   EXPECT_EQ(options->schedule.decaySteps, 5);
@@ -264,20 +266,20 @@ TEST(RunFlags, tableIsSoundAndDefaultsArePyTorchs) {
   EXPECT_EQ(options->beta2, 0.999);
   EXPECT_EQ(options->eps, 1e-8);
   data->defaults["weight-decay"] = "0.01"; // of adamw alone
-  options = parseRunOptions({"--data=x", "--steps=5"}, *data, "p");
+  options = parseRunOptions({"--data=x", "--steps=5"}, *data, executable, "p");
   EXPECT_EQ(options->weightDecay, 0.01);
   data->defaults.erase("weight-decay"); // of several
   data->decays["other_weight_decay"] = 0.25;
-  options = parseRunOptions({"--data=x", "--steps=5"}, *data, "p");
+  options = parseRunOptions({"--data=x", "--steps=5"}, *data, executable, "p");
   EXPECT_EQ(options->weightDecay, 0.0); // of sgd
   EXPECT_EQ(options->ownDecays.at("other_weight_decay"), 0.25);
   options = parseRunOptions({"--data=x", "--steps=5", "--weight-decay=0.5"},
-                            *data, "p");
+                            *data, executable, "p");
   EXPECT_EQ(options->weightDecay, 0.5);
   EXPECT_EQ(options->ownDecays.at("other_weight_decay"), 0.5);
   data->tokenizerFiles = {"tokenizer.json"};
   EXPECT_TRUE(parseRunOptions({"--data=x", "--steps=5", "--tokenizer=bytes"},
-                              *data, "p")
+                              *data, executable, "p")
                   ->byteTokenizer);
 }
 

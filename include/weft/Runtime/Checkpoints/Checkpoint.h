@@ -58,6 +58,9 @@ struct ResumeTarget {
 Expected<ResumedOptimizer> checkTensors(const Manifest &manifest,
                                         const std::string &directory,
                                         const ResumeTarget &target);
+/// The error of a checkpoint of another model: names the first difference.
+Error otherModel(const Manifest &manifest, const std::string &directory,
+                 const Metadata &metadata, const WeftExecutable &executable);
 /// What `model.json` of a step directory says.
 Expected<Json> readModelFile(const Manifest &manifest,
                              const std::string &directory);

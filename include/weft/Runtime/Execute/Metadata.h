@@ -41,6 +41,9 @@ struct Metadata {
   std::string name;
   std::string family;
   std::string fingerprint;
+  std::string fingerprint1; // of version 1, or ""
+  /// Numbers of the model that the fingerprint leaves out.
+  std::optional<Settings> adjustable;
   std::string target;
   std::string precision, recipe; // "" if the executable does not tell
   std::vector<std::string> cpuFeatures;
@@ -73,6 +76,11 @@ struct Metadata {
   bool isLanguageModel() const { return vocab > 0 && seq > 0; }
   /// The fewest rows that can be evaluated.
   int64_t leastEvalRows() const { return rowMean ? 1 : batch; }
+  /// Whether a fingerprint of either version is that of this model.
+  bool isModel(const std::string &other) const {
+    return other == fingerprint ||
+           (!fingerprint1.empty() && other == fingerprint1);
+  }
   /// Whether some optimizer of the program reads that input of `apply`.
   bool hasHyperParameter(const std::string &name) const;
 };

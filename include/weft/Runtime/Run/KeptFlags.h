@@ -12,6 +12,8 @@
 #include "weft/Formats/RunRecord.h"
 #include "weft/Runtime/Execute/Metadata.h"
 
+struct WeftExecutable;
+
 namespace weft {
 
 /// A run flag that checkpoints record.
@@ -35,10 +37,11 @@ struct KeptSettings {
 
 /// Reads the manifest that `given` resumes from; none without --resume, and for
 /// --resume=auto without a checkpoint. The flags of another model mean nothing
-/// here: a checkpoint error, whose details chooseCheckpoint() gives.
+/// here: a checkpoint error that names the first difference.
 Expected<KeptSettings> findKeptSettings(const FlagValues &given,
                                         const FlagTable &table,
-                                        const Metadata &metadata);
+                                        const Metadata &metadata,
+                                        const WeftExecutable &executable);
 
 /// That the files which nobody has named but the checkpoint exist (exit 3): the
 /// error is that of a file that cannot be opened, and says where its name is

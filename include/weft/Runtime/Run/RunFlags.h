@@ -82,6 +82,7 @@ struct RunOptions : DataOptions, ResumeOptions {
 /// the program (accumulation, clipping) are checked here: exit 2.
 Expected<RunOptions> parseRunOptions(const std::vector<std::string> &args,
                                      const Metadata &metadata,
+                                     const WeftExecutable &executable,
                                      const std::string &program);
 
 /// Rules between flags and the number of ranks: exit 2.
