@@ -7,7 +7,6 @@
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/Collectives.h"
 #include "weft/Runtime/Execute/DTypes.h"
-#include "weft/Runtime/Execute/Segments.h"
 #include "weft/Runtime/Execute/Transfers.h"
 
 #include <algorithm>
@@ -35,7 +34,7 @@ Expected<std::unique_ptr<NanHunt>> NanHunt::create(WeftContext &context,
   const WeftExecutable &executable = *context.executable();
   for (int32_t i = 0; i < executable.numTensors; ++i)
     for (auto [begin, end] : gapsOf(executable.tensors[i], context.rank()))
-      hunt->gaps.mark(begin, end, /*finite=*/false);
+      hunt->gaps.mark(begin, end, /*origin=*/0);
   NanHunt *self = hunt.get();
   context.checkHook = [self](const WeftProgram &program,
                              const WeftCommand &command, void *const *) {
@@ -90,65 +89,63 @@ static bool isUpdate(const WeftProgram &program) {
 }
 
 //===----------------------------------------------------------------------===//
-// Where values that are not finite lie
+// Origins
 //===----------------------------------------------------------------------===//
 
-bool NanHunt::isTainted(const Elements &elements, int64_t offset) const {
+/// Added to the number of a constant's infinity: any other origin is smaller.
+static constexpr Origin kPassedOn = Origin(1) << 40;
+/// The origin of values that a command makes on purpose: the largest of all.
+static constexpr Origin kOnPurpose = kFinite - 1;
+
+static bool isKnown(Origin origin) { return origin < kOnPurpose; }
+
+Origin NanHunt::addOrigin(const Culprit &culprit, bool isPassedOn) {
+  origins.push_back(culprit);
+  return Origin(origins.size()) - 1 + (isPassedOn ? kPassedOn : 0);
+}
+
+const Culprit &NanHunt::culpritOf(Origin origin) const {
+  return origins[size_t(origin % kPassedOn)];
+}
+
+/// The smallest origin of elements, the first of which lies at an arena offset.
+static Origin findOrigin(const TaintedBytes &bytes, const Elements &elements,
+                         int64_t offset) {
   auto [lowest, highest] = elements.span();
-  if (!tainted.holds(offset + lowest, offset + highest))
-    return false;
-  return elements.anyRange([&](int64_t begin, int64_t end) {
-    return tainted.holds(offset + begin, offset + end);
-  });
+  Origin found = kFinite;
+  if (bytes.holds(offset + lowest, offset + highest))
+    elements.anyRange([&](int64_t begin, int64_t end) {
+      found = std::min(found, bytes.find(offset + begin, offset + end));
+      return false;
+    });
+  return found;
 }
 
-bool NanHunt::isFed(const WeftCommand &command,
-                    const DebugCommand &entry) const {
-  auto isTaintedRead = [&](const ReadBuffer &read) {
-    return isTainted(read.elements, command.offsets[read.buffer]);
-  };
-  return entry.holdsInfinity || entry.reads.empty() ||
-         std::any_of(entry.reads.begin(), entry.reads.end(), isTaintedRead);
-}
-
-/// The sentence about a moment that was not finite when the step began, if the
-/// command reads it or what was made of it, or "".
-std::string NanHunt::findMoment(const WeftCommand &command,
-                                const DebugCommand &entry) const {
-  for (const Moment &moment : moments)
-    for (const ReadBuffer &read : entry.reads) {
-      auto [lowest, highest] = read.elements.span();
-      const int64_t offset = command.offsets[read.buffer];
-      if (moment.begin < offset + highest && offset + lowest < moment.end)
-        return moment.text;
-    }
-  return "";
-}
-
-/// Notes that an update has made a buffer of that moment, or of none ("").
-void NanHunt::passOn(const std::string &moment, const WrittenBuffer &written,
-                     int64_t offset) {
-  auto [lowest, highest] = written.elements.span();
-  const int64_t begin = offset + lowest, end = offset + highest;
-  auto isOver = [begin = begin, end = end](const Moment &old) {
-    return old.begin < end && begin < old.end;
-  };
-  moments.erase(std::remove_if(moments.begin(), moments.end(), isOver),
-                moments.end());
-  if (!moment.empty())
-    moments.push_back({begin, end, moment});
+/// That of all buffers that the command reads, and may write as well.
+static Origin findOrigin(const TaintedBytes &bytes, const WeftCommand &command,
+                         const DebugCommand &entry) {
+  Origin found = kFinite;
+  for (const ReadBuffer &read : entry.reads)
+    found = std::min(
+        found, findOrigin(bytes, read.elements, command.offsets[read.buffer]));
+  return found;
 }
 
 /// Notes what the elements of a buffer hold now, and says nothing of what lies
 /// between them.
-void NanHunt::mark(const Elements &elements, int64_t offset, bool finite) {
-  if (finite && tainted.empty())
+static void markElements(TaintedBytes &bytes, const Elements &elements,
+                         int64_t offset, Origin origin) {
+  if (origin == kFinite && bytes.empty())
     return;
   elements.anyRange([&](int64_t begin, int64_t end) {
-    tainted.mark(offset + begin, offset + end, finite);
+    bytes.mark(offset + begin, offset + end, origin);
     return false;
   });
 }
+
+//===----------------------------------------------------------------------===//
+// Inputs, states and outputs
+//===----------------------------------------------------------------------===//
 
 /// Looks at a dense tensor from outside the programs: " came in with nan in
 /// element 3", or "".
@@ -164,50 +161,82 @@ Expected<std::string> NanHunt::lookAt(int32_t dtype, int64_t offset,
     return element.takeError();
   if (*element < 0)
     return std::string();
-  tainted.mark(offset, offset + bytes, /*finite=*/false);
   return std::string(" came in with ") + nameOf(value) + " in element " +
          std::to_string(*element);
 }
 
-/// All but what the step makes. A moment is no reason by itself: a
-/// mean of squares may be infinite and harm nothing.
+/// Weights, moments and the loss scale. A copy that is not finite because its
+/// weight is not has the origin of the weight.
 Status NanHunt::lookAtStates() {
-  for (const NamedTensor &tensor : namedTensors(*context.executable())) {
-    if (isMadeByStep(tensor.kind()))
-      continue;
-    const HeldRange held = heldBy(tensor, context.rank());
-    const int64_t bytes = held.elements() * dtypeBytes(tensor.dtype());
-    auto looked = lookAt(tensor.dtype(), held.offset, bytes);
-    if (!looked)
-      return looked.takeError();
-    std::string text = *looked;
-    if (text.empty())
-      continue;
-    const bool isWeight =
-        tensor.kind() == WEFT_PARAM || tensor.kind() == WEFT_WORKING;
-    text = (isWeight ? "weight " : "state ") + inQuotes(tensor.name) + text;
-    if (auto writer = writers.find(tensor.name); writer != writers.end())
-      text = writer->second;
-    if (tensor.kind() == WEFT_OPTIMIZER)
-      moments.push_back({held.offset, held.offset + bytes, text});
-    else if (any.text.empty())
-      any = {Culprit::CameIn, commands, text};
-  }
+  std::map<std::string, Origin> weights;
+  for (bool isCopy : {false, true})
+    for (const NamedTensor &tensor : namedTensors(*context.executable())) {
+      if (isMadeByStep(tensor.kind()) ||
+          (tensor.kind() == WEFT_WORKING) != isCopy)
+        continue;
+      const HeldRange held = heldBy(tensor, context.rank());
+      const int64_t bytes = held.elements() * dtypeBytes(tensor.dtype());
+      auto text = lookAt(tensor.dtype(), held.offset, bytes);
+      if (!text)
+        return text.takeError();
+      if (text->empty())
+        continue;
+      auto weight = weights.find(tensor.param);
+      const Origin origin = isCopy && weight != weights.end()
+                                ? weight->second
+                                : addState(tensor, *text);
+      tainted.mark(held.offset, held.offset + bytes, origin);
+      if (tensor.kind() == WEFT_PARAM)
+        weights[tensor.name] = origin;
+    }
   return Status::success();
+}
+
+Origin NanHunt::addState(const NamedTensor &tensor, const std::string &text) {
+  const bool isWeight =
+      tensor.kind() == WEFT_PARAM || tensor.kind() == WEFT_WORKING;
+  auto writer = writers.find(tensor.name);
+  return addOrigin(
+      {Culprit::CameIn, commands,
+       writer != writers.end()
+           ? writer->second
+           : (isWeight ? "weight " : "state ") + inQuotes(tensor.name) + text});
 }
 
 Status NanHunt::lookAtInputs(const WeftProgram &program) {
   for (int32_t i = 0; i < program.numInputs; ++i) {
     const WeftPort &port = program.inputs[i];
-    tainted.mark(port.offset, port.offset + port.bytes, /*finite=*/true);
+    const int64_t end = port.offset + port.bytes;
+    tainted.mark(port.offset, end, kFinite);
     // Limits of an update may be infinite.
     if (isUpdate(program))
       continue;
     auto text = lookAt(port.dtype, port.offset, port.bytes);
     if (!text)
       return text.takeError();
-    if (!text->empty() && any.text.empty())
-      any = {Culprit::CameIn, commands, "input " + inQuotes(port.name) + *text};
+    if (!text->empty())
+      tainted.mark(port.offset, end,
+                   addOrigin({Culprit::CameIn, commands,
+                              "input " + inQuotes(port.name) + *text}));
+  }
+  return Status::success();
+}
+
+/// A step is bad if its loss or its gradients are.
+Status NanHunt::lookAtOutputs(const WeftProgram &program) {
+  for (int32_t i = 0; i < program.numOutputs; ++i) {
+    const WeftPort &port = program.outputs[i];
+    const std::string_view name = port.name;
+    const int64_t end = port.offset + port.bytes;
+    if (name == names::kLoss || name == names::kGradNorm)
+      outcome = std::min(outcome, tainted.find(port.offset, end));
+    if (name != names::kFoundInf)
+      continue;
+    auto found = loadArenaNumber(context, port.offset, port.dtype);
+    if (!found)
+      return found.takeError();
+    if (*found != 0)
+      outcome = std::min(outcome, derived.find(port.offset, end));
   }
   return Status::success();
 }
@@ -228,6 +257,15 @@ static bool isCollective(const WeftCommand &command) {
              std::end(names);
 }
 
+/// Whether only transfers of a device come behind the command, which nobody
+/// looks at.
+static bool isLast(const WeftProgram &program, int64_t index) {
+  for (int64_t i = index + 1; i < program.numCommands; ++i)
+    if (!isTransfer(program.commands[i].kind))
+      return false;
+  return true;
+}
+
 Status NanHunt::check(const WeftProgram &program, const WeftCommand &command) {
   ++commands;
   // A device is given the inputs by a command, the host has them before.
@@ -236,39 +274,60 @@ Status NanHunt::check(const WeftProgram &program, const WeftCommand &command) {
   if (&command == program.commands)
     if (Status s = lookAtInputs(program); !s)
       return s;
-  const DebugCommand &entry =
-      programs[program.symbol][&command - program.commands];
-  const bool fed = isFed(command, entry);
-  const std::string moment = findMoment(command, entry);
+  const int64_t index = &command - program.commands;
+  if (Status s =
+          lookAtWrites(program, command, programs[program.symbol][index]);
+      !s)
+    return s;
+  return isLast(program, index) ? lookAtOutputs(program) : Status::success();
+}
+
+Status NanHunt::lookAtWrites(const WeftProgram &program,
+                             const WeftCommand &command,
+                             const DebugCommand &entry) {
+  const Origin read = findOrigin(tainted, command, entry);
+  const Origin readDerived = findOrigin(derived, command, entry);
+  if (isCollective(command))
+    sent = std::min(sent, read);
   // What it leaves in its workspace means nothing.
   if (command.workspaceBytes > 0) {
     const int64_t begin = command.offsets[command.numBuffers - 1];
-    tainted.mark(begin, begin + command.workspaceBytes, /*finite=*/true);
+    tainted.mark(begin, begin + command.workspaceBytes, kFinite);
   }
-  bool found = false;
+  Origin origin = kFinite;
   for (const WrittenBuffer &written : entry.writes) {
     double value = 0.0;
-    int64_t begin = command.offsets[written.buffer];
+    const int64_t begin = command.offsets[written.buffer];
     auto element = find(written.elements, begin, value);
     if (!element)
       return element.takeError();
-    mark(written.elements, begin, *element < 0);
-    const bool isMoment = *element >= 0 && fed && isUpdate(program);
-    if (!moments.empty() && isUpdate(program))
-      passOn(isMoment ? moment : "", written, begin);
-    if (*element < 0)
-      continue;
-    const Element place = locate(written, begin, *element);
-    if (isMoment && !moment.empty())
-      writers[place.name] = moment;
-    if (found || onPurpose.count(&command))
-      continue;
-    found = true;
-    note(program, command, fed, place,
-         describe(program, command, entry, written.elements.dtype(), place,
-                  value));
+    if (!isFloat(written.elements.dtype()))
+      markElements(derived, written.elements, begin,
+                   std::min(read, readDerived));
+    if (*element >= 0 && origin == kFinite)
+      origin =
+          originOf(command, entry, read,
+                   describe(program, command, entry, written.elements.dtype(),
+                            locate(written, begin, *element), value));
+    markElements(tainted, written.elements, begin,
+                 *element < 0 ? kFinite : origin);
+    if (*element >= 0 && isUpdate(program) && isKnown(origin))
+      writers[locate(written, begin, *element).name] = culpritOf(origin).text;
   }
   return Status::success();
+}
+
+Origin NanHunt::originOf(const WeftCommand &command, const DebugCommand &entry,
+                         Origin read, const std::string &text) {
+  const bool isOnPurpose = onPurpose.count(&command) > 0;
+  if (!isOnPurpose)
+    makers.push_back(&command);
+  if (isKnown(read) || isOnPurpose)
+    return std::min(read, kOnPurpose);
+  if (read == kOnPurpose || entry.holdsInfinity || entry.reads.empty())
+    return addOrigin({Culprit::CameIn, commands, text}, /*isPassedOn=*/true);
+  return addOrigin({isCollective(command) ? Culprit::Received : Culprit::Made,
+                    commands, text});
 }
 
 NanHunt::Element NanHunt::locate(const WrittenBuffer &written, int64_t begin,
@@ -283,22 +342,6 @@ NanHunt::Element NanHunt::locate(const WrittenBuffer &written, int64_t begin,
       return {tensor.name, tensor.shape, held.begin + element};
   }
   return {written.name, written.elements.dims(), index};
-}
-
-void NanHunt::note(const WeftProgram &program, const WeftCommand &command,
-                   bool fed, const Element &element, const std::string &text) {
-  if (!fed && isUpdate(program) && !element.name.empty())
-    writers[element.name] = text;
-  makers.push_back(&command);
-  if (!fed && isCollective(command)) {
-    if (received.text.empty())
-      received = {Culprit::Received, commands, text};
-    return;
-  }
-  if (any.text.empty())
-    any = {Culprit::CameIn, commands, text};
-  if (!fed && first.text.empty())
-    first = {Culprit::Made, commands, text};
 }
 
 /// `gemm in h.3.attn (model.mlir:12) of program micro made inf:
@@ -323,16 +366,20 @@ std::string NanHunt::describe(const WeftProgram &program,
 
 Status NanHunt::begin() {
   commands = 0;
-  first = any = received = {};
+  origins.clear();
+  outcome = sent = kFinite;
   tainted.clear();
+  derived.clear();
   makers.clear();
-  moments.clear();
   return lookAtStates();
 }
 
-void NanHunt::blame(const std::string &text) {
-  if (first.text.empty())
-    first = {Culprit::Made, commands, text};
+void NanHunt::blame(const NamedTensor &gradient, const std::string &text) {
+  const HeldRange held = heldBy(gradient, context.rank());
+  const int64_t end =
+      held.offset + held.elements() * dtypeBytes(gradient.dtype());
+  if (!tainted.holds(held.offset, end))
+    tainted.mark(held.offset, end, addOrigin({Culprit::Made, commands, text}));
 }
 
 Culprit NanHunt::finish(bool good) {
@@ -340,14 +387,13 @@ Culprit NanHunt::finish(bool good) {
     onPurpose.insert(makers.begin(), makers.end());
     return {};
   }
-  if (!first.text.empty())
-    return first;
-  // What was made of a received value is no reason.
-  const bool isReceived = !received.text.empty() &&
-                          (any.text.empty() || received.command < any.command);
-  if (!any.text.empty() && !isReceived)
-    return any;
-  if (moments.empty())
-    return received;
-  return {Culprit::CameIn, 0, moments.front().text};
+  const bool isReceived =
+      !isKnown(outcome) || culpritOf(outcome).source == Culprit::Received;
+  if (isReceived && isKnown(sent)) {
+    Culprit culprit = culpritOf(sent);
+    if (culprit.source != Culprit::Received)
+      culprit.source = Culprit::Sent;
+    return culprit;
+  }
+  return isKnown(outcome) ? culpritOf(outcome) : Culprit();
 }

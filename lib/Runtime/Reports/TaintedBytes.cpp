@@ -2,28 +2,33 @@
 
 #include "weft/Runtime/Reports/TaintedBytes.h"
 
+#include <algorithm>
 #include <iterator>
 
 using namespace weft;
 
-void TaintedBytes::mark(int64_t begin, int64_t end, bool finite) {
-  auto at = ends.lower_bound(begin);
-  if (at != ends.begin() && std::prev(at)->second > begin)
+void TaintedBytes::mark(int64_t begin, int64_t end, Origin origin) {
+  auto at = ranges.lower_bound(begin);
+  if (at != ranges.begin() && std::prev(at)->second.end > begin)
     --at;
-  while (at != ends.end() && at->first < end) {
-    auto [from, to] = *at;
-    at = ends.erase(at);
+  while (at != ranges.end() && at->first < end) {
+    const auto [from, old] = *at;
+    at = ranges.erase(at);
     if (from < begin)
-      ends[from] = begin;
-    if (to > end)
-      ends[end] = to;
+      ranges[from] = {begin, old.origin};
+    if (old.end > end)
+      ranges[end] = old;
   }
-  if (!finite && begin < end)
-    ends[begin] = end;
+  if (origin != kFinite && begin < end)
+    ranges[begin] = {end, origin};
 }
 
-bool TaintedBytes::holds(int64_t begin, int64_t end) const {
-  auto after = ends.lower_bound(end);
-  return begin < end && after != ends.begin() &&
-         std::prev(after)->second > begin;
+Origin TaintedBytes::find(int64_t begin, int64_t end) const {
+  Origin found = kFinite;
+  auto at = ranges.lower_bound(begin);
+  if (at != ranges.begin() && std::prev(at)->second.end > begin)
+    --at;
+  for (; at != ranges.end() && at->first < end && begin < end; ++at)
+    found = std::min(found, at->second.origin);
+  return found;
 }

@@ -136,9 +136,10 @@ Status weft::breakGradients(WeftContext &context, const Faults &faults,
     if (Status s = breakGradient(context, *victim, fault.value); !s)
       return s;
     if (hunt)
-      hunt->blame("the gradient of " + inQuotes(victim->param) +
-                  " came in with " + (std::isnan(fault.value) ? "nan" : "inf") +
-                  " in element 0, which WEFT_FAULT put there");
+      hunt->blame(*victim, "the gradient of " + inQuotes(victim->param) +
+                               " came in with " +
+                               (std::isnan(fault.value) ? "nan" : "inf") +
+                               " in element 0, which WEFT_FAULT put there");
   }
   return Status::success();
 }

@@ -3,6 +3,7 @@
 #include "weft/Runtime/Reports/NanHunt.h"
 #include "weft/Runtime/Execute/Executor.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
 
@@ -32,8 +33,10 @@ const WeftCommand kCommands[] = {
      WEFT_KERNEL, 2, 0, 0, 0},
     {"routine", "", nullptr, nullptr, writeSecond, kOffsets + 2, nullptr, 0,
      WEFT_KERNEL, 1, 0, 0, 0}};
+/// All that the commands of these tests write.
+const WeftPort kLoss = {"loss", WEFT_F32, 0, nullptr, 64, 192};
 const WeftProgram kProgram = {"micro", "micro", kCommands, nullptr,
-                              nullptr, 2,       0,         0};
+                              &kLoss,  2,       0,         1};
 const WeftExecutable kExecutable = {
     WEFT_ABI_VERSION, 1, 0, 0, &kProgram, nullptr, 256, "{}", 2, nullptr, 0};
 
@@ -111,7 +114,7 @@ TEST_F(HuntTest, namesACollectiveBeforeWhatIsMadeOfItsResult) {
       {"k_2", "", nullptr, nullptr, pass, offsets + 2, nullptr, 0, WEFT_KERNEL,
        2, 0, 0, 0}};
   const WeftProgram program = {"micro", "micro", commands, nullptr,
-                               nullptr, 2,       0,        0};
+                               &kLoss,  2,       0,        1};
   WeftExecutable started = kExecutable;
   started.programs = &program;
   start(started, R"({"micro": [
@@ -201,6 +204,29 @@ TEST_F(HuntTest, namesTheWeightOfAFlatState) {
             "weight 'b' came in with inf in element 0");
 }
 
+/// Reads two numbers and writes their sum.
+void addTwo(WeftContext *, const WeftCommand *, void *const *buffers) {
+  const float *in = static_cast<const float *>(buffers[0]);
+  *static_cast<float *>(buffers[1]) = in[0] + in[1];
+}
+
+/// A program of one command that adds two numbers at an offset, to another one.
+struct Sum {
+  Sum(const char *name, int64_t from, int64_t to)
+      : offsets{from, to}, port{"loss", WEFT_F32, 0, nullptr, to, 4},
+        command{"add", "",          nullptr, nullptr, addTwo, offsets, nullptr,
+                0,     WEFT_KERNEL, 2,       0,       0,      0},
+        program{name, name, &command, nullptr, &port, 1, 0, 1} {}
+
+  int64_t offsets[2];
+  WeftPort port;
+  WeftCommand command;
+  WeftProgram program;
+};
+const char *const kSumEntry =
+    R"([{"at": "", "ops": "", "infinite": false, "reads": [[0, "f32", [2], [1]]],
+         "writes": [[1, "f32", "y", [], []]]}])";
+
 // An update that reads a moment from a checkpoint makes a weight of it, in a
 // step that ends well; the next one does not.
 TEST_F(HuntTest, namesTheMomentThatAWeightIsMadeOf) {
@@ -209,41 +235,110 @@ TEST_F(HuntTest, namesTheMomentThatAWeightIsMadeOf) {
       {"y.exp_avg", "y", "", WEFT_OPTIMIZER, WEFT_F32, 1, 1, dims, 0, 8, "",
        nullptr, 0, 1},
       {"y", "", "", WEFT_PARAM, WEFT_F32, 1, 1, one, 64, 4, "", nullptr, 0, 1}};
-  WeftProgram apply = kProgram;
-  apply.kind = "apply";
-  apply.numCommands = 1;
+  Sum update("apply", 0, 64), forward("micro", 64, 128);
+  const WeftProgram programs[] = {update.program, forward.program};
   WeftExecutable started = kExecutable;
-  started.programs = &apply;
+  started.numPrograms = 2;
+  started.programs = programs;
   started.numTensors = 2;
   started.tensors = tensors;
-  start(started, R"({"micro": [
-      {"at": "", "ops": "", "infinite": false, "reads": [[0, "f32", [2], [1]]],
-       "writes": [[1, "f32", "y", [2], [2]]]}]})");
-  const char *const sentence =
-      "state 'y.exp_avg' came in with inf in element 0";
+  start(started, (std::string(R"({"apply": )") + kSumEntry + R"(, "micro": )" +
+                  kSumEntry + "}")
+                     .c_str());
   input()[0] = kInf;
-  EXPECT_EQ(step(nullptr, /*good=*/false), sentence);
-  EXPECT_EQ(step(&apply, /*good=*/true), "");
+  EXPECT_EQ(step(&programs[0], /*good=*/true), "");
   input()[0] = 0.0f;
-  EXPECT_EQ(step(nullptr, /*good=*/false), sentence);
+  EXPECT_EQ(step(&programs[1], /*good=*/false),
+            "state 'y.exp_avg' came in with inf in element 0");
 }
 
-// An infinite moment may be harmless: what else came in is the reason.
-TEST_F(HuntTest, namesAWeightBeforeAMoment) {
+// The moment comes first, but the loss does not depend on it.
+TEST_F(HuntTest, namesWhatReachesTheLoss) {
   const int64_t dims[] = {1};
   const WeftTensor tensors[] = {
       {"m", "w", "", WEFT_OPTIMIZER, WEFT_F32, 1, 1, dims, 0, 4, "", nullptr, 0,
        1},
       {"s", "", "", WEFT_SCALER, WEFT_F32, 1, 1, dims, 4, 4, "", nullptr, 0, 1},
       {"w", "", "", WEFT_PARAM, WEFT_F32, 1, 1, dims, 8, 4, "", nullptr, 0, 1}};
-  startWith(tensors, 3);
+  Sum forward("micro", 4, 64);
+  WeftExecutable started = kExecutable;
+  started.programs = &forward.program;
+  started.numTensors = 3;
+  started.tensors = tensors;
+  start(started, (std::string(R"({"micro": )") + kSumEntry + "}").c_str());
   for (int i = 0; i < 3; ++i)
     input()[i] = kInf;
-  EXPECT_EQ(step(nullptr, /*good=*/false),
+  EXPECT_EQ(step(&forward.program, /*good=*/false),
             "state 's' came in with inf in element 0");
   input()[1] = 1.0f;
-  EXPECT_EQ(step(nullptr, /*good=*/false),
+  EXPECT_EQ(step(&forward.program, /*good=*/false),
             "weight 'w' came in with inf in element 0");
+  input()[2] = 1.0f;
+  EXPECT_EQ(step(&forward.program, /*good=*/false), "");
+}
+
+// The truth value of a test of gradients leads to what was tested.
+TEST_F(HuntTest, followsFoundInf) {
+  static const int64_t offsets[] = {0, 64, 64, 128};
+  const WeftLibraryFn test = [](WeftContext *, const WeftCommand *,
+                                void *const *buffers) {
+    *static_cast<bool *>(buffers[1]) =
+        !std::isfinite(*static_cast<const float *>(buffers[0]));
+  };
+  const WeftCommand commands[] = {
+      {"copy", "", nullptr, nullptr, addTwo, offsets, nullptr, 0, WEFT_KERNEL,
+       2, 0, 0, 0},
+      {"test", "", nullptr, nullptr, test, offsets + 2, nullptr, 0, WEFT_KERNEL,
+       2, 0, 0, 0}};
+  const WeftPort found = {"found_inf", WEFT_I1, 0, nullptr, 128, 1};
+  const WeftProgram program = {"apply", "apply", commands, nullptr,
+                               &found,  2,       0,        1};
+  WeftExecutable started = kExecutable;
+  started.programs = &program;
+  start(started, R"({"apply": [
+      {"at": "", "ops": "", "infinite": false,
+       "reads": [[0, "f32", [2], [1]]], "writes": [[1, "f32", "", [], []]]},
+      {"at": "", "ops": "", "infinite": false,
+       "reads": [[0, "f32", [], []]], "writes": [[1, "i1", "", [], []]]}]})");
+  input()[0] = kInf;
+  EXPECT_EQ(step(&program, /*good=*/false),
+            "copy, program apply, made the first inf: element 0 of F32[]");
+  input()[0] = 1.0f;
+  EXPECT_EQ(step(&program, /*good=*/false), "");
+}
+
+// A slice of a sum over ranks may be finite where others get infinities.
+TEST_F(HuntTest, namesWhatOthersGot) {
+  static const int64_t offsets[] = {0, 64, 64, 128};
+  const WeftLibraryFn slice = [](WeftContext *, const WeftCommand *,
+                                 void *const *buffers) {
+    *static_cast<float *>(buffers[1]) = 1.0f;
+  };
+  const WeftCommand commands[] = {{"add", "", nullptr, nullptr, addTwo, offsets,
+                                   nullptr, 0, WEFT_KERNEL, 2, 0, 0, 0},
+                                  {"reduce_scatter", "", nullptr, nullptr,
+                                   slice, offsets + 2, nullptr, 0,
+                                   WEFT_EXTENSION, 2, 0, 0, 0}};
+  const WeftPort loss = {"loss", WEFT_F32, 0, nullptr, 128, 4};
+  const WeftProgram program = {"micro", "micro", commands, nullptr,
+                               &loss,   2,       0,        1};
+  WeftExecutable started = kExecutable;
+  started.programs = &program;
+  start(started, R"({"micro": [
+      {"at": "", "ops": "", "infinite": false,
+       "reads": [[0, "f32", [2], [1]]], "writes": [[1, "f32", "", [], []]]},
+      {"at": "", "ops": "", "infinite": false,
+       "reads": [[0, "f32", [], []]], "writes": [[1, "f32", "", [], []]]}]})");
+  input()[0] = std::numeric_limits<float>::max();
+  input()[1] = std::numeric_limits<float>::max();
+  EXPECT_TRUE(hunt->begin());
+  ASSERT_TRUE(runProgram(*context, program));
+  const Culprit culprit = hunt->finish(/*good=*/false);
+  EXPECT_EQ(culprit.source, Culprit::Sent);
+  EXPECT_EQ(culprit.text,
+            "add, program micro, made the first inf: element 0 of F32[]");
+  hunt = nullptr;
+  context = nullptr;
 }
 
 TEST(Hunt, refusesATableOfOtherCommands) {

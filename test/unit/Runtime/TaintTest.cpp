@@ -19,6 +19,9 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 const WeftExecutable kEmpty = {
     WEFT_ABI_VERSION, 0, 0, 0, nullptr, nullptr, 256, "{}", 2, nullptr, 0};
 
+/// All that the commands of these tests write.
+const WeftPort kLoss = {"loss", WEFT_F32, 0, nullptr, 64, 192};
+
 /// Elements 0 and 2 of the last buffer.
 template <bool isFinite>
 void writeTwo(WeftContext *, const WeftCommand *command, void *const *buffers) {
@@ -68,8 +71,8 @@ public:
       table += (made.size() > 1 ? ", " : "") + tableEntry(each);
     }
     table += "]";
-    programs.push_back({program, program, made.data(), input, nullptr,
-                        int32_t(made.size()), input != nullptr, 0});
+    programs.push_back({program, program, made.data(), input, &kLoss,
+                        int32_t(made.size()), input != nullptr, 1});
   }
 
   /// The name of the command that a bad step blames, after a good one of the

@@ -10,33 +10,36 @@
 
 #include "weft/Formats/Json.h"
 #include "weft/Runtime/Execute/Context.h"
+#include "weft/Runtime/Execute/Segments.h"
 #include "weft/Runtime/Reports/DebugCommands.h"
 #include "weft/Runtime/Reports/TaintedBytes.h"
 
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace weft {
 
-/// The first value that was not finite, as one rank saw it.
+/// Where the value comes from that ended a step badly, as one rank saw it.
 struct Culprit {
   /// What is to blame, first things first: an op made it, it was there before
-  /// the step, or another rank sent it.
-  enum Source { Made, CameIn, Received };
+  /// the step, it was sent to other ranks and became finite here, or another
+  /// rank sent it.
+  enum Source { Made, CameIn, Sent, Received };
   Source source = Made;
   int64_t command = 0; // commands of the step before it
   std::string text;    // the sentence about it; "": there is none
 };
 
-/// Looks at what every command wrote, as long as it lives. The command that is
-/// named read finite values only: an infinity that a constant, an input or a
-/// weight holds is passed on, not made.
-/// If there is no such command, the first place with such a value is named, and
-/// for a weight or its copy what wrote it there: a moment that came in so, if
-/// the update read one.
+/// Looks at what every command wrote, as long as it lives, and follows values
+/// that are not finite from their origin to the loss and the norm of the
+/// gradients, or to other ranks. What a select or a skipped update discards
+/// reaches none of these and is not named.
+/// An origin is a command that read finite values only, or a weight, a state or
+/// an input that was so before: an infinity that a constant holds is passed on,
+/// not made. Of several, the first one is named, and for a weight or its copy
+/// what an update wrote there.
 class NanHunt {
 public:
   /// `table` is the metadata's `debug_nan`; wrong text is an internal error.
@@ -46,23 +49,17 @@ public:
 
   /// Forgets what the last step made.
   Status begin();
-  /// A value that is not finite came from outside the program; `text` says
-  /// which and is the sentence, unless an op made one before.
-  void blame(const std::string &text);
-  /// The first non-finite value since begin(). A command that made one in a
-  /// step that ended well (`good`) does so on purpose, as masks do: it is
-  /// passed over from then on.
+  /// A value that is not finite came into a gradient from outside the program;
+  /// `text` is the sentence about it, unless the gradient had one before.
+  void blame(const NamedTensor &gradient, const std::string &text);
+  /// The origin of what made the step bad, since begin(). A command that made
+  /// one in a step that ended well (`good`) does so on purpose, as masks do: it
+  /// is passed over from then on.
   Culprit finish(bool good);
 
 private:
   explicit NanHunt(WeftContext &context) : context(context) {}
 
-  /// A moment that is not finite, or what was made of it, in the bytes [begin,
-  /// end) of the arena.
-  struct Moment {
-    int64_t begin, end;
-    std::string text;
-  };
   /// An element, by the tensor that people know it of.
   struct Element {
     std::string name;
@@ -73,26 +70,24 @@ private:
   Status check(const WeftProgram &program, const WeftCommand &command);
   Expected<int64_t> find(const Elements &elements, int64_t offset,
                          double &value) const;
-  /// Whether a buffer that the command reads, and may write as well, holds a
-  /// non-finite value, or the command makes its values of constants.
-  bool isFed(const WeftCommand &command, const DebugCommand &entry) const;
-  /// Whether one of these elements, the first at that arena offset, belongs to
-  /// what was seen to hold a non-finite value.
-  bool isTainted(const Elements &elements, int64_t offset) const;
-  void passOn(const std::string &moment, const WrittenBuffer &written,
-              int64_t offset);
-  std::string findMoment(const WeftCommand &command,
-                         const DebugCommand &entry) const;
-  void mark(const Elements &elements, int64_t offset, bool finite);
+  Origin addOrigin(const Culprit &culprit, bool isPassedOn = false);
+  const Culprit &culpritOf(Origin origin) const;
+  Status lookAtWrites(const WeftProgram &program, const WeftCommand &command,
+                      const DebugCommand &entry);
+  /// The origin of a non-finite value that the command wrote; its operands have
+  /// the origin `read`.
+  Origin originOf(const WeftCommand &command, const DebugCommand &entry,
+                  Origin read, const std::string &text);
   Expected<std::string> lookAt(int32_t dtype, int64_t offset, int64_t bytes);
   Status lookAtStates();
+  /// The origin of a state that came in so.
+  Origin addState(const NamedTensor &tensor, const std::string &text);
   Status lookAtInputs(const WeftProgram &program);
+  Status lookAtOutputs(const WeftProgram &program);
   /// Element `index` of a buffer that begins at an arena offset: of a segment
   /// if it lies in one.
   Element locate(const WrittenBuffer &written, int64_t begin,
                  int64_t index) const;
-  void note(const WeftProgram &program, const WeftCommand &command, bool fed,
-            const Element &element, const std::string &text);
   std::string describe(const WeftProgram &program, const WeftCommand &command,
                        const DebugCommand &entry, int32_t dtype,
                        const Element &element, double value) const;
@@ -102,14 +97,15 @@ private:
   std::set<const WeftCommand *> onPurpose;
   std::vector<const WeftCommand *> makers; // of this step
   TaintedBytes tainted;
+  /// Integers and truth values that were made of non-finite ones.
+  TaintedBytes derived;
   TaintedBytes gaps; // of flat states: what they hold means nothing
   /// What made a state non-finite, by its name.
   std::map<std::string, std::string> writers;
-  std::vector<Moment> moments; // of this step
-  int64_t commands = 0;        // of this step
-  Culprit first;               // made by a command from finite values
-  Culprit any;                 // wherever it came from
-  Culprit received;            // from another rank
+  int64_t commands = 0; // of this step
+  std::vector<Culprit> origins;
+  Origin outcome = kFinite; // of what made the step bad
+  Origin sent = kFinite;    // of what other ranks got
 };
 
 } // namespace weft
