@@ -119,14 +119,29 @@ std::string getKernelName(KernelOp kernel) {
                                      to.getElementType());
 }
 
-double getKernelFlops(KernelOp kernel) {
-  double flops = 0;
-  for (Operation &op : kernel.getBody().front().without_terminator())
-    if (isNamed(op))
-      if (RankedTensorType type = getWidest(op))
-        flops +=
-            getElementFlops(&op) * static_cast<double>(type.getNumElements());
-  return flops;
+static FailureOr<double> getFlops(Operation &op) {
+  if (auto cost = dyn_cast<CostOpInterface>(op))
+    return cost.getFlops();
+  RankedTensorType widest = getWidest(op);
+  std::optional<double> each = getElementFlops(&op);
+  if (!widest || !each)
+    return op.emitOpError("expects its operations to be counted, by "
+                          "lib/Analysis/ElementFlops.cpp or a "
+                          "CostOpInterface, but got no count");
+  return *each * static_cast<double>(widest.getNumElements());
+}
+
+FailureOr<double> getKernelFlops(KernelOp kernel) {
+  double sum = 0;
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    if (!isNamed(op))
+      continue;
+    FailureOr<double> flops = getFlops(op);
+    if (failed(flops))
+      return failure();
+    sum += *flops;
+  }
+  return sum;
 }
 
 //===----------------------------------------------------------------------===//

@@ -18,8 +18,8 @@ static constexpr double kDivision = 4, kExp = 12, kLog = 14, kErf = 20;
 static constexpr double kSigmoid = 13, kTanh = 26;
 static constexpr double kPhilox = 40; // ten rounds for four numbers
 
-double getElementFlops(Operation *op) {
-  return llvm::TypeSwitch<Operation *, double>(op)
+std::optional<double> getElementFlops(Operation *op) {
+  return llvm::TypeSwitch<Operation *, std::optional<double>>(op)
       .Case<CompareOp, SelectOp>([](auto) { return 0; })
       .Case<DivOp, ReciprocalOp, SqrtOp>([](auto) { return kDivision; })
       .Case<RsqrtOp>([](auto) { return 2 * kDivision; })
@@ -46,7 +46,10 @@ double getElementFlops(Operation *op) {
           [](auto) { return kPhilox + kLog + kErf; })
       .Case<AdamWOp, AdamOp>([](auto) { return 12 + 2 * kDivision; })
       .Case<SgdOp>([](auto) { return 6; })
-      .Default([](auto) { return 1; });
+      .Case<NegOp, AbsOp, SignOp, ReluOp, ReluGradOp>([](auto) { return 1; })
+      .Case<AddOp, SubOp, MulOp, MaxOp, MinOp>([](auto) { return 1; })
+      .Case<AndOp, OrOp, NotOp, ReduceOp>([](auto) { return 1; })
+      .Default(std::nullopt);
 }
 
 } // namespace weft

@@ -31,9 +31,10 @@ std::string getNameInKernel(mlir::Operation &op);
 /// largest input and its first result. More than four are counted.
 std::string getKernelName(KernelOp kernel);
 
-/// Arithmetic of a kernel: one operation per element of the widest value of
-/// each op, a transcendental function counted as one.
-double getKernelFlops(KernelOp kernel);
+/// Arithmetic of a kernel: for each op the operations of an element
+/// (ElementFlops.h) times the elements of its widest value, or what its
+/// CostOpInterface answers. An op without either is an error.
+llvm::FailureOr<double> getKernelFlops(KernelOp kernel);
 
 /// Names of the commands of one module.
 class CommandNames {

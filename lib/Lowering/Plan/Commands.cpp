@@ -36,16 +36,20 @@ IntegerAttr ProgramLowering::getFlopsAttr() {
   return {};
 }
 
-void ProgramLowering::lowerKernelCall(weft::CallOp op) {
+LogicalResult ProgramLowering::lowerKernelCall(weft::CallOp op) {
+  auto kernel = symbols.lookup<KernelOp>(op.getKernelAttr().getAttr());
+  FailureOr<double> flops = getKernelFlops(kernel);
+  if (failed(flops))
+    return failure();
   SmallVector<Value> inputs, outputs;
   for (Value input : op.getInputs())
     inputs.push_back(getDense(input));
   for (OpResult result : op->getResults())
     outputs.push_back(getDestination(result));
-  auto kernel = symbols.lookup<KernelOp>(op.getKernelAttr().getAttr());
-  plan::LaunchOp::create(
-      builder, op.getLoc(), op.getKernelAttr(), inputs, outputs, getScopeAttr(),
-      getCount(builder, getKernelFlops(kernel)), FloatAttr(), IntegerAttr());
+  plan::LaunchOp::create(builder, op.getLoc(), op.getKernelAttr(), inputs,
+                         outputs, getScopeAttr(), getCount(builder, *flops),
+                         FloatAttr(), IntegerAttr());
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -145,7 +149,7 @@ LogicalResult ProgramLowering::lowerSource(CommandSourceOpInterface op) {
 LogicalResult ProgramLowering::lowerCommand(Operation *op) {
   auto done = [](auto...) { return success(); };
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](weft::CallOp o) { return lowerKernelCall(o), done(); })
+      .Case([&](weft::CallOp o) { return lowerKernelCall(o); })
       .Case<MatmulOp, GemmOp>([&](Operation *o) {
         getDestination(getResult(o));
         return lowerProduct(o, buffers[getResult(o)], {}), done();

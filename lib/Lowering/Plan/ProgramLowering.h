@@ -97,7 +97,7 @@ private:
 
   // Commands.cpp: everything else that is a command.
   llvm::LogicalResult lowerCommand(mlir::Operation *op);
-  void lowerKernelCall(CallOp op);
+  llvm::LogicalResult lowerKernelCall(CallOp op);
   /// One that the op before it performs.
   void lowerAccumulate(AccumulateOp op);
   ValueBuffer getFoldedDestination(AccumulateOp op, bool reads);

@@ -70,3 +70,16 @@ weft.program @micro(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {
   %sum = weft.accumulate %old, %x, %flag {weft.impl = "folded"} : tensor<4x4xf32>
   weft.return writes @g = %sum : tensor<4x4xf32>
 }
+
+// -----
+
+// Nobody has counted the operations of an element.
+weft.kernel @k(%x: tensor<2x4x2x8xf32>, %c: tensor<4x4xf32>) -> tensor<2x4x2x8xf32> elementwise [128] inplace [[]] {
+  // expected-error @+1 {{expects its operations to be counted, by lib/Analysis/ElementFlops.cpp or a CostOpInterface, but got no count}}
+  %y = weft.rope %x, %c, %c : tensor<2x4x2x8xf32>, tensor<4x4xf32>
+  weft.yield %y : tensor<2x4x2x8xf32>
+}
+weft.program @eval(%x: tensor<2x4x2x8xf32> {weft.input = "x"}, %c: tensor<4x4xf32> {weft.input = "c"}) -> (tensor<2x4x2x8xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  %y = weft.call @k(%x, %c) : (tensor<2x4x2x8xf32>, tensor<4x4xf32>) -> tensor<2x4x2x8xf32>
+  weft.return %y : tensor<2x4x2x8xf32>
+}
