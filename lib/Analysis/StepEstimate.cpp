@@ -17,15 +17,17 @@ static bool isOfOneMicroStep(plan::ProgramOp program) {
          program.getSymName() == names::kDenominators;
 }
 
-StepEstimate estimateStep(ModuleOp module) {
+FailureOr<StepEstimate> estimateStep(ModuleOp module) {
   StepEstimate step;
   for (auto program : module.getOps<plan::ProgramOp>()) {
     if (!isOfOneMicroStep(program))
       continue;
-    const Timeline timeline(program);
-    step.us += timeline.getEnd();
-    step.exposedUs += timeline.getExposed();
-    for (const TimelineEntry &entry : timeline.getEntries())
+    const FailureOr<Timeline> timeline = Timeline::get(program);
+    if (failed(timeline))
+      return failure();
+    step.us += timeline->getEnd();
+    step.exposedUs += timeline->getExposed();
+    for (const TimelineEntry &entry : timeline->getEntries())
       if (const int64_t bytes = getSentBytes(entry.command)) {
         step.collectivesUs += entry.getTime();
         step.sentBytes += bytes;

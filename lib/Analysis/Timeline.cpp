@@ -7,7 +7,9 @@
 #include "weft/Plan/Transfers.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
+#include <cassert>
 #include <deque>
 #include <limits>
 #include <map>
@@ -30,6 +32,7 @@ struct Work {
 class Simulation {
 public:
   explicit Simulation(std::vector<TimelineEntry> &entries);
+  LogicalResult findRecords();
   void run();
 
 private:
@@ -58,24 +61,37 @@ static double getNumber(FloatAttr attribute) {
   return attribute ? attribute.getValueAsDouble() : 0;
 }
 
-/// Each wait is for the last record above it.
 Simulation::Simulation(std::vector<TimelineEntry> &entries)
     : entries(entries), isOver(entries.size()) {
+  for (size_t i = 0; i < entries.size(); ++i)
+    queues[entries[i].command.getStreamNumber()].left.push_back(i);
+  if (!entries.empty())
+    overlap = getOverlap(entries.front().command->getParentOfType<ModuleOp>());
+}
+
+/// Each wait is for the last record above it. A wait whose record is below it
+/// is for the previous run, which is over.
+LogicalResult Simulation::findRecords() {
+  llvm::DenseSet<StringAttr> events;
+  for (const TimelineEntry &entry : entries)
+    if (auto record = dyn_cast<plan::RecordOp>(*entry.command))
+      events.insert(record.getEventAttr().getAttr());
   llvm::DenseMap<StringAttr, size_t> recorded;
   for (size_t i = 0; i < entries.size(); ++i) {
     plan::CommandOpInterface command = entries[i].command;
-    queues[command.getStreamNumber()].left.push_back(i);
     if (auto record = dyn_cast<plan::RecordOp>(*command))
       recorded[record.getEventAttr().getAttr()] = i;
     auto wait = dyn_cast<plan::WaitOp>(*command);
     if (!wait)
       continue;
-    if (auto found = recorded.find(wait.getEventAttr().getAttr());
-        found != recorded.end())
+    StringAttr event = wait.getEventAttr().getAttr();
+    if (!events.contains(event))
+      return wait.emitOpError("expects a record of ")
+             << wait.getEventAttr() << " in its program, but got none";
+    if (auto found = recorded.find(event); found != recorded.end())
       recordOf[i] = found->second;
   }
-  if (!entries.empty())
-    overlap = getOverlap(entries.front().command->getParentOfType<ModuleOp>());
+  return success();
 }
 
 Work Simulation::getWork(size_t entry) const {
@@ -154,8 +170,8 @@ void Simulation::advance() {
     step = std::min(step, (work.isSending() ? work.link : work.alone) /
                               speeds[stream]);
   }
-  if (speeds.empty()) // streams wait for each other: no plan that verifies
-    step = 0;
+  // Records stand above their waits: the first command that is left can run.
+  assert(!speeds.empty() && "streams wait for each other");
   now += step;
   for (auto [stream, speed] : speeds) {
     Work &work = queues[stream].work;
@@ -164,9 +180,6 @@ void Simulation::advance() {
     if (part < 1e-9)
       part = 0;
   }
-  if (speeds.empty())
-    for (auto &[stream, queue] : queues)
-      queue.left.clear();
 }
 
 void Simulation::run() {
@@ -174,11 +187,16 @@ void Simulation::run() {
     advance();
 }
 
-Timeline::Timeline(plan::ProgramOp program) {
+FailureOr<Timeline> Timeline::get(plan::ProgramOp program) {
+  Timeline timeline;
   for (auto command :
        program.getBody().front().getOps<plan::CommandOpInterface>())
-    entries.push_back({command});
-  Simulation(entries).run();
+    timeline.entries.push_back({command});
+  Simulation simulation(timeline.entries);
+  if (failed(simulation.findRecords()))
+    return failure();
+  simulation.run();
+  return timeline;
 }
 
 double Timeline::getEnd() const {

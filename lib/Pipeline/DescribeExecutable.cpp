@@ -292,9 +292,14 @@ struct DescribeExecutablePass
       meta.set("sharding", std::move(sharding));
     meta.set("parameters", parameterTable(module));
     meta.set("config_fields", configTable(module));
-    meta.set("schedule", describeSchedule(module));
-    if (Json overlap = describeOverlap(module); !overlap.isNull())
-      meta.set("overlap", std::move(overlap));
+    FailureOr<Json> schedule = describeSchedule(module);
+    FailureOr<Json> overlap =
+        failed(schedule) ? FailureOr<Json>(failure()) : describeOverlap(module);
+    if (failed(overlap))
+      return signalPassFailure();
+    meta.set("schedule", std::move(*schedule));
+    if (!overlap->isNull())
+      meta.set("overlap", std::move(*overlap));
     meta.set("speeds", speedsOf(module));
     if (flags->getSwitch("debug-nan"))
       meta.set("debug_nan", debugTable(module));

@@ -61,14 +61,16 @@ static Json describeCommand(const TimelineEntry &entry, int64_t bytesInUse,
   return row;
 }
 
-Json weft::describeSchedule(ModuleOp module) {
+FailureOr<Json> weft::describeSchedule(ModuleOp module) {
   CommandNames names(module);
   Json programs = Json::object();
   for (auto program : module.getOps<plan::ProgramOp>()) {
     Json commands = Json::array();
-    const Timeline timeline(program);
+    const FailureOr<Timeline> timeline = Timeline::get(program);
+    if (failed(timeline))
+      return failure();
     for (auto [entry, bytes] :
-         llvm::zip_equal(timeline.getEntries(), getBytesInUse(program)))
+         llvm::zip_equal(timeline->getEntries(), getBytesInUse(program)))
       commands.push(describeCommand(entry, bytes, names));
     programs.set(program.getSymName().str(), std::move(commands));
   }
@@ -157,21 +159,23 @@ static double sumCollectives(ArrayRef<TimelineEntry> entries) {
   return sum;
 }
 
-Json weft::describeOverlap(ModuleOp module) {
+FailureOr<Json> weft::describeOverlap(ModuleOp module) {
   CommandNames names(module);
   Json programs = Json::object();
   for (auto program : module.getOps<plan::ProgramOp>()) {
-    const Timeline timeline(program);
-    const double sent = sumCollectives(timeline.getEntries());
+    const FailureOr<Timeline> timeline = Timeline::get(program);
+    if (failed(timeline))
+      return failure();
+    const double sent = sumCollectives(timeline->getEntries());
     if (sent == 0)
       continue;
     Json collectives = Json::array();
-    for (const OverlapEntry &overlap : timeline.getOverlaps())
-      collectives.push(describeCollective(timeline, overlap, names));
+    for (const OverlapEntry &overlap : timeline->getOverlaps())
+      collectives.push(describeCollective(*timeline, overlap, names));
     Json json = Json::object();
-    json.set("time_us", micros(timeline.getEnd()));
+    json.set("time_us", micros(timeline->getEnd()));
     json.set("collectives_us", micros(sent));
-    json.set("exposed_us", micros(timeline.getExposed()));
+    json.set("exposed_us", micros(timeline->getExposed()));
     json.set("collectives", std::move(collectives));
     programs.set(program.getSymName().str(), std::move(json));
   }
@@ -182,7 +186,7 @@ Json weft::describeOverlap(ModuleOp module) {
 // Timeline
 //===----------------------------------------------------------------------===//
 
-static StringRef getStreamName(int64_t stream) {
+static std::string getStreamName(int64_t stream) {
   switch (stream) {
   case plan::kComputeStream:
     return "compute";
@@ -192,14 +196,16 @@ static StringRef getStreamName(int64_t stream) {
     return "readback";
   case plan::kGatherStream:
     return "gathers";
-  default:
+  case plan::kReduceStream:
     return "reductions";
+  default:
+    return "stream " + std::to_string(stream);
   }
 }
 
 static Json describeThread(int64_t stream) {
   Json name = Json::object();
-  name.set("name", getStreamName(stream).str());
+  name.set("name", getStreamName(stream));
   Json json = Json::object();
   json.set("ph", "M");
   json.set("pid", 0);
@@ -239,16 +245,18 @@ static Json describeBytesInUse(double us, int64_t bytes) {
   return json;
 }
 
-std::string weft::describeTimeline(ModuleOp module) {
+FailureOr<std::string> weft::describeTimeline(ModuleOp module) {
   CommandNames names(module);
   Json events = Json::array();
   llvm::SmallSetVector<int64_t, 4> streams;
   double origin = 0;
   int64_t lastBytes = -1;
   for (auto program : module.getOps<plan::ProgramOp>()) {
-    const Timeline timeline(program);
+    const FailureOr<Timeline> timeline = Timeline::get(program);
+    if (failed(timeline))
+      return failure();
     for (auto [entry, bytes] :
-         llvm::zip_equal(timeline.getEntries(), getBytesInUse(program))) {
+         llvm::zip_equal(timeline->getEntries(), getBytesInUse(program))) {
       plan::CommandOpInterface command = entry.command;
       if (streams.insert(command.getStreamNumber()))
         events.push(describeThread(command.getStreamNumber()));
@@ -260,7 +268,7 @@ std::string weft::describeTimeline(ModuleOp module) {
           std::exchange(lastBytes, bytes) != bytes)
         events.push(describeBytesInUse(origin + entry.begin, bytes));
     }
-    origin += timeline.getEnd();
+    origin += timeline->getEnd();
   }
   Json json = Json::object();
   json.set("displayTimeUnit", "ms");

@@ -11,12 +11,13 @@ namespace weft {
 
 /// The fields `schedule` and `overlap` of a lowered module's metadata
 /// (docs/executable.md): the commands of every program, and how its collectives
-/// hide; `overlap` is null where nothing travels.
-Json describeSchedule(mlir::ModuleOp module);
-Json describeOverlap(mlir::ModuleOp module);
+/// hide; `overlap` is null where nothing travels. All three fail like
+/// Timeline::get.
+llvm::FailureOr<Json> describeSchedule(mlir::ModuleOp module);
+llvm::FailureOr<Json> describeOverlap(mlir::ModuleOp module);
 
 /// The planned programs as a Chrome trace, one behind the other.
-std::string describeTimeline(mlir::ModuleOp module);
+llvm::FailureOr<std::string> describeTimeline(mlir::ModuleOp module);
 
 } // namespace weft
 

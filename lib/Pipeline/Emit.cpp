@@ -16,7 +16,12 @@ Expected<std::string> Compiler::llvmIr() {
   return std::move(*ir);
 }
 
-std::string Compiler::timeline() { return describeTimeline(*owned); }
+Expected<std::string> Compiler::timeline() {
+  FailureOr<std::string> timeline = describeTimeline(*owned);
+  if (failed(timeline))
+    return sink->takeError("emit");
+  return std::move(*timeline);
+}
 
 Expected<std::string> Compiler::ptx() {
   FailureOr<std::string> ptx = target().emitPtx(*owned);

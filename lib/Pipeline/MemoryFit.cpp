@@ -96,9 +96,11 @@ Expected<const MemoryTrial *> MemoryFit::tryChange(const Change &change) {
   FlagValues changed = withChange(change);
   if (Status status = compiler.tryFlags(withoutBound(changed)); !status)
     return status.takeError();
+  FailureOr<StepEstimate> step = estimateStep(compiler.module());
+  if (failed(step))
+    return compiler.takeError("the timeline");
   trials.push_back({std::move(changed), text,
-                    computeMemoryReport(compiler.module()),
-                    estimateStep(compiler.module()).us});
+                    computeMemoryReport(compiler.module()), step->us});
   return &trials.back();
 }
 

@@ -51,7 +51,10 @@ Expected<double> TimedPlan::estimateExposedUs(const std::string &path) {
   passes.addPass(createEstimatePass(options));
   if (failed(passes.run(compiler->module())))
     return compiler->takeError("the cost table");
-  return estimateStep(compiler->module()).exposedUs;
+  FailureOr<StepEstimate> step = estimateStep(compiler->module());
+  if (failed(step))
+    return compiler->takeError("the timeline");
+  return step->exposedUs;
 }
 
 /// Of all plans together, with collectives that are longer by `besideUs`.

@@ -94,13 +94,17 @@ static int64_t countTokens(ModuleOp module) {
   return seq ? getBatchRows(module) * seq.getInt() : 0;
 }
 
-static void describe(Compiler &compiler, Outlook &outlook) {
+static Status describe(Compiler &compiler, Outlook &outlook) {
   ModuleOp module = compiler.module();
   outlook.ranks = meshRanks(compiler.flags());
   outlook.tokens = outlook.ranks * countTokens(module);
-  outlook.step = estimateStep(module);
+  FailureOr<StepEstimate> step = estimateStep(module);
+  if (failed(step))
+    return compiler.takeError("the timeline");
+  outlook.step = *step;
   outlook.hasGivenRates = module->hasAttr(kSpeedsAttr);
   outlook.peakBytes = computeMemoryReport(module).getDeviceBytes();
+  return Status::success();
 }
 
 /// What the first compilation has said is not said again.
@@ -110,8 +114,7 @@ static Status compileOther(Compiler &compiler, const FlagValues &flags,
           flags.with("mesh", outlook.mesh).with("zero", outlook.zero));
       !status)
     return status;
-  describe(compiler, outlook);
-  return Status::success();
+  return describe(compiler, outlook);
 }
 
 /// A report follows in what is too large.
@@ -139,7 +142,8 @@ Expected<std::vector<Outlook>> weft::simulateLayouts(Compiler &compiler) {
   if (Status status = compiler.run(compiler.phases().find("plan-memory"));
       !status)
     return status.takeError();
-  describe(compiler, outlooks.front());
+  if (Status status = describe(compiler, outlooks.front()); !status)
+    return status.takeError();
   for (Outlook &outlook : MutableArrayRef(outlooks).drop_front())
     if (Status status = compileOther(compiler, flags, outlook); !status)
       outlook.problem = firstLine(status.error().message());

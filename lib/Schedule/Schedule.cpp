@@ -185,7 +185,7 @@ public:
   void write() { write(leads); }
   /// Gathers that are exposed by the estimates begin earlier, up to `most`
   /// units ahead, as long as the program gets shorter.
-  void lengthen(int64_t most);
+  LogicalResult lengthen(int64_t most);
 
 private:
   void write(ArrayRef<int64_t> chosen);
@@ -232,19 +232,26 @@ SmallVector<int64_t> ProgramSchedule::raiseExposed(const Timeline &timeline,
   return raised;
 }
 
-void ProgramSchedule::lengthen(int64_t most) {
-  Timeline timeline(op);
+LogicalResult ProgramSchedule::lengthen(int64_t most) {
+  FailureOr<Timeline> timeline = Timeline::get(op);
+  if (failed(timeline))
+    return failure();
   for (int64_t round = 0; round < most; ++round) {
-    SmallVector<int64_t> raised = raiseExposed(timeline, most);
+    SmallVector<int64_t> raised = raiseExposed(*timeline, most);
     if (raised == leads)
-      return;
+      return success();
     write(raised);
-    Timeline next(op);
-    if (next.getEnd() >= timeline.getEnd())
-      return write();
+    FailureOr<Timeline> next = Timeline::get(op);
+    if (failed(next))
+      return failure();
+    if (next->getEnd() >= timeline->getEnd()) {
+      write();
+      return success();
+    }
     leads = std::move(raised);
     timeline = std::move(next);
   }
+  return success();
 }
 
 namespace {
@@ -259,7 +266,8 @@ struct SchedulePass : weft::impl::SchedulePassBase<SchedulePass> {
     for (auto op : module.getOps<plan::ProgramOp>()) {
       ProgramSchedule schedule(op, prefetch, backward);
       schedule.write();
-      schedule.lengthen(prefetchMax);
+      if (failed(schedule.lengthen(prefetchMax)))
+        return signalPassFailure();
       if (explain)
         explainSchedule(op);
     }

@@ -79,11 +79,10 @@ static Status emitResult(Compiler &compiler, const std::string &model) {
       return status;
     return writeText(flags, compiler.text());
   }
-  if (emit == "timeline")
-    return writeText(flags, compiler.timeline());
-  if (emit == "llvm" || emit == "ptx") {
-    Expected<std::string> code =
-        emit == "llvm" ? compiler.llvmIr() : compiler.ptx();
+  if (emit == "timeline" || emit == "llvm" || emit == "ptx") {
+    Expected<std::string> code = emit == "timeline" ? compiler.timeline()
+                                 : emit == "llvm"   ? compiler.llvmIr()
+                                                    : compiler.ptx();
     if (!code)
       return code.takeError();
     return writeText(flags, *code);

@@ -17,7 +17,7 @@ struct StepEstimate {
   int64_t sentBytes = 0;    // by one rank
 };
 
-StepEstimate estimateStep(mlir::ModuleOp module);
+llvm::FailureOr<StepEstimate> estimateStep(mlir::ModuleOp module);
 
 } // namespace weft
 

@@ -31,15 +31,16 @@ struct OverlapEntry {
 
 class Timeline {
 public:
-  /// Commands without an estimate take no time.
-  explicit Timeline(plan::ProgramOp program);
+  /// Commands without an estimate take no time. A wait for an event that
+  /// the program does not record is an error.
+  static llvm::FailureOr<Timeline> get(plan::ProgramOp program);
 
   /// In the order of the program.
   llvm::ArrayRef<TimelineEntry> getEntries() const { return entries; }
   /// When the last stream ends.
   double getEnd() const;
-  /// For how long stream 0 computes nothing: it waits, hands collectives over, or
-  /// runs some itself.
+  /// For how long stream 0 computes nothing: it waits, hands collectives over,
+  /// or runs some itself.
   double getExposed() const;
   /// The collectives of other streams, in the order in which they begin, with
   /// the first wait of stream 0 after which they are done.
@@ -49,6 +50,8 @@ public:
   double getExposed(const OverlapEntry &overlap) const;
 
 private:
+  Timeline() = default;
+
   std::vector<TimelineEntry> entries;
 };
 

@@ -61,7 +61,7 @@ public:
   /// The module as text that parses back. Resources and constants are whole.
   std::string text();
   /// The plan as a Chrome trace, by its estimates.
-  std::string timeline();
+  Expected<std::string> timeline();
   /// LLVM IR, PTX, twins and object code; precondition: the phases before emit
   /// ran.
   Expected<std::string> llvmIr();

@@ -46,7 +46,9 @@ double findEnd(const std::string &speeds, const std::string &gather,
   EXPECT_TRUE(module) << text;
   if (!module)
     return -1;
-  return Timeline(*module->getOps<plan::ProgramOp>().begin()).getEnd();
+  auto timeline = Timeline::get(*module->getOps<plan::ProgramOp>().begin());
+  EXPECT_TRUE(succeeded(timeline)) << text;
+  return succeeded(timeline) ? timeline->getEnd() : -1;
 }
 
 TEST(Timeline, OneLinkIsShared) {
@@ -64,6 +66,28 @@ TEST(Timeline, OneLinkIsShared) {
 TEST(Timeline, HandingOverAndStandingBesideTakeTime) {
   EXPECT_DOUBLE_EQ(findEnd(", begin_us = 7.0 : f64", "", ""), 107);
   EXPECT_DOUBLE_EQ(findEnd(", beside_us = 30.0 : f64", "", ""), 130);
+}
+
+// A wait for nothing would take no time.
+TEST(Timeline, WaitsForARecordOfItsProgram) {
+  MLIRContext context;
+  context.loadDialect<WeftDialect, plan::PlanDialect, dist::DistDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(
+      R"(plan.event @ready on 0
+         plan.program "eval" @eval {
+           plan.wait @ready {stream = 3 : i64}
+         })",
+      &context);
+  ASSERT_TRUE(module);
+  std::string errors;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    errors += diagnostic.str();
+    return success();
+  });
+  EXPECT_TRUE(
+      failed(Timeline::get(*module->getOps<plan::ProgramOp>().begin())));
+  EXPECT_EQ(errors, "'plan.wait' op expects a record of @ready in its "
+                    "program, but got none");
 }
 
 } // namespace
