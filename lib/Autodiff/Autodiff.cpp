@@ -3,6 +3,7 @@
 #include "Differentiator.h"
 
 #include "weft/Autodiff/Passes.h"
+#include "weft/Weft/Programs.h"
 
 namespace weft {
 #define GEN_PASS_DEF_AUTODIFFPASS
@@ -31,10 +32,10 @@ struct AutodiffPass : weft::impl::AutodiffPassBase<AutodiffPass> {
     ModuleOp module = getOperation();
     if (failed(checkOptions(module)))
       return signalPassFailure();
-    ProgramOp micro;
-    for (auto program : module.getOps<ProgramOp>())
-      if (program.getKind() == ProgramKind::Micro)
-        micro = program;
+    FailureOr<ProgramOp> found = findOnlyProgram(module, ProgramKind::Micro);
+    if (failed(found))
+      return signalPassFailure();
+    ProgramOp micro = *found;
     if (!micro) {
       module.emitError("expects a program of kind micro, but got none; run "
                        "weft-derive-programs first");

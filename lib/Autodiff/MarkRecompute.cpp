@@ -7,7 +7,7 @@
 #include "weft/Autodiff/RecomputeChoices.h"
 #include "weft/Support/ModulePath.h"
 #include "weft/Weft/Precision.h"
-#include "weft/Weft/Weft.h"
+#include "weft/Weft/Programs.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -83,13 +83,11 @@ struct MarkRecomputePass
           << rule.getValue();
       return signalPassFailure();
     }
-    for (auto program : module.getOps<ProgramOp>()) {
-      if (program.getKind() != ProgramKind::Micro)
-        continue;
-      if (failed(checkRegionsAreResolved(program)))
-        return signalPassFailure();
-      mark(program, *parsed);
-    }
+    FailureOr<ProgramOp> micro = findOnlyProgram(module, ProgramKind::Micro);
+    if (failed(micro) || (*micro && failed(checkRegionsAreResolved(*micro))))
+      return signalPassFailure();
+    if (*micro)
+      mark(*micro, *parsed);
   }
 
   void mark(ProgramOp program, RecomputeRule parsed) {

@@ -3,7 +3,7 @@
 #include "weft/Precision/Passes.h"
 
 #include "weft/Formats/Names.h"
-#include "weft/Weft/Weft.h"
+#include "weft/Weft/Programs.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
@@ -72,8 +72,12 @@ struct LossScalePass : weft::impl::LossScalePassBase<LossScalePass> {
       if (Operation *other = SymbolTable::lookupSymbolIn(getOperation(), name))
         return other->emitOpError("expects another name than @")
                << name << ", which the loss scale needs";
-    micro = findProgram(getOperation(), ProgramKind::Micro);
-    start = findProgram(getOperation(), ProgramKind::Init);
+    auto steps = findOnlyProgram(getOperation(), ProgramKind::Micro);
+    auto starts = findOnlyProgram(getOperation(), ProgramKind::Init);
+    if (failed(steps) || failed(starts))
+      return failure();
+    micro = *steps;
+    start = *starts;
     if (!micro || !start)
       return error() << "expects programs of kinds micro and init "
                         "(weft-derive-programs), but got none of kind "

@@ -11,7 +11,7 @@
 
 #include "weft/Dist/Dist.h"
 #include "weft/Formats/MicroSteps.h"
-#include "weft/Weft/Weft.h"
+#include "weft/Weft/Programs.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -42,12 +42,16 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
     if (failed(states))
       return signalPassFailure();
     numSlices += states->sliced.size();
-    if (ProgramOp micro = findProgram(getOperation(), ProgramKind::Micro))
-      makeForms(micro, *states);
-    ProgramOp denominators =
-        findProgram(getOperation(), ProgramKind::Denominators);
-    if (denominators && accumulates)
-      keepDenominators(denominators);
+    FailureOr<ProgramOp> micro =
+        findOnlyProgram(getOperation(), ProgramKind::Micro);
+    FailureOr<ProgramOp> denominators =
+        findOnlyProgram(getOperation(), ProgramKind::Denominators);
+    if (failed(micro) || failed(denominators))
+      return signalPassFailure();
+    if (*micro)
+      makeForms(*micro, *states);
+    if (*denominators && accumulates)
+      keepDenominators(*denominators);
     FailureOr<TravelTypes> types = readTypes();
     if (failed(types))
       return signalPassFailure();

@@ -1,6 +1,7 @@
 //===- StructureOps.cpp - Programs and kernels ----------------------------===//
 
 #include "Parsing.h"
+#include "weft/Weft/Programs.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
@@ -111,6 +112,23 @@ ProgramOp weft::findProgram(ModuleOp module, ProgramKind kind) {
     if (program.getKind() == kind)
       return program;
   return {};
+}
+
+FailureOr<ProgramOp> weft::findOnlyProgram(ModuleOp module, ProgramKind kind) {
+  ProgramOp only;
+  for (auto program : module.getOps<ProgramOp>()) {
+    if (program.getKind() != kind)
+      continue;
+    if (only) {
+      InFlightDiagnostic error =
+          program.emitOpError("expects one program of kind ")
+          << stringifyProgramKind(kind) << ", but got a second one";
+      error.attachNote(only.getLoc()) << "the first one";
+      return error;
+    }
+    only = program;
+  }
+  return only;
 }
 
 StringRef ProgramOp::getInputName(unsigned index) {

@@ -177,3 +177,20 @@ weft.program @micro(%s: tensor<4xf32> {weft.input = "loss_seed"}, %a: tensor<f32
   } : tensor<4xf32>
   weft.return %y : tensor<4xf32>
 }
+
+// -----
+
+// Which of two would be differentiated is nobody's choice.
+weft.param @w : tensor<f32>
+// expected-note@below {{the first one}}
+weft.program @micro(%s: tensor<f32> {weft.input = "loss_seed"}, %a: tensor<f32> {weft.input = "accumulate"})
+    -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+  %w = weft.read @w : tensor<f32>
+  weft.return %w : tensor<f32>
+}
+// expected-error@below {{expects one program of kind micro, but got a second one}}
+weft.program @other(%s: tensor<f32> {weft.input = "loss_seed"}, %a: tensor<f32> {weft.input = "accumulate"})
+    -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+  %w = weft.read @w : tensor<f32>
+  weft.return %w : tensor<f32>
+}

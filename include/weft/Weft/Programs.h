@@ -1,0 +1,16 @@
+//===- Programs.h - Programs of a module by their kind ----------*- C++ -*-===//
+
+#ifndef WEFT_WEFT_PROGRAMS_H
+#define WEFT_WEFT_PROGRAMS_H
+
+#include "weft/Weft/Weft.h"
+
+namespace weft {
+
+/// The only program of a kind, or null if there is none; several are an error.
+llvm::FailureOr<ProgramOp> findOnlyProgram(mlir::ModuleOp module,
+                                           ProgramKind kind);
+
+} // namespace weft
+
+#endif // WEFT_WEFT_PROGRAMS_H
