@@ -5,7 +5,6 @@
 #include "weft/Plan/Plan.h"
 #include "weft/Weft/KernelFacts.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -62,14 +61,15 @@ public:
   explicit PitchedKernels(ModuleOp module) : module(module), symbols(module) {}
 
   /// The kernel of the launch for those pitches, or null if its loops cannot
-  /// have them.
-  KernelOp get(plan::LaunchOp launch, ArrayRef<int64_t> pitches);
+  /// have them. A kernel that is wrong without pitches is an error.
+  FailureOr<KernelOp> get(plan::LaunchOp launch, ArrayRef<int64_t> pitches);
   /// Erases what was tried in vain, and what nothing names any more of what
   /// was replaced.
   void eraseUnused();
 
 private:
-  KernelOp make(KernelOp kernel, StringRef name, ArrayRef<int64_t> pitches);
+  FailureOr<KernelOp> make(KernelOp kernel, StringRef name,
+                           ArrayRef<int64_t> pitches);
 
   ModuleOp module;
   SymbolTable symbols;
@@ -97,16 +97,18 @@ public:
             const RowRule &rule, bool explain)
       : program(program), kernels(kernels), rule(rule), explain(explain) {}
 
-  unsigned run();
+  /// Counts the roots whose rows lie apart.
+  FailureOr<unsigned> run();
 
 private:
-  const char *findReason(PaddedRoot &padded);
+  FailureOr<const char *> findReason(PaddedRoot &padded);
   bool acceptUse(const PaddedRoot &padded, OpOperand &use);
   bool acceptFactor(const PaddedRoot &padded, plan::GemmOp gemm,
                     OpOperand &use);
   bool acceptPort(const PaddedRoot &padded, plan::LaunchOp launch,
                   OpOperand &use);
-  bool acceptLaunches();
+  bool writesInPlace(plan::LaunchOp launch, KernelOp kernel);
+  FailureOr<bool> acceptLaunches();
   void replace(const PaddedRoot &padded);
 
   plan::ProgramOp program;
@@ -118,18 +120,18 @@ private:
 
 } // namespace
 
-KernelOp PitchedKernels::make(KernelOp kernel, StringRef name,
-                              ArrayRef<int64_t> pitches) {
+FailureOr<KernelOp> PitchedKernels::make(KernelOp kernel, StringRef name,
+                                         ArrayRef<int64_t> pitches) {
+  if (failed(KernelLayout::get(kernel)))
+    return failure();
   auto made = cast<KernelOp>(kernel->clone());
   made.setSymName(name);
   made.setPitches(pitches);
   symbols.insert(made);
-  // Why it does not fit is no error: the rows stay as they are.
-  ScopedDiagnosticHandler quiet(kernel.getContext(),
-                                [](Diagnostic &) { return success(); });
-  if (failed(KernelLayout::recordFacts(made))) {
+  FailureOr<bool> fits = KernelLayout::recordPitchedFacts(made);
+  if (failed(fits) || !*fits) {
     symbols.erase(made);
-    return {};
+    return failed(fits) ? FailureOr<KernelOp>(failure()) : KernelOp();
   }
   candidates.insert(kernel);
   candidates.insert(made);
@@ -152,18 +154,22 @@ void PitchedKernels::eraseUnused() {
       symbols.erase(kernel);
 }
 
-KernelOp PitchedKernels::get(plan::LaunchOp launch, ArrayRef<int64_t> pitches) {
+FailureOr<KernelOp> PitchedKernels::get(plan::LaunchOp launch,
+                                        ArrayRef<int64_t> pitches) {
   auto kernel = symbols.lookup<KernelOp>(launch.getKernelAttr().getAttr());
   if (!kernel || kernel.getPitches())
-    return {};
+    return KernelOp();
   std::string text = (launch.getKernel() + " " + spellList(pitches)).str();
   std::string name =
       "k_" + llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true,
                              /*Width=*/16);
   auto [entry, isNew] = known.try_emplace(name);
-  if (isNew)
-    entry->second = make(kernel, name, pitches);
-  return entry->second;
+  if (!isNew)
+    return entry->second;
+  FailureOr<KernelOp> made = make(kernel, name, pitches);
+  if (succeeded(made))
+    entry->second = *made;
+  return made;
 }
 
 //===----------------------------------------------------------------------===//
@@ -209,26 +215,32 @@ bool RowPadder::acceptUse(const PaddedRoot &padded, OpOperand &use) {
   return isa<plan::CopyOp, plan::ViewOp>(user);
 }
 
+/// Whether a kernel may write in place where the launch does.
+bool RowPadder::writesInPlace(plan::LaunchOp launch, KernelOp kernel) {
+  for (auto [index, output] : llvm::enumerate(launch.getOutputs()))
+    for (auto [place, input] : llvm::enumerate(launch.getInputs()))
+      if (plan::getRoot(input) == plan::getRoot(output) &&
+          !llvm::is_contained(kernel.getInPlaceInputs(index),
+                              static_cast<int64_t>(place)))
+        return false;
+  return true;
+}
+
 /// Whether there are kernels for what is wanted, which write in place where
 /// the launch does.
-bool RowPadder::acceptLaunches() {
-  return llvm::all_of(wanted, [&](auto &entry) {
-    plan::LaunchOp launch = entry.first;
-    KernelOp kernel = kernels.get(launch, entry.second);
-    if (!kernel)
+FailureOr<bool> RowPadder::acceptLaunches() {
+  for (auto &[launch, pitches] : wanted) {
+    FailureOr<KernelOp> kernel = kernels.get(launch, pitches);
+    if (failed(kernel))
+      return failure();
+    if (!*kernel || !writesInPlace(launch, *kernel))
       return false;
-    for (auto [index, output] : llvm::enumerate(launch.getOutputs()))
-      for (auto [place, input] : llvm::enumerate(launch.getInputs()))
-        if (plan::getRoot(input) == plan::getRoot(output) &&
-            !llvm::is_contained(kernel.getInPlaceInputs(index),
-                                static_cast<int64_t>(place)))
-          return false;
-    return true;
-  });
+  }
+  return true;
 }
 
 /// What keeps the rows of a root from lying apart; null if nothing does.
-const char *RowPadder::findReason(PaddedRoot &padded) {
+FailureOr<const char *> RowPadder::findReason(PaddedRoot &padded) {
   SmallVector<Value> buffers = {padded.root.getBuffer()};
   for (Operation *user : padded.root->getUsers())
     if (auto view = dyn_cast<plan::ViewOp>(user)) {
@@ -249,7 +261,10 @@ const char *RowPadder::findReason(PaddedRoot &padded) {
   }
   if (!hasProduct)
     return "no product uses it";
-  return acceptLaunches() ? nullptr : "a kernel does not run row by row";
+  FailureOr<bool> accepts = acceptLaunches();
+  if (failed(accepts))
+    return failure();
+  return *accepts ? nullptr : "a kernel does not run row by row";
 }
 
 //===----------------------------------------------------------------------===//
@@ -281,7 +296,7 @@ void RowPadder::replace(const PaddedRoot &padded) {
   root.erase();
 }
 
-unsigned RowPadder::run() {
+FailureOr<unsigned> RowPadder::run() {
   SmallVector<PaddedRoot> accepted;
   for (auto root : program.getOps<plan::AllocOp>()) {
     auto type = cast<MemRefType>(root.getBuffer().getType());
@@ -289,14 +304,16 @@ unsigned RowPadder::run() {
     if (padded.pitch == 0 || root.getOffset())
       continue;
     padded.columns = type.getShape().back();
-    const char *reason = findReason(padded);
-    if (explain && reason)
+    FailureOr<const char *> reason = findReason(padded);
+    if (failed(reason))
+      return failure();
+    if (explain && *reason)
       root.emitRemark("rows of ")
-          << padded.columns << " stay dense: " << reason;
+          << padded.columns << " stay dense: " << *reason;
     else if (explain)
       root.emitRemark("rows of ")
           << padded.columns << " begin " << padded.pitch << " elements apart";
-    if (reason)
+    if (*reason)
       continue;
     for (auto &[launch, pitches] : wanted)
       decided[launch] = pitches;
@@ -304,9 +321,12 @@ unsigned RowPadder::run() {
   }
   for (const PaddedRoot &padded : accepted)
     replace(padded);
-  for (auto &[launch, pitches] : decided)
-    plan::LaunchOp(launch).setKernel(kernels.get(launch, pitches).getSymName());
-  return accepted.size();
+  // Those kernels have been made.
+  for (auto &[launch, pitches] : decided) {
+    FailureOr<KernelOp> kernel = kernels.get(launch, pitches);
+    plan::LaunchOp(launch).setKernel(kernel->getSymName());
+  }
+  return static_cast<unsigned>(accepted.size());
 }
 
 namespace {
@@ -318,8 +338,13 @@ struct PadRowsPass : weft::impl::PadRowsPassBase<PadRowsPass> {
     if (failed(check(rule)))
       return signalPassFailure();
     PitchedKernels kernels(getOperation());
-    for (auto program : getOperation().getOps<plan::ProgramOp>())
-      numPadded += RowPadder(program, kernels, rule, explain).run();
+    for (auto program : getOperation().getOps<plan::ProgramOp>()) {
+      FailureOr<unsigned> padded =
+          RowPadder(program, kernels, rule, explain).run();
+      if (failed(padded))
+        return signalPassFailure();
+      numPadded += *padded;
+    }
     kernels.eraseUnused();
   }
 

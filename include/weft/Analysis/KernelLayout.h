@@ -32,6 +32,9 @@ public:
 
   /// Records the facts of a kernel that has none yet; fails like `get`.
   static llvm::LogicalResult recordFacts(KernelOp kernel);
+  /// The same of a kernel that had facts before it got its `pitches`: false if
+  /// its loops do not read and write the ports row by row, which is no error.
+  static llvm::FailureOr<bool> recordPitchedFacts(KernelOp kernel);
 
   /// Whether the members `outputs` can all be written by one kernel over
   /// `space`; otherwise the offenders are put in `rejected`.
@@ -50,7 +53,10 @@ public:
 
 private:
   static llvm::FailureOr<KernelLayout> compute(KernelOp kernel);
-  llvm::LogicalResult applyPitches(KernelOp kernel);
+  static llvm::FailureOr<KernelLayout> findSpace(KernelOp kernel);
+  std::optional<unsigned> applyPitches(KernelOp kernel);
+  void findLoops(KernelOp kernel);
+  void record(KernelOp kernel) const;
   void findShape();
   void findDepths(KernelOp kernel);
   void findPhases(KernelOp kernel);

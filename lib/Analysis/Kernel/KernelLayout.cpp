@@ -214,8 +214,9 @@ void KernelLayout::fillPhase(unsigned index, KernelOp kernel) {
 // Pitches
 //===----------------------------------------------------------------------===//
 
-/// Reads and writes of ports whose rows have room between them.
-LogicalResult KernelLayout::applyPitches(KernelOp kernel) {
+/// Spreads the rows of ports that have a pitch. Returns the first port that is
+/// not read or written row by row.
+std::optional<unsigned> KernelLayout::applyPitches(KernelOp kernel) {
   auto arguments = kernel.getBody().getArguments();
   SmallDenseMap<Value, int64_t> written;
   for (unsigned port = 0; port < arguments.size() + outputs.size(); ++port) {
@@ -230,18 +231,16 @@ LogicalResult KernelLayout::applyPitches(KernelOp kernel) {
       fits = isRead ? space.spreadReads(value, columns, pitch)
                     : space.spreadWrites(value, columns, pitch);
     if (!fits)
-      return kernel.emitOpError("expects ports with a pitch to be read and "
-                                "written row by row, but got ")
-             << value.getType() << " as port " << port;
+      return port;
   }
-  return success();
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
 
-FailureOr<KernelLayout> KernelLayout::compute(KernelOp kernel) {
+FailureOr<KernelLayout> KernelLayout::findSpace(KernelOp kernel) {
   KernelLayout layout;
   Block &body = kernel.getBody().front();
   for (Operation &op : body.without_terminator())
@@ -258,11 +257,28 @@ FailureOr<KernelLayout> KernelLayout::compute(KernelOp kernel) {
   if (!canWrite(layout.space, layout.outputs, rejected))
     return rejected.front().getDefiningOp()->emitOpError(
         "does not have the extent of its kernel's outputs");
-  if (failed(layout.applyPitches(kernel)))
+  return layout;
+}
+
+void KernelLayout::findLoops(KernelOp kernel) {
+  findShape();
+  findDepths(kernel);
+  findPhases(kernel);
+}
+
+FailureOr<KernelLayout> KernelLayout::compute(KernelOp kernel) {
+  FailureOr<KernelLayout> layout = findSpace(kernel);
+  if (failed(layout))
     return failure();
-  layout.findShape();
-  layout.findDepths(kernel);
-  layout.findPhases(kernel);
+  if (std::optional<unsigned> port = layout->applyPitches(kernel)) {
+    const unsigned inputs = kernel.getNumArguments();
+    Type type = *port < inputs ? kernel.getArgumentTypes()[*port]
+                               : kernel.getResultTypes()[*port - inputs];
+    return kernel.emitOpError("expects ports with a pitch to be read and "
+                              "written row by row, but got ")
+           << type << " as port " << *port;
+  }
+  layout->findLoops(kernel);
   return layout;
 }
 
@@ -316,18 +332,33 @@ FailureOr<KernelLayout> KernelLayout::get(KernelOp kernel) {
   return layout;
 }
 
+void KernelLayout::record(KernelOp kernel) const {
+  shape.set(kernel);
+  Builder builder(kernel.getContext());
+  SmallVector<Attribute> inPlace;
+  for (unsigned i = 0; i < outputs.size(); ++i)
+    inPlace.push_back(
+        builder.getDenseI64ArrayAttr(getInPlaceInputs(kernel, i)));
+  kernel.setInplaceAttr(builder.getArrayAttr(inPlace));
+}
+
 LogicalResult KernelLayout::recordFacts(KernelOp kernel) {
   FailureOr<KernelLayout> layout = compute(kernel);
   if (failed(layout))
     return failure();
-  layout->shape.set(kernel);
-  Builder builder(kernel.getContext());
-  SmallVector<Attribute> inPlace;
-  for (unsigned i = 0; i < layout->outputs.size(); ++i)
-    inPlace.push_back(
-        builder.getDenseI64ArrayAttr(layout->getInPlaceInputs(kernel, i)));
-  kernel.setInplaceAttr(builder.getArrayAttr(inPlace));
+  layout->record(kernel);
   return success();
+}
+
+FailureOr<bool> KernelLayout::recordPitchedFacts(KernelOp kernel) {
+  FailureOr<KernelLayout> layout = findSpace(kernel);
+  if (failed(layout))
+    return failure();
+  if (layout->applyPitches(kernel))
+    return false;
+  layout->findLoops(kernel);
+  layout->record(kernel);
+  return true;
 }
 
 } // namespace weft
