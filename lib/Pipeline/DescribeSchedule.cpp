@@ -6,6 +6,7 @@
 #include "weft/Analysis/Cost.h"
 #include "weft/Analysis/Liveness.h"
 #include "weft/Analysis/Timeline.h"
+#include "weft/Formats/TraceTime.h"
 #include "weft/Memory/Passes.h"
 #include "weft/Plan/Collectives.h"
 #include "weft/Plan/Transfers.h"
@@ -55,8 +56,10 @@ static Json describeCommand(const TimelineEntry &entry, int64_t bytesInUse,
   row.push(getFlops(command));
   row.push(getTrafficBytes(command));
   row.push(command.getStreamNumber());
-  row.push(micros(entry.begin));
-  row.push(micros(entry.getTime()));
+  // Rounded together: traces show such commands one behind the other.
+  const int64_t begin = traceNanos(entry.begin), end = traceNanos(entry.end);
+  row.push(static_cast<double>(begin) / 1e3);
+  row.push(static_cast<double>(end - begin) / 1e3);
   row.push(bytesInUse);
   return row;
 }
@@ -226,8 +229,10 @@ static Json describeSlice(const TimelineEntry &entry, double origin,
   json.set("tid", command.getStreamNumber());
   json.set("name", names.getName(command));
   json.set("cat", program.str());
-  json.set("ts", micros(origin + entry.begin));
-  json.set("dur", micros(entry.getTime()));
+  const int64_t begin = traceNanos(origin + entry.begin);
+  const int64_t end = traceNanos(origin + entry.end);
+  json.set("ts", traceMicros(begin));
+  json.set("dur", traceMicros(end - begin));
   json.set("args", std::move(arguments));
   return json;
 }
@@ -240,7 +245,7 @@ static Json describeBytesInUse(double us, int64_t bytes) {
   json.set("ph", "C");
   json.set("pid", 0);
   json.set("name", "arena in use");
-  json.set("ts", micros(us));
+  json.set("ts", traceMicros(traceNanos(us)));
   json.set("args", std::move(arguments));
   return json;
 }

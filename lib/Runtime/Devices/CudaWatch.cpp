@@ -59,8 +59,10 @@ public:
           !s)
         return s;
       const int64_t ns = std::llround(double(ms) * 1e6);
-      int64_t &begin = passed[streamOf(command)];
-      context.traceHook({&program, &command, startNs + begin, ns});
+      const size_t stream = streamOf(command);
+      int64_t &begin = passed[stream];
+      context.traceHook(
+          {&program, &command, startNs + begin, ns, int64_t(stream)});
       begin += ns;
     }
     return Status::success();

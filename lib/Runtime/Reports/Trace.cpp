@@ -5,9 +5,10 @@
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/Json.h"
 #include "weft/Formats/OutputFile.h"
+#include "weft/Formats/TraceTime.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <charconv>
 #include <map>
 #include <set>
 #include <utility>
@@ -16,21 +17,29 @@ using namespace weft;
 
 Trace::Trace(WeftContext &context) : context(context) {
   context.traceHook = [this](const TraceEvent &event) {
-    if (events.size() < maxEvents)
-      events.push_back(event);
-    else
+    if (events.size() == maxEvents) {
       ++droppedEvents;
+      return;
+    }
+    events.push_back(event);
+    // Times of a device add up to a little more than the host's clock says. A
+    // stream runs one command after the other.
+    int64_t &end = ends[event.stream];
+    TraceEvent &kept = events.back();
+    kept.startNs = std::max(kept.startNs, end);
+    end = kept.startNs + kept.durationNs;
   };
 }
 
 Trace::~Trace() { context.traceHook = nullptr; }
 
-/// Nanoseconds as microseconds with three decimals.
+/// With as many decimals as the number needs.
 static std::string micros(int64_t ns) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%lld.%03d", (long long)(ns / 1000),
-                int(ns % 1000));
-  return text;
+  char text[64];
+  char *end = std::to_chars(text, text + sizeof text, traceMicros(ns),
+                            std::chars_format::fixed)
+                  .ptr;
+  return std::string(text, end);
 }
 
 namespace {
@@ -138,8 +147,8 @@ std::string CommandTable::planOf(const WeftProgram &program, int64_t startNs) {
   const std::vector<Planned> &plan = plans[program.symbol];
   const int64_t begin = std::max(startNs, plannedEndNs);
   for (size_t i = 0; i < plan.size(); ++i) {
-    const int64_t at = begin + int64_t(plan[i].beginUs * 1e3);
-    const int64_t time = int64_t(plan[i].us * 1e3);
+    const int64_t at = begin + traceNanos(plan[i].beginUs);
+    const int64_t time = traceNanos(plan[i].us);
     if (time > 0)
       out += sliceText(1, plan[i].stream, programs[program.symbol][i],
                        program.symbol, at, time) +

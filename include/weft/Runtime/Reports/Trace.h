@@ -12,6 +12,7 @@
 #include "weft/Formats/Error.h"
 #include "weft/Runtime/Execute/Context.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ public:
 private:
   WeftContext &context;
   std::vector<TraceEvent> events;
+  std::map<int64_t, int64_t> ends; // of the last command, by stream
   size_t droppedEvents = 0;
 };
 
