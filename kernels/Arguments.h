@@ -13,7 +13,7 @@
 namespace weft {
 
 /// Exit codes a routine reports (docs/executable.md).
-enum ErrorCode { kInputError = 3, kDeviceError = 9, kInternalError = 70 };
+enum ErrorCode { kDeviceError = 9, kInternalError = 70 };
 
 /// Reports `message` with the routine and its place in the model in front.
 inline void failCommand(WeftContext &context, const WeftCommand &command,
@@ -147,12 +147,38 @@ inline bool checkIndexType(WeftContext &context, const WeftCommand &command,
   return false;
 }
 
-/// Bytes of an element of f32, f16 or bf16.
-inline int64_t floatBytes(int64_t dtype) { return dtype == WEFT_F32 ? 4 : 2; }
+/// A type of the floats that routines work with.
+struct FloatFormat {
+  const char *name;
+  int64_t bytes;    // of an element
+  uint64_t nanBits; // of a quiet NaN, repeated to fill the number
+};
+
+/// The format of a WeftDType; null for a type that no routine takes.
+inline const FloatFormat *findFloatFormat(int64_t dtype) {
+  static constexpr FloatFormat f32 = {"f32", 4, 0x7fc000007fc00000u};
+  static constexpr FloatFormat f16 = {"f16", 2, 0x7e007e007e007e00u};
+  static constexpr FloatFormat bf16 = {"bf16", 2, 0x7fc07fc07fc07fc0u};
+  switch (dtype) {
+  case WEFT_F32:
+    return &f32;
+  case WEFT_F16:
+    return &f16;
+  case WEFT_BF16:
+    return &bf16;
+  default:
+    return nullptr;
+  }
+}
+
+/// Bytes of an element of a type that checkFloatType has accepted.
+inline int64_t floatBytes(int64_t dtype) {
+  return findFloatFormat(dtype)->bytes;
+}
 
 /// Whether `dtype` is f32, f16 or bf16.
 inline bool isFloatType(int64_t dtype) {
-  return dtype == WEFT_F32 || dtype == WEFT_F16 || dtype == WEFT_BF16;
+  return findFloatFormat(dtype) != nullptr;
 }
 
 /// Whether the argument called `name` is a dtype of floats.

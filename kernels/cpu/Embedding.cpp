@@ -9,37 +9,53 @@
 namespace weft {
 namespace {
 
-bool checkIds(WeftContext &context, const WeftCommand &command,
-              const Indices &ids, int64_t count, int64_t rows) {
-  for (int64_t n = 0; n < count; ++n) {
-    if (ids[n] >= 0 && ids[n] < rows)
-      continue;
-    failCommand(context, command, kInputError,
-                "expects ids in [0, " + std::to_string(rows) + "), but got " +
-                    std::to_string(ids[n]) + " at " + std::to_string(n));
-    return false;
+/// Ids, of which some may name no row of the table.
+class RowIds {
+public:
+  RowIds(const void *data, int64_t dtype, int64_t rows)
+      : ids(data, dtype), rows(rows) {}
+  int64_t operator[](int64_t n) const { return ids[n]; }
+  bool hasRow(int64_t n) const { return ids[n] >= 0 && ids[n] < rows; }
+
+private:
+  Indices ids;
+  int64_t rows;
+};
+
+/// Row `n` of a gather; NaN for an id without a row, as on devices, which
+/// cannot end the program (docs/plan-ops.md, plan.embedding).
+void gatherRow(FloatBuffer table, const RowIds &ids, int64_t n, int64_t width,
+               FloatBuffer out) {
+  const FloatFormat &format = *findFloatFormat(table.dtype);
+  char *to = static_cast<char *>(out.at(n * width));
+  if (ids.hasRow(n)) {
+    std::memcpy(to, table.at(ids[n] * width), width * format.bytes);
+    return;
   }
-  return true;
+  for (int64_t i = 0; i < width; ++i)
+    std::memcpy(to + i * format.bytes, &format.nanBits, format.bytes);
 }
 
 /// Columns a part of the scatter-add takes: whole cache lines.
 constexpr int64_t kColumnGrain = 64;
 
-/// Positions by id, those of one id in order.
+/// Positions grouped by id, ascending; ids without a row are left out.
 class Groups {
 public:
   /// A counting sort; `memory` has room for (count + rows + 1) numbers.
-  Groups(const Indices &ids, int64_t count, int64_t rows, void *memory)
+  Groups(const RowIds &ids, int64_t count, int64_t rows, void *memory)
       : rows(rows), ends(static_cast<int64_t *>(memory)),
         order(ends + rows + 1) {
     std::fill(ends, ends + rows + 1, 0);
     for (int64_t n = 0; n < count; ++n)
-      ++ends[ids[n] + 1];
+      if (ids.hasRow(n))
+        ++ends[ids[n] + 1];
     for (int64_t id = 0; id < rows; ++id)
       ends[id + 1] += ends[id];
     // Each begin moves to its end, which is the next one's begin.
     for (int64_t n = 0; n < count; ++n)
-      order[ends[ids[n]]++] = n;
+      if (ids.hasRow(n))
+        order[ends[ids[n]]++] = n;
   }
   /// Calls body(id, first position, behind the last) for each id that occurs.
   template <typename Body> void forEach(Body body) const {
@@ -54,12 +70,14 @@ private:
 };
 
 /// Adds rows of dout one by one; a low table is rounded after each.
-void addInOrder(const Loops &loops, const Indices &ids, int64_t count,
+void addInOrder(const Loops &loops, const RowIds &ids, int64_t count,
                 int64_t width, FloatBuffer dout, FloatBuffer dtable,
                 RangePart part) {
   FloatRun from(loops, dout), to(loops, dtable);
   forEachRun(part.begin, part.end, [&](int64_t column, int64_t columns) {
     for (int64_t n = 0; n < count; ++n) {
+      if (!ids.hasRow(n))
+        continue;
       int64_t at = ids[n] * width + column;
       float *row = to.read(at, columns);
       loops.addRows(columns, from.read(n * width + column, columns), row);
@@ -93,7 +111,7 @@ void clear(WeftContext &context, FloatBuffer table, int64_t count) {
 
 /// Threads take columns, so that every sum runs over the ids in order.
 void scatter(WeftContext &context, const WeftEmbeddingGradRecord &record,
-             const Indices &ids, FloatBuffer dout, FloatBuffer dtable,
+             const RowIds &ids, FloatBuffer dout, FloatBuffer dtable,
              char *workspace) {
   const Loops &loops = loopsOf(context);
   int64_t count = record.count, rows = record.rows, width = record.columns;
@@ -119,16 +137,13 @@ extern "C" void weft_cpu_embedding(WeftContext *context,
   if (!record || !checkEmbedding(*context, *command, *record))
     return;
   int64_t count = record->count, width = record->columns;
-  Indices ids(buffers[1], record->dtypeIds);
-  if (!checkIds(*context, *command, ids, count, record->rows))
-    return;
+  RowIds ids(buffers[1], record->dtypeIds, record->rows);
   FloatBuffer table = {buffers[0], record->dtype};
   FloatBuffer out = {buffers[2], record->dtype};
   int64_t grain = std::max<int64_t>(1, kElementGrain / width);
   context->parallelFor(count, grain, [&](RangePart part) {
     for (int64_t n = part.begin; n < part.end; ++n)
-      std::memcpy(out.at(n * width), table.at(ids[n] * width),
-                  width * floatBytes(table.dtype));
+      gatherRow(table, ids, n, width, out);
   });
 }
 
@@ -138,9 +153,7 @@ extern "C" void weft_cpu_embedding_grad(WeftContext *context,
   const auto *record = recordOf<WEFT_EMBEDDING_GRAD>(*context, *command);
   if (!record || !checkEmbeddingGrad(*context, *command, *record))
     return;
-  Indices ids(buffers[1], record->dtypeIds);
-  if (!checkIds(*context, *command, ids, record->count, record->rows))
-    return;
+  RowIds ids(buffers[1], record->dtypeIds, record->rows);
   FloatBuffer dout = {buffers[0], record->dtypeOut};
   FloatBuffer dtable = {buffers[2], record->dtypeTable};
   int64_t wanted = embeddingGradWorkspaceBytes(*record);

@@ -9,13 +9,6 @@
 namespace weft::cuda {
 namespace {
 
-/// The bits of a NaN of the type, as often as they fit.
-uint64_t nanBits(int64_t dtype) {
-  return dtype == WEFT_F32   ? 0x7fc000007fc00000u
-         : dtype == WEFT_F16 ? 0x7e007e007e007e00u
-                             : 0x7fc07fc07fc07fc0u;
-}
-
 /// Where the pieces of the workspace lie.
 struct GradWorkspace {
   uint64_t *keys, *otherKeys;
@@ -99,7 +92,7 @@ extern "C" void weft_cuda_embedding(WeftContext *context,
   a.rows = record->rows;
   a.unitsPerRow = rowBytes / unit;
   a.wideIds = record->dtypeIds == WEFT_I64;
-  a.nanUnit = nanBits(record->dtype);
+  a.nanUnit = findFloatFormat(record->dtype)->nanBits;
   launch(*context, *command, "weft_embedding_" + std::to_string(unit),
          blocksFor(a.count, kEmbeddingThreads / 32), kEmbeddingThreads, 0, a);
 }

@@ -37,9 +37,9 @@ void launch(WeftContext &context, const WeftCommand &command,
   launchKernel(context, command, name.c_str(), shape, pointers);
 }
 
-/// "f32", "f16", "bf16".
+/// "f32", "f16", "bf16", of a type that checkFloatType has accepted.
 inline std::string typeName(int64_t dtype) {
-  return dtype == WEFT_F32 ? "f32" : dtype == WEFT_F16 ? "f16" : "bf16";
+  return findFloatFormat(dtype)->name;
 }
 
 /// The largest power of two, at most 16, that divides all numbers given: bytes

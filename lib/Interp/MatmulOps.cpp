@@ -3,6 +3,7 @@
 #include "OpTable.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace weft {
 
@@ -195,34 +196,24 @@ template <typename OpT> static llvm::LogicalResult evaluateGemm(OpCall &call) {
 // Embedding
 //===----------------------------------------------------------------------===//
 
-/// Fails where an id is not a row of the table.
-static llvm::LogicalResult checkIds(OpCall &call, const Tensor &ids,
-                                    int64_t rows) {
-  for (int64_t id : ids.intValues())
-    if (id < 0 || id >= rows)
-      return call.fail() << "expects ids in [0, " << rows << "), but got "
-                         << id;
-  return llvm::success();
-}
+static bool hasRow(int64_t id, int64_t rows) { return id >= 0 && id < rows; }
 
 static llvm::LogicalResult evaluateEmbedding(OpCall &call) {
   const Tensor &table = call.operand(0), &ids = call.operand(1);
-  if (failed(checkIds(call, ids, table.dim(0))))
-    return llvm::failure();
-  int64_t width = table.dim(1);
+  int64_t rows = table.dim(0), width = table.dim(1);
   for (int64_t i = 0; i < ids.size(); ++i)
     for (int64_t c = 0; c < width; ++c)
-      call.result().at(i * width + c) = table.at(ids.intAt(i) * width + c);
+      call.result().at(i * width + c) = hasRow(ids.intAt(i), rows)
+                                            ? table.at(ids.intAt(i) * width + c)
+                                            : std::nan("");
   return llvm::success();
 }
 
 static llvm::LogicalResult evaluateEmbeddingGrad(OpCall &call) {
   const Tensor &grad = call.operand(0), &ids = call.operand(1);
-  if (failed(checkIds(call, ids, call.result().dim(0))))
-    return llvm::failure();
-  int64_t width = call.result().dim(1);
+  int64_t rows = call.result().dim(0), width = call.result().dim(1);
   for (int64_t i = 0; i < ids.size(); ++i)
-    for (int64_t c = 0; c < width; ++c)
+    for (int64_t c = 0; hasRow(ids.intAt(i), rows) && c < width; ++c)
       call.result().at(ids.intAt(i) * width + c) += grad.at(i * width + c);
   return llvm::success();
 }

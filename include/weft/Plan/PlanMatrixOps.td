@@ -120,8 +120,8 @@ def Plan_EmbeddingOp : Plan_Command<"embedding",
     (ins Plan_FloatBuffer:$table, Plan_IndexBuffer:$ids, Plan_FloatBuffer:$target), [Plan_Dense]> {
   let summary = "Rows of a table";
   let description = [{
-    `target[i..., :] = table[ids[i...], :]`. An id outside of the table ends the
-    program with an error.
+    `target[i..., :] = table[ids[i...], :]`. An id outside of the table makes a
+    row of NaN on all targets: device code cannot end the program.
 
     Example:
     ```mlir
@@ -142,7 +142,8 @@ def Plan_EmbeddingGradOp : Plan_WorkspaceCommand<"embedding_grad",
   let summary = "Adjoint of embedding";
   let description = [{
     `target[ids[i...], :]` is the sum of `grad[i..., :]` in the order of i; rows
-    that no id names are 0. `accumulate` as in `plan.gemm`. The target has the
+    that no id names are 0, and rows of ids outside of the table are left out.
+    `accumulate` as in `plan.gemm`. The target has the
     type of the gradient or f32.
 
     Example:

@@ -103,8 +103,9 @@ def Weft_EmbeddingOp : Weft_Op<"embedding", [
     Weft_Casts<"Follow", "Follow", "embedding", "Equal", /*firstFactor=*/0, /*llm=*/"Lower">]> {
   let summary = "Rows of a table";
   let description = [{
-    `result[i..., :] = table[ids[i...], :]`. An id outside [0, rows) is an error
-    at run time.
+    `result[i..., :] = table[ids[i...], :]`. An id outside [0, rows) makes a row
+    of NaN, whose gradient belongs to no row of the table. Where the ids are an
+    input, a data file that holds such an id is refused when it is opened.
 
     Example: `%y = weft.embedding %table, %ids : tensor<256x64xf32>, tensor<8x16xi32>`.
   }];
@@ -118,7 +119,8 @@ def Weft_EmbeddingGradOp : Weft_Op<"embedding_grad", [
   let summary = "Adjoint of embedding: scatter-add of rows";
   let description = [{
     `result[v, :] = sum of grad[i..., :] with ids[i...] == v`, added in row order
-    in the type of the result: that of the gradient, or f32 for f16 and bf16.
+    in the type of the result: the gradient's, or f32 for f16 and bf16. The
+    rows of ids outside of the table are left out.
     Created by: `weft-autodiff`.
 
     Example: `%dt = weft.embedding_grad %g, %ids : tensor<8x16x64xf32>, tensor<8x16xi32> to tensor<256x64xf32>`.

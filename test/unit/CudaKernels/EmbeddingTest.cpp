@@ -28,12 +28,15 @@ std::vector<uint8_t> randomElements(int64_t count, int64_t dtype,
 struct Ids {
   Ints wide;
   std::vector<int32_t> narrow;
-  Ids(const Case &c, unsigned seed) {
+  /// With `wild`, some have no row.
+  Ids(const Case &c, unsigned seed, bool wild = false) {
     std::mt19937 generator(seed);
     for (int64_t i = 0; i < c.count; ++i) {
       bool frequent = generator() % 3 == 0;
       wide.push_back(generator() % (frequent ? 1 + c.rows / 8 : c.rows));
     }
+    for (int64_t i = 0; wild && i < c.count; i += 3)
+      wide[i] = i % 2 ? -1 - i : c.rows + i;
     narrow.assign(wide.begin(), wide.end());
   }
   const void *data(const Case &c) const {
@@ -47,9 +50,9 @@ struct Ids {
   }
 };
 
-void checkGather(const Case &c) {
+void checkGather(const Case &c, bool wild = false) {
   auto table = randomElements(c.rows * c.columns, c.dtype, 1);
-  Ids ids(c, 2);
+  Ids ids(c, 2, wild);
   WeftEmbeddingRecord record = {c.count, c.rows, c.columns, c.dtypeIds,
                                 c.dtype};
   size_t bytes = c.count * c.columns * bytesOf(c.dtype);
@@ -66,14 +69,14 @@ void checkGather(const Case &c) {
 }
 
 /// The CPU's gradient, bit by bit.
-void checkGrad(const Case &c) {
+void checkGrad(const Case &c, bool wild = false) {
   auto dout = randomElements(c.count * c.columns, c.dtype, 3);
   auto old = randomElements(c.rows * c.columns, c.dtypeTable, 4);
   bool adds = c.accumulate == WEFT_ADD ||
               (c.accumulate == WEFT_ADD_IF_FLAG && c.flag != 0.0f);
   if (!adds) // must not be read
     std::fill(old.begin(), old.end(), 0xff);
-  Ids ids(c, 5);
+  Ids ids(c, 5, wild);
   WeftEmbeddingGradRecord record = {c.count,     c.rows,       c.columns,
                                     c.dtypeIds,  c.accumulate, c.dtype,
                                     c.dtypeTable};
@@ -111,6 +114,20 @@ TEST(CudaEmbedding, Gathers) {
         c.dtypeIds = WEFT_I32;
         checkGather(c);
       }
+}
+
+// Both targets make the same of ids without a row.
+TEST(CudaEmbedding, WildIdsAsOnTheCpu) {
+  for (auto [dtype, dtypeTable] : kTypes)
+    for (int64_t dtypeIds : {WEFT_I32, WEFT_I64}) {
+      Case c;
+      c.dtype = dtype, c.dtypeTable = dtypeTable, c.dtypeIds = dtypeIds;
+      checkGather(c, /*wild=*/true);
+      for (int64_t accumulate : {WEFT_OVERWRITE, WEFT_ADD}) {
+        c.accumulate = accumulate;
+        checkGrad(c, /*wild=*/true);
+      }
+    }
 }
 
 // The device cannot end the program: such a row is NaN.
