@@ -4,6 +4,8 @@
 
 #include "weft/Formats/Half.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 #include <cstring>
 
 namespace weft {
@@ -60,9 +62,14 @@ static double readFloat(ElementKind kind, const uint8_t *bytes) {
     return halfToFloat(read<uint16_t>(bytes));
   case ElementKind::BF16:
     return bf16ToFloat(read<uint16_t>(bytes));
-  default:
+  case ElementKind::F64:
     return read<double>(bytes);
+  case ElementKind::I64:
+  case ElementKind::I32:
+  case ElementKind::I1:
+    break;
   }
+  llvm_unreachable("expects a kind of floats");
 }
 
 static void writeFloat(ElementKind kind, uint8_t *bytes, double value) {
@@ -73,9 +80,14 @@ static void writeFloat(ElementKind kind, uint8_t *bytes, double value) {
     return write(bytes, floatToHalf(static_cast<float>(value)));
   case ElementKind::BF16:
     return write(bytes, floatToBf16(static_cast<float>(value)));
-  default:
+  case ElementKind::F64:
     return write(bytes, value);
+  case ElementKind::I64:
+  case ElementKind::I32:
+  case ElementKind::I1:
+    break;
   }
+  llvm_unreachable("expects a kind of floats");
 }
 
 static int64_t readInt(ElementKind kind, const uint8_t *bytes) {

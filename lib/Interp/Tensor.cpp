@@ -58,9 +58,13 @@ double roundTo(ElementKind kind, double value) {
     return halfToFloat(floatToHalf(static_cast<float>(value)));
   case ElementKind::BF16:
     return bf16ToFloat(floatToBf16(static_cast<float>(value)));
-  default:
+  case ElementKind::F64:
+  case ElementKind::I64: // no float: nothing is rounded
+  case ElementKind::I32:
+  case ElementKind::I1:
     return value;
   }
+  llvm_unreachable("all element kinds are handled");
 }
 
 int64_t wrapTo(ElementKind kind, int64_t value) {

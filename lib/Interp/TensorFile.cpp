@@ -6,6 +6,8 @@
 #include "weft/Formats/Safetensors.h"
 #include "weft/Formats/Text.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 #include <cstring>
 
 namespace weft {
@@ -39,16 +41,31 @@ static double readFloat(ElementKind kind, const uint8_t *bytes) {
     return readAs<float>(bytes);
   case ElementKind::F16:
     return halfToFloat(readAs<uint16_t>(bytes));
-  default:
+  case ElementKind::BF16:
     return bf16ToFloat(readAs<uint16_t>(bytes));
+  case ElementKind::I64:
+  case ElementKind::I32:
+  case ElementKind::I1:
+    break;
   }
+  llvm_unreachable("expects a kind of floats");
 }
 
 static int64_t readInt(ElementKind kind, const uint8_t *bytes) {
-  if (kind == ElementKind::I1)
+  switch (kind) {
+  case ElementKind::I64:
+    return readAs<int64_t>(bytes);
+  case ElementKind::I32:
+    return readAs<int32_t>(bytes);
+  case ElementKind::I1:
     return *bytes != 0;
-  return kind == ElementKind::I32 ? readAs<int32_t>(bytes)
-                                  : readAs<int64_t>(bytes);
+  case ElementKind::F64:
+  case ElementKind::F32:
+  case ElementKind::F16:
+  case ElementKind::BF16:
+    break;
+  }
+  llvm_unreachable("expects a kind of integers");
 }
 
 Expected<TensorMap> loadTensors(const std::string &path) {

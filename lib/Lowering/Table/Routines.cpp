@@ -21,7 +21,11 @@ int32_t getDType(Type element) {
     return WEFT_BF16;
   if (element.isInteger(1))
     return WEFT_I1;
-  return element.isInteger(32) ? WEFT_I32 : WEFT_I64;
+  if (element.isInteger(32))
+    return WEFT_I32;
+  if (element.isInteger(64))
+    return WEFT_I64;
+  llvm_unreachable("an element type that no buffer has");
 }
 
 static StringRef getKindName(WeftCommandKind kind) {

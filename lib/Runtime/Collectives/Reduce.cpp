@@ -122,25 +122,29 @@ void sumAll(const void *const *pieces, int ranks, int64_t elements, void *out,
   }
 }
 
+using SumAll = void(const void *const *, int, int64_t, void *, double, double);
+
+/// The sum over numbers of a WeftDType; null if there is none.
+SumAll *findSum(int32_t dtype) {
+  switch (dtype) {
+  case WEFT_F32:
+    return sumAll<F32>;
+  case WEFT_F64:
+    return sumAll<F64>;
+  case WEFT_F16:
+    return sumAll<F16>;
+  case WEFT_BF16:
+    return sumAll<BF16>;
+  default:
+    return nullptr;
+  }
+}
+
 } // namespace
 
-bool weft::canSum(int32_t dtype) {
-  return dtype == WEFT_F32 || dtype == WEFT_F64 || dtype == WEFT_F16 ||
-         dtype == WEFT_BF16;
-}
+bool weft::canSum(int32_t dtype) { return findSum(dtype) != nullptr; }
 
 void weft::sumPieces(int32_t dtype, const void *const *pieces, int count,
                      int64_t elements, void *out, double pre, double post) {
-  switch (dtype) {
-  case WEFT_F32:
-    return sumAll<F32>(pieces, count, elements, out, pre, post);
-  case WEFT_F64:
-    return sumAll<F64>(pieces, count, elements, out, pre, post);
-  case WEFT_F16:
-    return sumAll<F16>(pieces, count, elements, out, pre, post);
-  case WEFT_BF16:
-    return sumAll<BF16>(pieces, count, elements, out, pre, post);
-  default:
-    return;
-  }
+  findSum(dtype)(pieces, count, elements, out, pre, post);
 }
