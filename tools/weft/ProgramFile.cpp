@@ -39,11 +39,11 @@ Expected<ProgramFile> weft::readProgramFile(const std::string &path) {
   for (const llvm::object::SectionRef &section : (*object)->sections()) {
     llvm::Expected<llvm::StringRef> name = section.getName();
     llvm::Expected<llvm::StringRef> contents = section.getContents();
-    if (!name || !contents) {
-      llvm::consumeError(name.takeError());
-      llvm::consumeError(contents.takeError());
-      continue;
-    }
+    if (!name || !contents)
+      return inputError("expects sections that can be read, but got one with " +
+                        llvm::toString(llvm::joinErrors(name.takeError(),
+                                                        contents.takeError())))
+          .at(path);
     llvm::StringRef chip = *name;
     if (*name == ".weft.meta") {
       program.metadata = contents->rtrim('\0').str();
