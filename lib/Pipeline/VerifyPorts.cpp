@@ -36,8 +36,11 @@ template <typename OpT> static auto portsOf(plan::ProgramOp program) {
 static MemRefType typeOf(plan::InputOp input) {
   return cast<MemRefType>(input.getBuffer().getType());
 }
+/// An output may be a dense view of a larger buffer. The host reads its bytes
+/// at their offset, so strides and offset are no part of the port's type.
 static MemRefType typeOf(plan::OutputOp output) {
-  return cast<MemRefType>(output.getBuffer().getType());
+  auto type = cast<MemRefType>(output.getBuffer().getType());
+  return MemRefType::get(type.getShape(), type.getElementType());
 }
 
 static bool isData(plan::ProgramOp program, plan::InputOp input) {
