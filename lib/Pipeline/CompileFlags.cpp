@@ -134,7 +134,7 @@ static const FlagSpec kDistributionFlags[] = {
     {"reduce-dtype", FlagKind::Enum, CompileFlag, "auto", "",
      "type that gradients are reduced in; auto: theirs", "auto|f32|f16|bf16"},
     {"gather-dtype", FlagKind::Enum, CompileFlag, "auto", "",
-     "type that wider parameters are gathered in; auto: theirs",
+     "type that wider trained parameters are gathered in; auto: theirs",
      "auto|f32|f16|bf16"},
 };
 

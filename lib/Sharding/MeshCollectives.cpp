@@ -68,10 +68,11 @@ Value MeshCollectives::reduceMean(OpBuilder &builder, Location loc,
 }
 
 Value MeshCollectives::gatherParam(OpBuilder &builder, Location loc,
-                                   Value slice, StringAttr scope) const {
+                                   Value slice, bool rounds,
+                                   StringAttr scope) const {
   Type own = getElementTypeOrSelf(slice);
   const bool isWider =
-      types.gathered &&
+      rounds && types.gathered &&
       own.getIntOrFloatBitWidth() > types.gathered.getIntOrFloatBitWidth();
   Value sent = isWider ? castTo(builder, loc, slice, types.gathered) : slice;
   Value full = gather(builder, loc, sent);

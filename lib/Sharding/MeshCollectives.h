@@ -37,9 +37,11 @@ public:
   /// All slices, one after the other.
   dist::AllGatherOp gather(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value slice) const;
-  /// The same of a parameter or a copy of one, as it travels.
+  /// The same of a parameter or a copy of one. A wider one is rounded to the
+  /// gather type before it travels if `rounds`.
   mlir::Value gatherParam(mlir::OpBuilder &builder, mlir::Location loc,
-                          mlir::Value slice, mlir::StringAttr scope) const;
+                          mlir::Value slice, bool rounds,
+                          mlir::StringAttr scope) const;
   dist::OwnSliceOp takeOwn(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value full) const;
   /// The slice that this rank owns, by its number.

@@ -296,6 +296,18 @@ void StatePartition::writeSlices() {
 // Reads of wholes
 //===----------------------------------------------------------------------===//
 
+/// Whether the state is a frozen parameter or its copy. Stages 1 and 2 keep
+/// these whole, so stage 3 must not round them on their way.
+static bool isFrozen(ReadOp read) {
+  FlatSymbolRefAttr source = read.getSourceAttr();
+  if (auto state = SymbolTable::lookupNearestSymbolFrom<StateOp>(read, source))
+    source = state.getParamAttr();
+  auto param = source
+                   ? SymbolTable::lookupNearestSymbolFrom<ParamOp>(read, source)
+                   : ParamOp();
+  return param && !param.getTrainable();
+}
+
 /// Gives the uses, which are in one pass, the whole of a state; null if there
 /// are none.
 Value StatePartition::gather(ReadOp read, Value slice,
@@ -308,7 +320,8 @@ Value StatePartition::gather(ReadOp read, Value slice,
       first = use->getOwner();
   builder.setInsertionPoint(first);
   Value full =
-      mesh.gatherParam(builder, read.getLoc(), slice, getScopeAttr(first));
+      mesh.gatherParam(builder, read.getLoc(), slice,
+                       /*rounds=*/!isFrozen(read), getScopeAttr(first));
   IRMapping views;
   views.map(read.getResult(), full);
   std::function<Value(Value)> viewOf = [&](Value value) -> Value {

@@ -243,8 +243,8 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
            "Type that gradients are reduced in, rounded before the sum: f32, f16, bf16 or "
            "auto, theirs">,
     Option<"gatherDtype", "gather-dtype", "std::string", "\"auto\"",
-           "Type that wider parameters and copies are gathered in: f32, f16, bf16 or auto, "
-           "theirs">,
+           "Type that wider trained parameters and their copies are gathered in: f32, f16, "
+           "bf16 or auto, theirs">,
   ];
   let statistics = [
     Statistic<"numBuckets", "buckets", "Gradients that are reduced">,
