@@ -13,8 +13,9 @@ static constexpr int64_t kMinColumns = 128;
 /// How far back an op looks for a kernel that reads the same values, in ops
 /// that do work.
 static constexpr unsigned kSiblingDistance = 64;
-/// Leaves a number for the copy of each op: see materialize.
-static constexpr unsigned kOrderStep = 2;
+/// Leaves numbers for copies before and behind each op: see copyOperand and
+/// materialize.
+static constexpr unsigned kOrderStep = 3;
 
 /// Whether the op takes time: it is no name of what is there.
 static bool doesWork(Operation *op) {
@@ -70,39 +71,30 @@ static bool isCompute(Operation *op) {
 
 LogicalResult ClusterBuilder::run() {
   for (Operation &op : block.without_terminator()) {
-    if (isCompute(&op) || isAlias(&op)) {
-      if (failed(place(&op)))
-        return failure();
-    }
-    if (isa<BroadcastOp, IotaOp>(op))
-      materialize(&op);
-    for (Value operand : op.getOperands()) {
-      Cluster *producer = clusterOf(operand);
-      if (producer && producer != owner.lookup(&op))
-        producer->open = false;
-    }
+    if (auto reduce = dyn_cast<ReduceOp>(op);
+        reduce && failed(copyOperand(reduce)))
+      return failure();
+    if (failed(visit(&op)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult ClusterBuilder::visit(Operation *op) {
+  if ((isCompute(op) || isAlias(op)) && failed(place(op)))
+    return failure();
+  if (isa<BroadcastOp, IotaOp>(op))
+    materialize(op);
+  for (Value operand : op->getOperands()) {
+    Cluster *producer = clusterOf(operand);
+    if (producer && producer != owner.lookup(op))
+      producer->open = false;
   }
   return success();
 }
 
 bool readsThroughBroadcast(Operation *user) {
   return isCompute(user) || isa<BroadcastOp>(user);
-}
-
-/// A broadcast (or an iota) outside of all kernels is never written. Who needs
-/// its elements gets a copy, which the next step gives a kernel.
-void ClusterBuilder::materialize(Operation *broadcast) {
-  if (owner.lookup(broadcast) ||
-      llvm::all_of(broadcast->getUsers(), readsThroughBroadcast))
-    return;
-  OpBuilder builder(broadcast->getContext());
-  builder.setInsertionPointAfter(broadcast);
-  MaterializeOp copy = copyBroadcast(broadcast, builder);
-  Place place = places.lookup(broadcast);
-  places[copy] = {place.order + 1, place.workBefore};
-  broadcast->getResult(0).replaceUsesWithIf(copy, [](OpOperand &use) {
-    return !readsThroughBroadcast(use.getOwner());
-  });
 }
 
 LogicalResult ClusterBuilder::place(Operation *op) {
@@ -196,13 +188,6 @@ Cluster *ClusterBuilder::findSibling(Operation *op) {
 //===----------------------------------------------------------------------===//
 // Joining
 //===----------------------------------------------------------------------===//
-
-MaterializeOp copyBroadcast(Operation *broadcast, OpBuilder &builder) {
-  auto copy = MaterializeOp::create(builder, broadcast->getLoc(),
-                                    broadcast->getResult(0));
-  copyScope(broadcast, copy);
-  return copy;
-}
 
 /// Whether the elements of the result lie one after the other, as a parameter
 /// does in a flat state: it is read where it lies, as a buffer of its own. A
@@ -298,6 +283,8 @@ const char *ClusterBuilder::refuse(Operation *op, const Cluster &cluster,
     return nullptr;
   if (hasMoreBuffers(after, limits.maxBuffers))
     return "both together have too many buffers";
+  if (!after.keepsOrder())
+    return "its loops would add up in another order";
   bool grows = after.getNumPoints() > pointsBefore;
   if (grows && escapes(cluster, op))
     return "every row of the larger loop would write its results again";

@@ -100,6 +100,8 @@ public:
   unsigned getNumMissed() const { return numMissed; }
 
 private:
+  llvm::LogicalResult visit(mlir::Operation *op);
+  llvm::LogicalResult copyOperand(ReduceOp reduce);
   llvm::LogicalResult place(mlir::Operation *op);
   void materialize(mlir::Operation *broadcast);
   bool mayJoin(mlir::Operation *op, const Cluster &cluster) const;

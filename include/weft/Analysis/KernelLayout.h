@@ -33,7 +33,8 @@ public:
   /// Records the facts of a kernel that has none yet; fails like `get`.
   static llvm::LogicalResult recordFacts(KernelOp kernel);
   /// The same of a kernel that had facts before it got its `pitches`: false if
-  /// its loops do not read and write the ports row by row, which is no error.
+  /// its loops do not read and write the ports row by row, or add up in another
+  /// order, which is no error.
   static llvm::FailureOr<bool> recordPitchedFacts(KernelOp kernel);
 
   /// Whether the members `outputs` can all be written by one kernel over
@@ -55,9 +56,9 @@ private:
   static llvm::FailureOr<KernelLayout> compute(KernelOp kernel);
   static llvm::FailureOr<KernelLayout> findSpace(KernelOp kernel);
   std::optional<unsigned> applyPitches(KernelOp kernel);
-  void findLoops(KernelOp kernel);
+  bool findLoops(KernelOp kernel);
   void record(KernelOp kernel) const;
-  void findShape();
+  bool findShape();
   void findDepths(KernelOp kernel);
   void findPhases(KernelOp kernel);
   void placeOuterOps(KernelOp kernel);

@@ -53,6 +53,12 @@ public:
   /// Whether reductions run over the last dimension (row kernels) or not
   /// (column kernels).
   bool reducesLast() const { return reductions && reduced.back(); }
+  /// The most elements that one loop over the end of a row can take, if every
+  /// read and the given results walk them alike and sums keep the order of
+  /// whole rows; 0 if no number of them does.
+  int64_t findRowLanes(llvm::ArrayRef<mlir::Value> outputs) const;
+  /// Whether reductions add up in the order that they have alone.
+  bool keepsOrder() const { return !reducesLast() || findRowLanes({}) != 0; }
 
   /// Whether the result of an op added to the space.
   bool isMember(mlir::Value value) const { return members.contains(value); }
@@ -78,9 +84,10 @@ public:
   bool spreadWrites(mlir::Value member, int64_t columns, int64_t pitch);
 
   /// Joins neighbouring dimensions that every read and the given results walk
-  /// alike. `outer` has one flag per dimension and is joined along.
+  /// alike. `outer` has one flag per dimension and is joined along. The last
+  /// dimension gets at most `lanes` elements.
   void collapse(llvm::ArrayRef<mlir::Value> outputs,
-                llvm::SmallVectorImpl<bool> &outer);
+                llvm::SmallVectorImpl<bool> &outer, int64_t lanes);
 
 private:
   /// Elements of a value from outside.
@@ -107,6 +114,7 @@ private:
               DimLists &lists);
   void split(unsigned dim, int64_t inner);
   bool useOperand(mlir::OpOperand &operand, const DimLists &lists);
+  bool walksAsOne(unsigned dim, llvm::ArrayRef<mlir::Value> outputs) const;
   SpaceAccess makeAccess(const Layout &layout, const DimLists &lists) const;
   View getView(mlir::Value value) const;
   llvm::SmallVector<bool> getSupport(mlir::Value member) const;

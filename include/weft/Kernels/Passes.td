@@ -154,7 +154,8 @@ def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
     inputs whose buffers its results may take (`weft.kernel`), of which the
     ranges, tiles and blocks of a target are no part; the order of remaining ops
     is kept; what a routine or a reshape reads of a broadcast is written by a
-    kernel.
+    kernel; a reduction adds up in the order that its shape gives, whatever its
+    kernel holds beside it (test/Kernels/fuse-row-order.mlir).
 
     Example: test/Kernels/fuse.mlir. Does not fuse into matmuls, and does not
     compute anything twice.

@@ -67,7 +67,7 @@ bool KernelLayout::isOuterOutput(unsigned index) const {
 //===----------------------------------------------------------------------===//
 
 /// The kind of the kernel, and its space with as few dimensions as it needs.
-void KernelLayout::findShape() {
+bool KernelLayout::findShape() {
   unsigned rank = space.getSizes().size();
   SmallVector<bool> outer(rank, false);
   bool partial = any_of(outputs, [&](Value v) { return !space.isFull(v); });
@@ -80,7 +80,10 @@ void KernelLayout::findShape() {
       if (!space.isFull(output))
         outer[d] |= space.getAccess(output).dependsOn(d);
   }
-  space.collapse(outputs, outer);
+  int64_t lanes = space.reducesLast() ? space.findRowLanes(outputs) : 0;
+  if (space.reducesLast() && lanes == 0)
+    return false;
+  space.collapse(outputs, outer, lanes);
   KernelKind kind = KernelKind::Elementwise;
   if (space.hasReduction() && !space.reducesLast())
     kind = KernelKind::Columns;
@@ -91,6 +94,7 @@ void KernelLayout::findShape() {
     if (kind != KernelKind::Elementwise && !outer[d])
       over.push_back(d);
   shape = KernelShape(kind, space.getSizes(), over);
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -260,10 +264,13 @@ FailureOr<KernelLayout> KernelLayout::findSpace(KernelOp kernel) {
   return layout;
 }
 
-void KernelLayout::findLoops(KernelOp kernel) {
-  findShape();
+/// Whether loops of the kernel add up in the order of whole rows.
+bool KernelLayout::findLoops(KernelOp kernel) {
+  if (!findShape())
+    return false;
   findDepths(kernel);
   findPhases(kernel);
+  return true;
 }
 
 FailureOr<KernelLayout> KernelLayout::compute(KernelOp kernel) {
@@ -278,7 +285,10 @@ FailureOr<KernelLayout> KernelLayout::compute(KernelOp kernel) {
                               "written row by row, but got ")
            << type << " as port " << *port;
   }
-  layout->findLoops(kernel);
+  if (!layout->findLoops(kernel))
+    return kernel.emitOpError("expects loops that add up in the order of whole "
+                              "rows, but got steps of ")
+           << layout->space.getSizes().back() << " elements";
   return layout;
 }
 
@@ -354,9 +364,8 @@ FailureOr<bool> KernelLayout::recordPitchedFacts(KernelOp kernel) {
   FailureOr<KernelLayout> layout = findSpace(kernel);
   if (failed(layout))
     return failure();
-  if (layout->applyPitches(kernel))
+  if (layout->applyPitches(kernel) || !layout->findLoops(kernel))
     return false;
-  layout->findLoops(kernel);
   layout->record(kernel);
   return true;
 }

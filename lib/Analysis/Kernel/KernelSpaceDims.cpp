@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "weft/Analysis/KernelSpace.h"
+#include "weft/Analysis/RowOrder.h"
 
 using namespace mlir;
 using namespace llvm;
@@ -236,17 +236,44 @@ bool KernelSpace::spreadWrites(Value member, int64_t columns, int64_t pitch) {
 // Collapsing
 //===----------------------------------------------------------------------===//
 
-void KernelSpace::collapse(ArrayRef<Value> outputs,
-                           SmallVectorImpl<bool> &outer) {
-  auto joins = [&](const SpaceAccess &access, unsigned d) {
-    return access.strides[d] == access.strides[d + 1] * sizes[d + 1];
+/// Whether every read and the given results walk dimension `dim` and the next
+/// one as if they were one.
+bool KernelSpace::walksAsOne(unsigned dim, ArrayRef<Value> outputs) const {
+  auto joins = [&](const SpaceAccess &access) {
+    return access.strides[dim] == access.strides[dim + 1] * sizes[dim + 1];
   };
+  return all_of(uses,
+                [&](auto &entry) { return joins(entry.second.access); }) &&
+         all_of(outputs,
+                [&](Value output) { return joins(getAccess(output)); });
+}
+
+int64_t KernelSpace::findRowLanes(ArrayRef<Value> outputs) const {
+  RowOrder order;
+  unsigned first = sizes.size();
+  while (first > 0 && reduced[first - 1])
+    order.elements *= sizes[--first];
+  for (unsigned d = 0; d < first; ++d)
+    if (reduced[d])
+      order.rows *= sizes[d];
+  int64_t lanes = 1, most = 0;
+  for (unsigned d = sizes.size(); d-- > first;) {
+    if (d + 1 != sizes.size() && !walksAsOne(d, outputs))
+      break;
+    lanes *= sizes[d];
+    if (order.allows(lanes))
+      most = lanes;
+  }
+  return most;
+}
+
+void KernelSpace::collapse(ArrayRef<Value> outputs,
+                           SmallVectorImpl<bool> &outer, int64_t lanes) {
   for (unsigned d = 0; d + 1 < sizes.size();) {
-    bool join = outer[d] == outer[d + 1] && reduced[d] == reduced[d + 1];
-    for (auto &entry : uses)
-      join &= joins(entry.second.access, d);
-    for (Value output : outputs)
-      join &= joins(getAccess(output), d);
+    bool isLimit =
+        ShapedType::getNumElements(ArrayRef(sizes).drop_front(d + 1)) == lanes;
+    bool join = !isLimit && outer[d] == outer[d + 1] &&
+                reduced[d] == reduced[d + 1] && walksAsOne(d, outputs);
     if (!join) {
       ++d;
       continue;

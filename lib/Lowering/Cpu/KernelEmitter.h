@@ -53,7 +53,7 @@ private:
   Values emitInner(const KernelNest &nest, mlir::Value from, mlir::Value to,
                    const Values &args, llvm::function_ref<Values(Values)> body);
   Values emitInnerBlocks(const KernelNest &nest, int64_t steps);
-  Values emitLaneBlocks(const KernelNest &nest, Values wide);
+  Values emitLaneBlocks(const KernelNest &nest, int64_t chunks, Values wide);
   Values emitRowBlock(const KernelNest &nest, mlir::Value from, mlir::Value to,
                       const Values &sums);
   Values emitRowLanes(const KernelNest &nest, mlir::Value from, mlir::Value to,

@@ -3,7 +3,7 @@
 #ifndef WEFT_LIB_LOWERING_CPU_KERNELRANGE_H
 #define WEFT_LIB_LOWERING_CPU_KERNELRANGE_H
 
-#include "weft/Analysis/KernelShape.h"
+#include "weft/Analysis/RowOrder.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -11,7 +11,7 @@ namespace weft {
 
 /// Lanes of every vector in generated code: reduction trees depend on it, so it
 /// is part of what a kernel computes.
-inline constexpr int64_t kLanes = 16;
+inline constexpr int64_t kLanes = kSumChunk;
 
 /// Whether the range of a kernel is its elements.
 bool isFlat(const KernelShape &shape);

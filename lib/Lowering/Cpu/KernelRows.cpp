@@ -1,6 +1,6 @@
 //===- KernelRows.cpp - Kernels that work row by row ----------------------===//
 //
-// A pass over a row adds up blocks of at most kBlockChunks chunks of lanes in
+// A pass over a row adds up blocks of at most 32 chunks of lanes (RowOrder) in
 // the type of the sum, and the blocks in f64: the error of a sum does not grow
 // with the row.
 //
@@ -16,17 +16,6 @@ namespace weft {
 
 /// Partial sums of a block, for parallel additions.
 static constexpr int64_t kPartials = 4;
-/// Chunks of a block: eight additions in a row to each partial sum.
-static constexpr int64_t kBlockChunks = 32;
-
-/// Chunks of the blocks that `count` whole chunks are cut into: equal ones if
-/// some size does that, since a loop of constant length is faster.
-static int64_t blockChunks(int64_t count) {
-  for (int64_t size = kBlockChunks; size >= kBlockChunks / 2; --size)
-    if (count % size == 0)
-      return size;
-  return kBlockChunks;
-}
 
 void KernelEmitter::emitRows() {
   for (const KernelNest &nest : kernel.getNests())
@@ -60,17 +49,19 @@ void KernelEmitter::emitRowPass(const KernelNest &nest) {
   for (auto [total, output] : llvm::zip(nest.totals, nest.outputs))
     if (picks.contains(total.combiner))
       numbers[output.base] = emitPick(nest, total);
+  const int64_t block = RowOrder::get(shape).getBlockChunks();
   Values sums;
   int64_t partials = 1;
-  if (totals.empty() || inner * chunks <= kBlockChunks) {
+  if (totals.empty() || block == 0) {
     partials = std::min(kPartials, inner * chunks);
     sums = emitRowBlock(nest, constant(0), constant(inner),
                         identities(totals, partials));
-  } else if (chunks <= kBlockChunks) {
-    sums = emitInnerBlocks(nest, kBlockChunks / chunks);
+  } else if (chunks <= block) {
+    sums = emitInnerBlocks(nest, block / chunks);
   } else {
-    sums = emitInner(nest, constant(0), constant(inner), wideIdentities(totals),
-                     [&](Values wide) { return emitLaneBlocks(nest, wide); });
+    sums = emitInner(
+        nest, constant(0), constant(inner), wideIdentities(totals),
+        [&](Values wide) { return emitLaneBlocks(nest, block, wide); });
   }
   unsigned first = 0;
   for (auto [total, output] : llvm::zip(nest.totals, nest.outputs)) {
@@ -128,12 +119,13 @@ KernelEmitter::Values KernelEmitter::emitInnerBlocks(const KernelNest &nest,
       });
 }
 
-/// The lanes of one inner step in blocks.
+/// The lanes of one inner step in blocks of `chunks`.
 KernelEmitter::Values KernelEmitter::emitLaneBlocks(const KernelNest &nest,
+                                                    int64_t chunks,
                                                     Values wide) {
   llvm::SmallVector<NestTotal> totals = totalsOf(nest);
   int64_t size = shape.getLaneSize(), whole = size / kLanes * kLanes;
-  int64_t step = blockChunks(whole / kLanes) * kLanes;
+  int64_t step = chunks * kLanes;
   wide = emitLoop(
       constant(0), constant(whole), step, wide, [&](Value start, Values args) {
         Value stop = blockEnd(start, step, whole);

@@ -91,15 +91,15 @@ weft.kernel @k_all(%x: tensor<100003xf32>) -> tensor<f32> rows [100003] over [0]
   %y = weft.reduce mean %x dims [0] : tensor<100003xf32>
   weft.yield %y : tensor<f32>
 }
-weft.kernel @k_mid(%x: tensor<6x9x10xf32>, %b: tensor<10xf32>) -> tensor<6xf32> rows [6, 9, 10] over [1, 2] inplace [[]] {
-  %z = weft.mul %x, %b : tensor<6x9x10xf32>, tensor<10xf32>
-  %y = weft.reduce sum %z dims [1, 2] : tensor<6x9x10xf32>
+weft.kernel @k_mid(%x: tensor<9x6x10xf32>, %b: tensor<10xf32>) -> tensor<6xf32> rows [9, 6, 10] over [0, 2] inplace [[]] {
+  %z = weft.mul %x, %b : tensor<9x6x10xf32>, tensor<10xf32>
+  %y = weft.reduce sum %z dims [0, 2] : tensor<9x6x10xf32>
   weft.yield %y : tensor<6xf32>
 }
-weft.kernel @k_mid_long(%x: tensor<2x300x130xf32>, %b: tensor<130xf32>) -> (tensor<2xf32>, tensor<2x300x130xf32>) rows [2, 300, 130] over [1, 2] inplace [[], []] {
-  %z = weft.mul %x, %b : tensor<2x300x130xf32>, tensor<130xf32>
-  %y = weft.reduce sum %z dims [1, 2] : tensor<2x300x130xf32>
-  weft.yield %y, %z : tensor<2xf32>, tensor<2x300x130xf32>
+weft.kernel @k_mid_long(%x: tensor<300x2x130xf32>, %b: tensor<130xf32>) -> (tensor<2xf32>, tensor<300x2x130xf32>) rows [300, 2, 130] over [0, 2] inplace [[], []] {
+  %z = weft.mul %x, %b : tensor<300x2x130xf32>, tensor<130xf32>
+  %y = weft.reduce sum %z dims [0, 2] : tensor<300x2x130xf32>
+  weft.yield %y, %z : tensor<2xf32>, tensor<300x2x130xf32>
 }
 weft.kernel @k_col(%x: tensor<77x45xf32>) -> tensor<45xf32> columns [77, 45] over [0] inplace [[]] {
   %y = weft.reduce sum %x dims [0] : tensor<77x45xf32>

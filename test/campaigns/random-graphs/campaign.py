@@ -116,6 +116,18 @@ class Check:
             call("recompute", "weft-opt", self.path(f"{name}.mlir"), "-o", self.path(f"{name}-grad.mlir"),
                  f"--pass-pipeline=builtin.module({passes})")
         self.compare_modules(self.path("generic-grad.mlir"), self.path("marked-grad.mlir"), "0")
+        self.compare_programs("generic", "marked", "derive-programs")
+
+    def compare_programs(self, first, second, phase):
+        """The same losses and gradients, to the bit, whatever runs as one kernel."""
+        found = []
+        for name in (first, second):
+            call("programs", "weft", "compile", self.path(f"{name}.mlir"), f"--from={phase}",
+                 "-o", self.path("program"))
+            found.append(self.execute())
+        wrong = [name for name in found[0] if found[0][name] != found[1].get(name)]
+        if wrong:
+            raise Failure("programs", f"error: {second} computes other bits of " + ", ".join(sorted(wrong)))
 
     def compare_regions(self):
         """The same model, and the same gradients to the bit, with regions that are computed again."""

@@ -17,6 +17,8 @@ class Growth(Ops):
         if self.graph.seed % 4 == 2:
             kinds[self.layer_drop] = 6
             kinds[self.shared_layer] = 3
+        if self.graph.seed % 6 == 2:  # some of those whose values are computed again
+            kinds[self.scaled_norm] = 4
         for _ in range(20):
             grow = self.random.choices(list(kinds), list(kinds.values()))[0]
             if grow() is not None:

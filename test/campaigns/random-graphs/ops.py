@@ -263,6 +263,14 @@ class Ops(Choice):
         return self.op("weft.layer_norm {0}, {1}, {2} {{eps = 1.0e-1 : f64}} : {t0}, {t1}",
                        [a, weight, bias], node.shape, (-bound, bound), results=3)
 
+    def scaled_norm(self):
+        """A norm times a weight of one element, whose gradient is a sum of all elements."""
+        norm = self.norm()
+        if norm is None:
+            return None
+        node, scale = self.nodes[norm], self.param(())
+        return self.op("weft.mul {0}, {1} : {t0}, {t1}", [norm, scale], node.shape, node.bounds)
+
     def matmul(self):
         a = self.pick(lambda node: len(node.shape) in (2, 3))
         if a is None:

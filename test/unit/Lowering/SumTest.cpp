@@ -129,5 +129,68 @@ TEST_F(Sums, OfSmallValuesAfterALargeOne) {
   check(values, 3e-7);
 }
 
+/// A reduction of `shape`, alone and of a product with a vector of ones, which
+/// keeps the loop over `lanes` elements apart from those around it.
+struct Steps {
+  const char *shape, *dims, *result, *lanes;
+  int64_t size, numLanes;
+};
+
+const Steps kSteps[] = {
+    {"7x64", "0, 1", "", "64", 448, 64},                // one block
+    {"128x64", "0, 1", "", "64", 8192, 64},             // several steps of one
+    {"24x32", "0, 1", "", "32", 768, 32},               // blocks of 24 chunks
+    {"32x32", "0, 1", "", "32", 1024, 32},              // blocks of 32 chunks
+    {"6x1024", "0, 1", "", "1024", 6144, 1024},         // blocks within a step
+    {"5x3x8x80", "0, 2, 3", "3", "80", 9600, 80},       // rows of 640
+    {"5x3x4x1024", "0, 2, 3", "3", "1024", 61440, 1024} // rows of 4096
+};
+
+/// The loops that fusion chooses do not change a bit.
+TEST(SumOrder, FollowsTheShapeAlone) {
+  std::string text;
+  for (size_t i = 0; i < std::size(kSteps); ++i) {
+    const Steps &steps = kSteps[i];
+    std::string type = std::string("tensor<") + steps.shape + "xf32>";
+    std::string ones = std::string("tensor<") + steps.lanes + "xf32>";
+    std::string result =
+        std::string("tensor<") + steps.result + (*steps.result ? "x" : "");
+    for (bool isAlone : {true, false})
+      text +=
+          "weft.program @p" + std::to_string(2 * i + !isAlone) +
+          "(%x: " + type + " {weft.input = \"x\"}, %one: " + ones +
+          " {weft.input = \"one\"}) -> (" + result +
+          "f32> {weft.output = \"y\"}) attributes {kind = "
+          "#weft.kind<eval>} {\n" +
+          (isAlone ? ""
+                   : "%z = weft.mul %x, %one : " + type + ", " + ones + "\n") +
+          "%y = weft.reduce sum " + (isAlone ? "%x" : "%z") + " dims [" +
+          steps.dims + "] : " + type + "\nweft.return %y : " + result +
+          "f32>\n}\n";
+  }
+  CompiledKernels compiled(text);
+  ASSERT_TRUE(compiled.ok());
+  ASSERT_EQ(compiled.kernels().size(), 2 * std::size(kSteps));
+  std::mt19937 random(5);
+  std::normal_distribution<float> any;
+  for (size_t i = 0; i < std::size(kSteps); ++i) {
+    std::vector<float> values(kSteps[i].size);
+    std::vector<float> ones(kSteps[i].numLanes, 1.0f);
+    for (float &value : values)
+      value = any(random);
+    auto bytesOf = [](const std::vector<float> &numbers) {
+      return std::string(reinterpret_cast<const char *>(numbers.data()),
+                         numbers.size() * sizeof(float));
+    };
+    KernelOp alone = compiled.kernels()[2 * i];
+    KernelOp split = compiled.kernels()[2 * i + 1];
+    ASSERT_GT(split.getSizes().size(), alone.getSizes().size())
+        << kSteps[i].shape;
+    EXPECT_TRUE(compiled.run(alone, {bytesOf(values)}, {}) ==
+                compiled.run(split, {bytesOf(values), bytesOf(ones)}, {}))
+        << kSteps[i].shape;
+  }
+}
+
 } // namespace
 } // namespace weft
