@@ -9,6 +9,8 @@
 //  - its other f32 kernels (machines without AVX-512) split K as they like, and
 //    its kernels for tiles of bf16 (AMX) cut a long K by the number of threads:
 //    there the result is cut into fixed blocks, each computed by one thread.
+// Its kernels for tiles also fail for some K: such products are packed as f32
+// (failsInTiles).
 // A program of one thread has one block with AVX and AVX2. Blocks of f32 read
 // copies there of an operand whose columns fall into the same sets of a cache
 // (PaddedRows).
@@ -16,6 +18,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "GemmPlan.h"
+
+#include "TileTails.h"
 
 #include <algorithm>
 #include <new>
@@ -311,7 +315,8 @@ GemmPlan makePlan(WeftGemmRecord s, const dnnl::engine &engine,
                   const GemmLimits &limits) {
   mergeBatch(s);
   bool isBrgemm = false;
-  if (s.dtype == WEFT_F32 || (s.dtype == WEFT_BF16 && limits.mayUseBf16)) {
+  const bool mayUseBf16 = limits.mayUseBf16 && !(hasTiles() && failsInTiles(s));
+  if (s.dtype == WEFT_F32 || (s.dtype == WEFT_BF16 && mayUseBf16)) {
     LibraryThreads scope(limits.mostThreads);
     isBrgemm = usesBrgemm(s, engine);
   }
