@@ -2,6 +2,8 @@
 
 #include "weft/Support/HelperProgram.h"
 
+#include "weft/Formats/OutOfMemory.h"
+
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
@@ -9,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace fs = std::filesystem;
@@ -74,11 +77,38 @@ HelperEnd waitForHelper(const std::vector<std::string> &command,
   return end;
 }
 
+/// Whether the process has a limit on memory, which its helpers inherit.
+static bool isMemoryLimited() {
+  for (auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
+    rlimit limit;
+    if (getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+      return true;
+  }
+  return false;
+}
+
+/// Whether a helper that has failed says, or shows by its end, that it got no
+/// memory: a loader ends with 127, and what crashes under a limit has not
+/// checked an allocation.
+static bool lacksMemory(const HelperEnd &end) {
+  constexpr int kNotLoaded = 127;
+  const std::string text = end.problem + "\n" + end.said;
+  for (const char *words :
+       {"annot allocate memory", "ut of memory", "emory exhausted", "bad_alloc",
+        "failed to map", "cannot map", "pthread_create failed"})
+    if (text.find(words) != std::string::npos)
+      return true;
+  return isMemoryLimited() && (end.code < 0 || end.code == kNotLoaded ||
+                               text.find("due to signal") != text.npos);
+}
+
 Status runHelper(const std::vector<std::string> &command,
                  const std::string &folder, const std::string &work) {
   const HelperEnd end = waitForHelper(command, folder);
   if (end.code == 0)
     return Status::success();
+  if (lacksMemory(end))
+    return noMemoryError().during(work).at(command[0]);
   std::string problem = end.problem.empty()
                             ? "exit code " + std::to_string(end.code)
                             : end.problem;

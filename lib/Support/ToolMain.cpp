@@ -3,6 +3,7 @@
 #include "weft/Support/ToolMain.h"
 
 #include "weft/Formats/Error.h"
+#include "weft/Formats/OutOfMemory.h"
 #include "weft/Formats/StandardStreams.h"
 #include "weft/Formats/Temporaries.h"
 
@@ -18,6 +19,10 @@ namespace weft {
 /// reader that has seen enough (`weft-opt ... | head`) is no word.
 static void onFatalError(void *, const char *reason, bool) {
   llvm::StringRef text(reason);
+  if (text.contains("pthread_create failed")) {
+    removeTemporaries();
+    ::_exit(noThreadError().report());
+  }
   bool isOutput = text.starts_with("IO failure on output");
   Error error(isOutput ? ExitCode::Storage : ExitCode::Internal, reason);
   removeTemporaries();
@@ -30,8 +35,7 @@ static int runGuarded(llvm::function_ref<int()> tool) {
   try {
     return tool();
   } catch (const std::bad_alloc &) {
-    return Error(ExitCode::DoesNotFit, "the machine has no memory left")
-        .report();
+    return noMemoryError().report();
   }
 }
 
@@ -40,9 +44,13 @@ int runTool(llvm::function_ref<int()> tool) {
   removeTemporariesOnSignals();
   // For good: standard output is closed behind main.
   llvm::install_fatal_error_handler(onFatalError);
-  // LLVM is built without exceptions: it asks this function before it aborts.
+  // At once, in whatever thread: LLVM is built without exceptions. One that
+  // passed through it would leave locks taken and promises broken, for which
+  // other threads would wait for ever.
+  std::set_new_handler(endWithoutMemory);
   llvm::install_bad_alloc_error_handler(
-      [](void *, const char *, bool) { throw std::bad_alloc(); });
+      [](void *, const char *, bool) { endWithoutMemory(); });
+  explainEnds();
   return finishOutput(runGuarded(tool));
 }
 

@@ -2,8 +2,9 @@
 
 #include "weft/Runtime/Collectives/CommunicationThread.h"
 
+#include "weft/Formats/OutOfMemory.h"
+
 #include <cstdint>
-#include <new>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -52,10 +53,8 @@ Status CommunicationThread::wait(Ticket ticket) {
 static Status guarded(const CommunicationThread::Job &job) {
   try {
     return job();
-  } catch (const std::bad_alloc &) {
-    return Error(ExitCode::DoesNotFit, "the machine has no memory left");
   } catch (const std::exception &failure) {
-    return Error(ExitCode::Internal, failure.what());
+    return errorOf(failure);
   }
 }
 

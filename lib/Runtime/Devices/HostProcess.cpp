@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Devices/HostDevice.h"
 
+#include "weft/Formats/OutOfMemory.h"
 #include "weft/Runtime/Execute/MachineMemory.h"
 #include "weft/Runtime/Execute/ThreadTeam.h"
 
@@ -56,6 +57,8 @@ static void explainExit() {
   if (isLeaving)
     return;
   std::fflush(stdout);
+  if (isMemoryExhausted())
+    _exit(noMemoryError().report());
   _exit(Error(ExitCode::Device,
               "a library ended the program; standard error says why")
             .hint("run with fewer --threads, or raise the limits on threads "

@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Run/Entry.h"
 
+#include "weft/Formats/OutOfMemory.h"
 #include "weft/Formats/StandardStreams.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/CpuFeatures.h"
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <new>
 #include <unistd.h>
 
 using namespace weft;
@@ -199,11 +199,8 @@ int Start::run() {
   try {
     auto code = runProgram();
     status = code ? int(*code) : report(code.error());
-  } catch (const std::bad_alloc &) {
-    status =
-        report(Error(ExitCode::DoesNotFit, "the machine has no memory left"));
   } catch (const std::exception &failure) {
-    status = report(Error(ExitCode::Internal, failure.what()));
+    status = report(errorOf(failure));
   }
   status = finishOutput(status, ReaderGone::Reported);
   Status left = process ? process->finish() : Status::success();
@@ -212,6 +209,7 @@ int Start::run() {
 
 int weft::weftMain(const WeftExecutable &executable, int argc, char **argv,
                    JoinProcesses join) {
+  explainEnds();
   reserveStandardStreams();
   enterProcess(argv);
   std::string program = argc > 0 ? argv[0] : "weft";

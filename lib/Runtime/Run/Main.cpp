@@ -1,5 +1,6 @@
 //===- Main.cpp - main() of a compiled program ----------------------------===//
 
+#include "weft/Formats/OutOfMemory.h"
 #include "weft/Runtime/Execute/Unpack.h"
 #include "weft/Runtime/Run/Entry.h"
 
@@ -7,6 +8,7 @@
 extern "C" const WeftTables weft_tables;
 
 int main(int argc, char **argv) {
+  weft::explainEnds();
   weft::UnpackedTables tables(weft_tables);
   return weft::weftMain(tables.executable(), argc, argv);
 }

@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Run/Ranks.h"
 
+#include "weft/Formats/OutOfMemory.h"
 #include "weft/Runtime/Collectives/Loopback.h"
 #include "weft/Runtime/Execute/Transfers.h"
 
@@ -9,7 +10,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <new>
 #include <thread>
 
 using namespace weft;
@@ -56,10 +56,8 @@ struct Ranks::Member {
 static Status guarded(const Ranks::Work &work, RankPart &part) {
   try {
     return work(part);
-  } catch (const std::bad_alloc &) {
-    return Error(ExitCode::DoesNotFit, "the machine has no memory left");
   } catch (const std::exception &failure) {
-    return Error(ExitCode::Internal, failure.what());
+    return errorOf(failure);
   }
 }
 
