@@ -2,6 +2,7 @@
 
 #include "Commands.h"
 
+#include "LaunchedProcesses.h"
 #include "MpiRun.h"
 
 #include "weft/Formats/Flags.h"
@@ -107,6 +108,8 @@ static Arguments resumed(const Arguments &args) {
 }
 
 Expected<ExitCode> weft::launchCommand(const Arguments &args) {
+  // Before anything that takes time: an early signal is kept.
+  stopSignals();
   auto launch = parseLaunch(args);
   if (!launch)
     return launch.takeError();
@@ -129,7 +132,8 @@ Expected<ExitCode> weft::launchCommand(const Arguments &args) {
   for (int64_t left = launch->restarts;; --left) {
     auto code = runRanks(*ranks, program, flags);
     const ExitCode ended = code ? *code : code.error().code();
-    if (ended != ExitCode::Communication || left == 0)
+    if (ended != ExitCode::Communication || left == 0 ||
+        stopSignals().first() != 0)
       return code;
     if (!code)
       code.error().report();

@@ -8,13 +8,19 @@
 
 #include "MpiRun.h"
 
+#include "LaunchedProcesses.h"
+#include "RankWatch.h"
+
 #include "llvm/Support/Program.h"
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
 #include <fcntl.h>
+#include <optional>
+#include <poll.h>
 #include <regex>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -46,31 +52,11 @@ static std::vector<std::string> mpirunCommand(const std::string &mpirun,
     binding = {"--map-by", "slot:PE=" + std::to_string(processors / ranks),
                "--bind-to", "core"};
   command.insert(command.end(), binding.begin(), binding.end());
+  // To ranks on other machines too.
+  command.insert(command.end(), {"-x", kLaunchVariable});
   command.push_back(program);
   command.insert(command.end(), args.begin(), args.end());
   return command;
-}
-
-//===----------------------------------------------------------------------===//
-// Signals
-//===----------------------------------------------------------------------===//
-
-static volatile sig_atomic_t launcher = 0; // the process of mpirun
-static volatile sig_atomic_t hasAsked = 0;
-
-/// mpirun hands SIGUSR1 on to the ranks, and ends them at SIGTERM.
-static void passOn(int) {
-  if (launcher > 0)
-    ::kill(launcher, hasAsked ? SIGTERM : SIGUSR1);
-  hasAsked = 1;
-}
-
-static void catchSignals() {
-  struct sigaction action = {};
-  action.sa_handler = passOn;
-  action.sa_flags = SA_RESTART;
-  for (int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1})
-    ::sigaction(number, &action, nullptr);
 }
 
 //===----------------------------------------------------------------------===//
@@ -78,11 +64,16 @@ static void catchSignals() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Passes on what comes from the ranks.
+/// Passes on what comes from the ranks, but for their heartbeats.
 class Messages {
 public:
-  void line(const std::string &text);
+  explicit Messages(RankWatch &watch) : watch(watch) {}
+
+  /// Takes what was read; a line may come in several reads.
+  void take(const char *text, size_t size);
   void end();
+  /// From now on nothing is passed on.
+  void mute() { isMuted = true; }
 
   /// "rank 2 was ended by signal 9 (Killed)", if that befell one.
   const std::string &death() const { return killed; }
@@ -91,16 +82,35 @@ public:
   /// Blocks of mpirun that say something else.
   const std::string &rest() const { return others; }
   bool hasError() const { return said; }
+  bool isDeathOf(int signal) const { return deathSignal == signal; }
 
 private:
+  void line(std::string text);
   void close();
 
-  bool isInBlock = false, said = false;
-  std::string block, others, killed, left;
+  RankWatch &watch;
+  bool isInBlock = false, said = false, isMuted = false;
+  int deathSignal = 0;
+  std::string pending, block, others, killed, left;
 };
 } // namespace
 
-void Messages::line(const std::string &text) {
+void Messages::take(const char *text, size_t size) {
+  pending.append(text, size);
+  for (size_t end; (end = pending.find('\n')) != std::string::npos;
+       pending.erase(0, end + 1)) {
+    std::string whole = pending.substr(0, end);
+    while (!whole.empty() && whole.back() == '\r')
+      whole.pop_back();
+    line(whole);
+  }
+}
+
+void Messages::line(std::string text) {
+  const bool wasEmpty = text.empty();
+  watch.take(text);
+  if (isMuted || (text.empty() && !wasEmpty))
+    return;
   const bool isRule =
       text.size() > 40 && text.find_first_not_of('-') == std::string::npos;
   if (isRule && isInBlock)
@@ -130,10 +140,11 @@ void Messages::close() {
       "code:\\s+([0-9]+)");
   isInBlock = false;
   std::smatch found;
-  if (std::regex_search(block, found, death))
+  if (std::regex_search(block, found, death)) {
+    deathSignal = std::atoi(found[2].str().c_str());
     killed = "rank " + found[1].str() + " was ended by signal " +
              found[2].str() + " (" + found[3].str() + ")";
-  else if (!std::regex_search(block, exit))
+  } else if (!std::regex_search(block, exit))
     others += block;
   if (std::regex_search(block, found, first))
     left = "rank " + found[1].str() + " has ended with " + found[2].str();
@@ -141,31 +152,10 @@ void Messages::close() {
 }
 
 void Messages::end() {
+  if (!pending.empty())
+    line(pending);
   if (isInBlock)
     close();
-}
-
-static void readMessages(int file, Messages &messages) {
-  std::string pending;
-  char piece[4096];
-  for (;;) {
-    const ssize_t size = ::read(file, piece, sizeof piece);
-    if (size < 0 && errno == EINTR)
-      continue;
-    if (size <= 0)
-      break;
-    pending.append(piece, size_t(size));
-    for (size_t end; (end = pending.find('\n')) != std::string::npos;
-         pending.erase(0, end + 1)) {
-      std::string text = pending.substr(0, end);
-      while (!text.empty() && text.back() == '\r')
-        text.pop_back();
-      messages.line(text);
-    }
-  }
-  if (!pending.empty())
-    messages.line(pending);
-  messages.end();
 }
 
 //===----------------------------------------------------------------------===//
@@ -174,6 +164,7 @@ static void readMessages(int file, Messages &messages) {
 
 /// Becomes mpirun. A terminal sends its signals to us alone.
 [[noreturn]] static void becomeLauncher(pid_t parent, char **argv, int errors) {
+  stopSignals().restore();
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent)
@@ -184,6 +175,120 @@ static void readMessages(int file, Messages &messages) {
   ::execv(argv[0], argv);
   ::_exit(127);
 }
+
+namespace {
+/// mpirun, from its start to its end.
+class Session {
+public:
+  Session(int64_t ranks, double timeout)
+      : watch(ranks, timeout), messages(watch) {}
+
+  Status start(std::vector<char *> &argv);
+  /// Until mpirun has closed its standard error.
+  void follow();
+  Expected<ExitCode> finish();
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  bool read();
+  void answerSignals();
+  void endRanks();
+  Expected<ExitCode> codeOf(int status) const;
+
+  RankWatch watch;
+  Messages messages;
+  pid_t mpirun = 0;
+  Descriptor errors; // the standard error of mpirun
+  bool hasPassedOn = false;
+  std::string silence;                    // why the ranks were ended
+  std::optional<Clock::time_point> endBy; // of the ranks that were ended
+};
+} // namespace
+
+Status Session::start(std::vector<char *> &argv) {
+  int ends[2];
+  if (stopSignals().file() < 0 || ::pipe2(ends, O_CLOEXEC) != 0)
+    return systemError(ExitCode::Internal, "cannot make a pipe", errno);
+  errors = Descriptor(ends[0]);
+  ::fcntl(errors.get(), F_SETFL, O_NONBLOCK);
+  ::setenv(kLaunchVariable, watch.word().c_str(), /*overwrite=*/1);
+  adoptOrphans();
+  const pid_t self = ::getpid();
+  std::fflush(nullptr);
+  mpirun = ::fork();
+  if (mpirun == 0)
+    becomeLauncher(self, argv.data(), ends[1]);
+  const int number = errno;
+  ::close(ends[1]);
+  if (mpirun < 0)
+    return systemError(ExitCode::Internal, "cannot start mpirun", number);
+  return Status::success();
+}
+
+/// All that is there. False at the end.
+bool Session::read() {
+  char piece[4096];
+  for (;;) {
+    const ssize_t size = ::read(errors.get(), piece, sizeof piece);
+    if (size > 0)
+      messages.take(piece, size_t(size));
+    else if (size == 0 || errno != EINTR)
+      return size < 0 && errno == EAGAIN;
+  }
+}
+
+/// mpirun hands SIGUSR1 on to the ranks, and ends them at SIGTERM. A rank that
+/// has not sent a heartbeat may not keep the signal yet.
+void Session::answerSignals() {
+  stopSignals().take();
+  if (stopSignals().second() != 0 && !endBy)
+    endRanks();
+  if (stopSignals().first() == 0 || hasPassedOn || !watch.haveAllStarted())
+    return;
+  ::kill(mpirun, SIGUSR1);
+  hasPassedOn = true;
+}
+
+/// mpirun ends the ranks of all machines, and takes a second for it.
+void Session::endRanks() {
+  constexpr std::chrono::seconds patience(5);
+  messages.mute();
+  ::kill(mpirun, SIGTERM);
+  ::kill(mpirun, SIGCONT);
+  endBy = Clock::now() + patience;
+}
+
+void Session::follow() {
+  for (Clock::time_point before = Clock::now();;) {
+    pollfd files[] = {{errors.get(), POLLIN, 0},
+                      {stopSignals().file(), POLLIN, 0}};
+    ::poll(files, 2, int(watch.pause() * 1000) + 1);
+    const Clock::time_point now = Clock::now();
+    watch.pass(std::chrono::duration<double>(now - before).count());
+    before = now;
+    if (!read() || (endBy && now >= *endBy))
+      break;
+    answerSignals();
+    if (!endBy && !(silence = watch.findSilence()).empty())
+      endRanks();
+  }
+  messages.end();
+}
+
+Expected<ExitCode> Session::finish() {
+  if (endBy)
+    ::kill(mpirun, SIGKILL);
+  int status = 0;
+  while (::waitpid(mpirun, &status, 0) < 0 && errno == EINTR)
+    ;
+  killDescendants();
+  return codeOf(status);
+}
+
+//===----------------------------------------------------------------------===//
+// Exit codes
+//===----------------------------------------------------------------------===//
 
 static constexpr char kGoOn[] = "the checkpoints so far are whole: "
                                 "--resume=auto goes on from the newest";
@@ -198,11 +303,20 @@ static bool isOwnEnd(int code) {
 }
 
 /// The exit code for how mpirun ended.
-static Expected<ExitCode> codeOf(int status, const Messages &messages) {
-  if (!messages.death().empty())
-    return Error(ExitCode::Communication, messages.death()).hint(kGoOn);
+Expected<ExitCode> Session::codeOf(int status) const {
   const int code =
       WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  const int asked = stopSignals().first();
+  if (stopSignals().second() != 0)
+    return ExitCode(128 + stopSignals().second());
+  if (!silence.empty())
+    return Error(ExitCode::Communication, silence)
+        .hint("a larger --timeout waits longer");
+  // Ranks that save nothing end at the signal that they get.
+  if (asked != 0 && (code == 128 + SIGUSR1 || messages.isDeathOf(SIGUSR1)))
+    return ExitCode(128 + asked);
+  if (!messages.death().empty())
+    return Error(ExitCode::Communication, messages.death()).hint(kGoOn);
   if (code == 0 || messages.hasError())
     return ExitCode(code);
   if (code == 127)
@@ -220,6 +334,7 @@ static Expected<ExitCode> codeOf(int status, const Messages &messages) {
 
 Expected<ExitCode> weft::runRanks(int64_t ranks, const std::string &program,
                                   const Arguments &args) {
+  stopSignals();
   auto mpirun = llvm::sys::findProgramByName("mpirun");
   if (!mpirun)
     return Error(ExitCode::Device, "found no mpirun on the PATH")
@@ -232,27 +347,9 @@ Expected<ExitCode> weft::runRanks(int64_t ranks, const std::string &program,
   for (std::string &word : command)
     argv.push_back(word.data());
   argv.push_back(nullptr);
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    return systemError(ExitCode::Internal, "cannot make a pipe", errno);
-  const pid_t self = ::getpid();
-  hasAsked = 0;
-  catchSignals();
-  std::fflush(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0)
-    becomeLauncher(self, argv.data(), ends[1]);
-  launcher = child;
-  ::close(ends[1]);
-  Messages messages;
-  if (child > 0)
-    readMessages(ends[0], messages);
-  ::close(ends[0]);
-  if (child < 0)
-    return systemError(ExitCode::Internal, "cannot start mpirun", errno);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR)
-    ;
-  launcher = 0;
-  return codeOf(status, messages);
+  Session session(ranks, readTimeout(args));
+  if (Status started = session.start(argv); !started)
+    return started.takeError();
+  session.follow();
+  return session.finish();
 }

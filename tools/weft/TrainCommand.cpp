@@ -17,6 +17,7 @@
 #include "weft/Pipeline/Target.h"
 #include "weft/Runtime/Collectives/Processes.h"
 #include "weft/Runtime/Execute/ThreadTeam.h"
+#include "weft/Runtime/Run/Signals.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -140,6 +141,8 @@ static Error runProgram(const Program &program,
   argv.push_back(nullptr);
   std::fflush(stdout);
   unbindThread();
+  // The program keeps a signal that comes before it can answer it.
+  blockStopSignals();
   fexecve(program.file.get(), argv.data(), environ);
   // Where only a path can be run.
   execv(program.path.c_str(), argv.data());

@@ -34,6 +34,13 @@ std::optional<Launcher> weft::findLauncher() {
   return std::nullopt;
 }
 
+int weft::findRankNumber() {
+  for (const char *name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
+    if (isSet(name))
+      return numberOf(name);
+  return 0;
+}
+
 int weft::countLocal() {
   return std::max({1, numberOf("OMPI_COMM_WORLD_LOCAL_SIZE"),
                    numberOf("SLURM_TASKS_PER_NODE")});

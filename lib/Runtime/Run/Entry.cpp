@@ -4,11 +4,13 @@
 
 #include "weft/Formats/OutOfMemory.h"
 #include "weft/Formats/StandardStreams.h"
+#include "weft/Runtime/Collectives/LaunchHeartbeat.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/CpuFeatures.h"
 #include "weft/Runtime/Execute/Segments.h"
 #include "weft/Runtime/Run/Generate.h"
 #include "weft/Runtime/Run/Run.h"
+#include "weft/Runtime/Run/Signals.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 #include <algorithm>
@@ -83,7 +85,11 @@ joinOthers(int64_t ranks, const std::vector<std::string> &args,
   const std::optional<Launcher> launcher = findLauncher();
   if (!launcher || ranks == 1 || !join || has(args, "--loopback"))
     return std::unique_ptr<RankProcess>();
-  auto process = join();
+  auto process = [&] {
+    LaunchHeartbeat heartbeat(RankStage::Starting, RankStage::Running,
+                              "MPI_Init", readTimeout(args));
+    return join();
+  }();
   if (!process || (*process)->ranks() == ranks)
     return process;
   return usageError("expects " + std::to_string(ranks) +
@@ -93,14 +99,20 @@ joinOthers(int64_t ranks, const std::vector<std::string> &args,
       .saidBy((*process)->rank() == 0);
 }
 
+/// Whether the run stops and saves when a signal asks it to.
+static bool savesAtSignals(const RunOptions &options) {
+  return options.trains() && !options.saveDir.empty() && !options.dryRun &&
+         options.tune.empty() && !options.help && !options.version;
+}
+
 namespace {
 /// One start of a program, from the command line to the exit status.
 class Start {
 public:
   Start(const WeftExecutable &executable, std::vector<std::string> args,
-        std::string program, JoinProcesses join)
+        std::string program, JoinProcesses join, EarlySignals &signals)
       : executable(executable), args(std::move(args)),
-        program(std::move(program)), join(join) {}
+        program(std::move(program)), join(join), signals(signals) {}
 
   int run();
 
@@ -108,12 +120,14 @@ private:
   Expected<ExitCode> runProgram();
   Status readOptions(const Metadata &metadata);
   Status checkProcesses(const Metadata &metadata) const;
+  Status finish();
   int report(const Error &error);
 
   const WeftExecutable &executable;
   const std::vector<std::string> args;
   const std::string program;
   const JoinProcesses join;
+  EarlySignals &signals;
   RunOptions options;
   Faults faults;
   std::unique_ptr<RankProcess> process; // of several
@@ -139,6 +153,8 @@ Expected<ExitCode> Start::runProgram() {
     return joined.takeError();
   process = std::move(*joined);
   Status ready = readOptions(*metadata);
+  if (ready && !savesAtSignals(options))
+    signals.endProcess();
   if (ready && (options.help || options.version)) {
     std::string text = options.help ? runHelp(*metadata, program)
                                     : metadata->name + ", compiled by weft " +
@@ -194,6 +210,15 @@ int Start::report(const Error &error) {
   return status;
 }
 
+/// The end of a process that every other one ends with.
+Status Start::finish() {
+  if (!process)
+    return Status::success();
+  LaunchHeartbeat heartbeat(RankStage::Ending, RankStage::Ended, "MPI_Finalize",
+                            readTimeout(args));
+  return process->finish();
+}
+
 int Start::run() {
   int status = 0;
   try {
@@ -203,19 +228,26 @@ int Start::run() {
     status = report(errorOf(failure));
   }
   status = finishOutput(status, ReaderGone::Reported);
-  Status left = process ? process->finish() : Status::success();
+  Status left = finish();
   return left || status != 0 ? status : left.error().report();
+}
+
+void weft::beginProcess() {
+  blockStopSignals();
+  explainEnds();
 }
 
 int weft::weftMain(const WeftExecutable &executable, int argc, char **argv,
                    JoinProcesses join) {
-  explainEnds();
+  beginProcess();
   reserveStandardStreams();
   enterProcess(argv);
+  EarlySignals signals;
   std::string program = argc > 0 ? argv[0] : "weft";
   std::vector<std::string> args(argv + (argc > 0), argv + argc);
   int status =
-      Start(executable, std::move(args), std::move(program), join).run();
+      Start(executable, std::move(args), std::move(program), join, signals)
+          .run();
   leaveProcess();
   return status;
 }

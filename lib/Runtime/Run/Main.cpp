@@ -1,6 +1,5 @@
 //===- Main.cpp - main() of a compiled program ----------------------------===//
 
-#include "weft/Formats/OutOfMemory.h"
 #include "weft/Runtime/Execute/Unpack.h"
 #include "weft/Runtime/Run/Entry.h"
 
@@ -8,7 +7,7 @@
 extern "C" const WeftTables weft_tables;
 
 int main(int argc, char **argv) {
-  weft::explainEnds();
+  weft::beginProcess();
   weft::UnpackedTables tables(weft_tables);
   return weft::weftMain(tables.executable(), argc, argv);
 }

@@ -1,6 +1,5 @@
 //===- MpiMain.cpp - main() of a compiled program with a mesh -------------===//
 
-#include "weft/Formats/OutOfMemory.h"
 #include "weft/Runtime/Collectives/Mpi.h"
 #include "weft/Runtime/Execute/Unpack.h"
 #include "weft/Runtime/Run/Entry.h"
@@ -9,7 +8,7 @@
 extern "C" const WeftTables weft_tables;
 
 int main(int argc, char **argv) {
-  weft::explainEnds();
+  weft::beginProcess();
   weft::UnpackedTables tables(weft_tables);
   return weft::weftMain(tables.executable(), argc, argv, weft::joinMpi);
 }

@@ -16,6 +16,8 @@ static std::atomic<int> stopRequested{0}, mayStopLater{0}, endRequested{0},
     tellsOfEnd{0}, isOnTerminal{0};
 static_assert(std::atomic<int>::is_always_lock_free, "handlers take no lock");
 
+static constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGUSR1, SIGHUP};
+
 /// A closed terminal sends SIGHUP twice (the shell does, and the kernel), and a
 /// scheduler may repeat its SIGUSR1: neither must cut the save short.
 static bool mayEndASave(int number) {
@@ -85,7 +87,38 @@ static void onSignal(int number) {
     stopRequested = number;
 }
 
-void SignalScope::install(int number, void (*handler)(int)) {
+static sigset_t stopSignals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int number : kStopSignals)
+    sigaddset(&set, number);
+  return set;
+}
+
+void weft::blockStopSignals() {
+  const sigset_t set = stopSignals();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
+
+//===----------------------------------------------------------------------===//
+// SignalHandlers
+//===----------------------------------------------------------------------===//
+
+SignalHandlers::SignalHandlers() : stack(kStackBytes) {
+  stack_t own = {};
+  own.ss_sp = stack.data();
+  own.ss_size = stack.size();
+  hasStack = ::sigaltstack(&own, &savedStack) == 0;
+}
+
+SignalHandlers::~SignalHandlers() {
+  for (const Saved &old : saved)
+    sigaction(old.number, &old.action, nullptr);
+  if (hasStack)
+    ::sigaltstack(&savedStack, nullptr);
+}
+
+void SignalHandlers::install(int number, void (*handler)(int)) {
   struct sigaction action = {};
   action.sa_handler = handler;
   sigemptyset(&action.sa_mask);
@@ -100,37 +133,50 @@ static bool isIgnored(int number) {
   return sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-/// Kernels of oneDNN 2.6 keep numbers far below the end of their stack, where
-/// the frame of a handler would lie: handlers of this thread, which the system
-/// gives signals to first, have a stack of their own.
-void SignalScope::leaveStack() {
-  stack.resize(kStackBytes);
-  stack_t own = {};
-  own.ss_sp = stack.data();
-  own.ss_size = stack.size();
-  hasStack = ::sigaltstack(&own, &savedStack) == 0;
+void SignalHandlers::installForStops(void (*handler)(int)) {
+  for (int number : kStopSignals)
+    if (number != SIGHUP || !isIgnored(number))
+      install(number, handler);
 }
 
+//===----------------------------------------------------------------------===//
+// EarlySignals
+//===----------------------------------------------------------------------===//
+
+EarlySignals::EarlySignals() {
+  mayStopLater = 1;
+  handlers.installForStops(onSignal);
+  const sigset_t set = stopSignals();
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+/// The handlers go, and no later run may see the signals of this one.
+EarlySignals::~EarlySignals() { stopRequested = endRequested = 0; }
+
+void EarlySignals::endProcess() {
+  mayStopLater = 0;
+  if (int number = stopRequested)
+    endNow(number);
+}
+
+//===----------------------------------------------------------------------===//
+// SignalScope
+//===----------------------------------------------------------------------===//
+
 SignalScope::SignalScope(bool canSave, bool tells) {
-  leaveStack();
-  stopRequested = 0;
-  endRequested = 0;
   mayStopLater = canSave;
   tellsOfEnd = tells;
   isOnTerminal = ::isatty(STDOUT_FILENO) && ::isatty(STDERR_FILENO);
-  for (int number : {SIGINT, SIGTERM, SIGUSR1})
-    install(number, onSignal);
-  if (!isIgnored(SIGHUP))
-    install(SIGHUP, onSignal);
+  if (int number = stopRequested; number && !canSave)
+    endNow(number);
+  handlers.installForStops(onSignal);
   for (int number : {SIGXFSZ, SIGPIPE})
-    install(number, SIG_IGN);
+    handlers.install(number, SIG_IGN);
 }
 
+/// Behind it nothing is saved any more: a signal ends the process.
 SignalScope::~SignalScope() {
-  for (const Saved &old : saved)
-    sigaction(old.number, &old.action, nullptr);
-  if (hasStack)
-    ::sigaltstack(&savedStack, nullptr);
+  stopRequested = endRequested = mayStopLater = tellsOfEnd = 0;
 }
 
 int SignalScope::stopSignal() const { return stopRequested; }

@@ -4,6 +4,8 @@
 
 #include "weft/Runtime/Run/Signals.h"
 
+#include <fstream>
+
 using namespace weft;
 
 namespace {
@@ -38,6 +40,14 @@ protected:
     return child;
   }
 
+  /// Checkpoints in "a".
+  size_t countSteps() {
+    size_t steps = 0;
+    for (const std::string &name : list("a"))
+      steps += name.compare(0, 5, "step_") == 0;
+    return steps;
+  }
+
 private:
   sighandler_t before = SIG_DFL;
 };
@@ -50,10 +60,7 @@ TEST_F(SignalTest, firstSignalSavesAndStops) {
     kill(child, signal);
     auto run = finish(child);
     EXPECT_EQ(run.status, 75) << signal << run.err;
-    size_t steps = 0;
-    for (const std::string &name : list("a"))
-      steps += name.compare(0, 5, "step_") == 0;
-    EXPECT_EQ(steps, 1u) << signal;
+    EXPECT_EQ(countSteps(), 1u) << signal;
   }
   Args more = {"--steps",  "1000000", "--save-dir",   "a",
                "--resume", "auto",    "--stop-after", "1"};
@@ -115,6 +122,51 @@ TEST_F(SignalTest, withoutSaveDirectoryTheFirstSignalEndsTheRun) {
   }
 }
 
+/// Whether a process of the program blocks or catches the signal.
+bool keeps(pid_t process, int number) {
+  std::error_code gone;
+  const std::string link = "/proc/" + std::to_string(process) + "/exe";
+  if (std::filesystem::read_symlink(link, gone) != TOY_BIGRAM)
+    return false;
+  std::ifstream file("/proc/" + std::to_string(process) + "/status");
+  for (std::string name, value; file >> name; std::getline(file, value))
+    if (name == "SigBlk:" || name == "SigCgt:") {
+      file >> value;
+      if (std::stoull(value, nullptr, 16) >> (number - 1) & 1)
+        return true;
+    }
+  return false;
+}
+
+// From the moment at which main() has begun: the program starts itself again
+// after that, reads its data, and warms up.
+TEST_F(SignalTest, aSignalAtTheStartStopsAfterTheFirstStep) {
+  for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1})
+    for (int delay : {0, 1, 2, 5, 10, 20}) {
+      std::filesystem::remove_all(path("a"));
+      pid_t child = start(TOY_BIGRAM, endless());
+      while (!keeps(child, signal))
+        ASSERT_EQ(kill(child, 0), 0);
+      usleep(useconds_t(1000 * delay));
+      kill(child, signal);
+      auto run = finish(child);
+      EXPECT_EQ(run.status, 75) << signal << " " << delay << " " << run.err;
+      EXPECT_EQ(countSteps(), 1u) << signal << " " << delay;
+    }
+}
+
+TEST_F(SignalTest, aSignalAtTheStartEndsARunThatDoesNotSave) {
+  Args args = {"--data",  "text.txt",   "--steps",
+               "1000000", "--progress", "none"};
+  for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) {
+    pid_t child = start(TOY_BIGRAM, args);
+    while (!keeps(child, signal))
+      ASSERT_EQ(kill(child, 0), 0);
+    kill(child, signal);
+    EXPECT_EQ(finish(child).status, 128 + signal);
+  }
+}
+
 } // namespace
 
 // Kernels keep numbers below the end of their stack.
@@ -136,4 +188,38 @@ TEST(SignalScope, HandlersHaveAStackOfTheirOwn) {
   EXPECT_FALSE(within.ss_flags & SS_DISABLE);
   EXPECT_EQ(after.ss_sp, before.ss_sp);
   EXPECT_EQ(after.ss_flags, before.ss_flags);
+}
+
+TEST(EarlySignals, AreKeptForTheScope) {
+  EarlySignals early;
+  ::raise(SIGUSR1);
+  SignalScope scope(/*canSave=*/true);
+  EXPECT_EQ(scope.stopSignal(), SIGUSR1);
+}
+
+TEST(EarlySignalsDeathTest, EndARunThatSavesNothing) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  auto ends = [] {
+    blockStopSignals();
+    ::raise(SIGTERM);
+    EarlySignals early;
+    early.endProcess();
+  };
+  EXPECT_EXIT(ends(), testing::ExitedWithCode(143), "");
+  auto endsTwice = [] {
+    EarlySignals early;
+    ::raise(SIGUSR1);
+    ::raise(SIGINT);
+    ::raise(SIGINT);
+  };
+  EXPECT_EXIT(endsTwice(), testing::ExitedWithCode(130), "");
+  // After the run.
+  auto endsLater = [] {
+    EarlySignals early;
+    {
+      SignalScope scope(/*canSave=*/true);
+    }
+    ::raise(SIGHUP);
+  };
+  EXPECT_EXIT(endsLater(), testing::ExitedWithCode(129), "");
 }

@@ -46,6 +46,10 @@ struct Launcher {
 /// alone.
 std::optional<Launcher> findLauncher();
 
+/// The number of this process in the run, as the launcher says; 0
+/// where it does not.
+int findRankNumber();
+
 /// Processes of the run on this machine, as the launcher says.
 int countLocal();
 

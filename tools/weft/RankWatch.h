@@ -1,0 +1,57 @@
+//===- RankWatch.h - Heartbeats of ranks outside of MPI ---------*- C++ -*-===//
+//
+// Ranks that run watch each other. While they start and end, inside MPI_Init
+// and MPI_Finalize, they cannot, and the launcher watches them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_TOOLS_WEFT_RANKWATCH_H
+#define WEFT_TOOLS_WEFT_RANKWATCH_H
+
+#include "weft/Runtime/Collectives/LaunchHeartbeat.h"
+
+#include <cstdint>
+
+namespace weft {
+
+class RankWatch {
+public:
+  RankWatch(int64_t ranks, double timeout);
+
+  /// What begins the lines of heartbeats: the value of kLaunchVariable.
+  const std::string &word() const { return key; }
+  /// Takes a heartbeat out of a line, if there is one. Another rank may have
+  /// written the beginning of a line before it.
+  void take(std::string &line);
+
+  /// Seconds after which to look again.
+  double pause() const { return heartbeatPause(timeout); }
+  /// Takes the time. One pause counts at most: if this process was stopped,
+  /// the ranks may have been as well.
+  void pass(double seconds);
+
+  /// Whether every rank keeps the signals that stop a run.
+  bool haveAllStarted() const;
+  /// What is wrong with ranks that owe heartbeats; "" if nothing is.
+  std::string findSilence() const;
+
+private:
+  struct Rank {
+    RankStage stage = RankStage::Absent;
+    double heardAt = 0; // of `waited`
+  };
+
+  double limitOf(const Rank &rank) const;
+  bool isSilent(const Rank &rank) const;
+
+  const std::string key;
+  const double timeout;
+  std::vector<Rank> all;
+  double waited = 0;
+  bool isEnding = false; // the first rank is in MPI_Finalize
+  double endingAt = 0;   // of `waited`
+};
+
+} // namespace weft
+
+#endif // WEFT_TOOLS_WEFT_RANKWATCH_H
