@@ -7,6 +7,7 @@
 #include "SavedOps.h"
 
 #include "weft/Autodiff/Passes.h"
+#include "weft/Formats/Flags.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -31,7 +32,7 @@ std::optional<RecomputeRule> parseRecomputeRule(StringRef text) {
     if (std::optional<int64_t> count = number(text))
       return RecomputeRule{*count, std::nullopt};
   if (text.consume_front("bytes:"))
-    if (std::optional<int64_t> bytes = number(text))
+    if (int64_t bytes = 0; parseByteCount(text.str(), bytes) && bytes >= 1)
       return RecomputeRule{/*blocks=*/0, bytes};
   return std::nullopt;
 }

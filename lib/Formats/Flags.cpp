@@ -2,6 +2,8 @@
 
 #include "weft/Formats/Flags.h"
 
+#include "weft/Formats/FlagNames.h"
+
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
@@ -33,36 +35,90 @@ static bool parseNumber(const std::string &text, double &value) {
          (std::isfinite(value) || text == "inf");
 }
 
+static bool isDigits(const std::string &text) {
+  return !text.empty() &&
+         text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// The bytes of a unit; 0 for an unknown one.
+static int64_t unitBytes(const std::string &unit) {
+  static const struct {
+    const char *name;
+    int64_t bytes;
+  } units[] = {
+      {"", 1},
+      {"K", int64_t(1) << 10},
+      {"KiB", int64_t(1) << 10},
+      {"KB", 1'000},
+      {"kB", 1'000},
+      {"M", int64_t(1) << 20},
+      {"MiB", int64_t(1) << 20},
+      {"MB", 1'000'000},
+      {"G", int64_t(1) << 30},
+      {"GiB", int64_t(1) << 30},
+      {"GB", 1'000'000'000},
+      {"T", int64_t(1) << 40},
+      {"TiB", int64_t(1) << 40},
+      {"TB", 1'000'000'000'000},
+  };
+  for (const auto &entry : units)
+    if (unit == entry.name)
+      return entry.bytes;
+  return 0;
+}
+
 bool parseByteCount(const std::string &text, int64_t &bytes) {
-  if (text.empty())
+  // Products of the largest unit with a fraction stay below 2^63.
+  constexpr size_t mostFractionDigits = 6;
+  const size_t end =
+      std::min(text.find_first_not_of("0123456789."), text.size());
+  const size_t point = std::min(text.find('.'), end);
+  const std::string whole = text.substr(0, point);
+  const int64_t unit = unitBytes(text.substr(end));
+  int64_t count = 0;
+  if (unit == 0 || !isDigits(whole) || !parseInteger(whole, count) ||
+      __builtin_mul_overflow(count, unit, &count))
     return false;
-  int shift = 0;
-  std::string digits = text;
-  switch (text.back()) {
-  case 'K':
-    shift = 10;
-    break;
-  case 'M':
-    shift = 20;
-    break;
-  case 'G':
-    shift = 30;
-    break;
+  if (point < end) {
+    const std::string fraction = text.substr(point + 1, end - point - 1);
+    if (unit == 1 || !isDigits(fraction) ||
+        fraction.size() > mostFractionDigits)
+      return false;
+    int64_t scale = 1;
+    for (size_t i = 0; i < fraction.size(); ++i)
+      scale *= 10;
+    if (__builtin_add_overflow(count, std::stoll(fraction) * unit / scale,
+                               &count))
+      return false;
   }
-  if (shift)
-    digits.pop_back();
-  if (digits.empty() || digits.find_first_not_of("0123456789") != digits.npos ||
-      !parseInteger(digits, bytes))
-    return false;
-  if (bytes > (std::numeric_limits<int64_t>::max() >> shift))
-    return false;
-  bytes <<= shift;
+  bytes = count;
   return true;
 }
 
 static bool isChoice(const std::string &choices, const std::string &text) {
   return !text.empty() && text.find('|') == text.npos &&
          ("|" + choices + "|").find("|" + text + "|") != std::string::npos;
+}
+
+static std::string lowerCase(std::string text) {
+  for (char &c : text)
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::string kebabCase(const std::string &name) {
+  std::string result = lowerCase(name);
+  std::replace(result.begin(), result.end(), '_', '-');
+  return result;
+}
+
+std::string canonicalChoice(const std::string &choices,
+                            const std::string &text) {
+  const std::string lower = lowerCase(text);
+  for (const std::string &name : {text, lower, foreignValue(lower)})
+    if (isChoice(choices, name))
+      return name;
+  return text;
 }
 
 /// A bound of a flag; its digits are all of it.
@@ -103,7 +159,8 @@ std::string expectedText(const FlagSpec &spec) {
   case FlagKind::Enum:
     return choicesText(spec.choices);
   case FlagKind::Bytes:
-    return "a number of bytes such as 512K, 64M or 2G" + rangeText(spec);
+    return "a number of bytes such as 512K, 1.5G, 64MiB or 2GB" +
+           rangeText(spec);
   case FlagKind::String:
   case FlagKind::List:
     return "a value";
@@ -138,8 +195,11 @@ static bool fits(const FlagSpec &spec, const std::string &text) {
 Status checkFlagValue(const FlagSpec &spec, const std::string &text) {
   if (fits(spec, text))
     return Status::success();
-  return usageError("flag '--" + std::string(spec.name) + "' expects " +
-                    expectedText(spec) + ", but got " + inQuotes(text));
+  Error error = usageError("flag '--" + std::string(spec.name) + "' expects " +
+                           expectedText(spec) + ", but got " + inQuotes(text));
+  const ForeignName *meant =
+      findForeignFlag(spec.name + ("=" + lowerCase(text)));
+  return meant ? error.hint(describeForeign(*meant)) : error;
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,6 +7,12 @@
 
 namespace weft {
 
+FlagSpec helpFlag(FlagGroup group) {
+  FlagSpec spec = {"help", FlagKind::Switch, group, "", "", "show this text"};
+  spec.shortName = "h";
+  return spec;
+}
+
 /// "--lr X", "--target=cpu|cuda", "--nesterov", "-o, --output FILE".
 static std::string usageText(const FlagSpec &spec) {
   std::string result =

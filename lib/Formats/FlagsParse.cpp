@@ -25,7 +25,8 @@ public:
   std::string value;
 
 private:
-  Status unknown(const std::string &shown, const std::string &name) const;
+  std::string valueOf(const std::string &arg) const;
+  const FlagSpec *find(const std::string &name, bool isLong) const;
   Status takeValue(bool inlineValue, const std::string &shown);
   Status turnOff(bool inlineValue, const std::string &shown);
 
@@ -36,24 +37,22 @@ private:
 
 } // namespace
 
-static const char *groupText(FlagGroup group) {
-  switch (group) {
-  case CompileFlag:
-    return "a compile flag";
-  case RunFlag:
-    return "a run flag";
-  default:
-    return "a flag of the weft driver";
-  }
+/// The value of an unknown flag: the next argument, unless it looks like a flag.
+std::string Parse::valueOf(const std::string &arg) const {
+  if (size_t equals = arg.find('='); equals != arg.npos)
+    return arg.substr(equals + 1);
+  if (position + 1 >= args.size())
+    return "";
+  const std::string &next = args[position + 1];
+  return next.compare(0, 1, "-") == 0 ? "" : next;
 }
 
-Status Parse::unknown(const std::string &shown, const std::string &name) const {
-  Error error = usageError("unknown flag " + inQuotes(shown));
-  std::string near = table.nearest(name, options.groups);
-  if (near.empty())
-    return error.hint("run '" + options.program + " --help' for the flags");
-  return error.hint("the nearest flag is '--" + near + "'; '" +
-                    options.program + " --help' lists all");
+/// Values that have one spelling in weft and more elsewhere.
+static std::string canonicalValue(const FlagSpec &spec,
+                                  const std::string &text) {
+  return spec.kind == FlagKind::Enum     ? canonicalChoice(spec.choices, text)
+         : spec.kind == FlagKind::Switch ? canonicalChoice("on|off", text)
+                                         : text;
 }
 
 Status Parse::takeValue(bool inlineValue, const std::string &shown) {
@@ -71,6 +70,7 @@ Status Parse::takeValue(bool inlineValue, const std::string &shown) {
                         ", but got nothing");
     value = args[++position];
   }
+  value = canonicalValue(*spec, value);
   return checkFlagValue(*spec, value);
 }
 
@@ -92,25 +92,27 @@ static const FlagSpec *findNegated(const FlagTable &table,
   return spec && spec->kind == FlagKind::Switch ? spec : nullptr;
 }
 
+const FlagSpec *Parse::find(const std::string &name, bool isLong) const {
+  if (name.empty())
+    return nullptr;
+  for (const FlagSpec &candidate : table.flags())
+    if (name == (isLong ? candidate.name : candidate.shortName))
+      return &candidate;
+  return nullptr;
+}
+
 Status Parse::flag(const std::string &arg) {
   bool isLong = arg.compare(0, 2, "--") == 0;
   size_t equals = arg.find('=');
   std::string shown = arg.substr(0, equals);
   std::string name = shown.substr(isLong ? 2 : 1);
-  spec = nullptr;
-  for (const FlagSpec &candidate : table.flags())
-    if (name == (isLong ? candidate.name : candidate.shortName))
-      spec = &candidate;
+  spec = find(name, isLong);
   const FlagSpec *negated =
       isLong && !spec ? findNegated(table, name) : nullptr;
   if (negated)
     spec = negated;
-  if (!spec || name.empty())
-    return unknown(shown, name);
-  if (!(spec->group & options.groups))
-    return usageError("flag '" + shown + "' is " + groupText(spec->group) +
-                      " and has no effect here")
-        .hint("run '" + options.program + " --help' for the flags");
+  if (!spec || !(spec->group & options.groups))
+    return unknownFlagError({shown, name, valueOf(arg)}, table, options);
   value = equals == arg.npos ? "" : arg.substr(equals + 1);
   return negated ? turnOff(equals != arg.npos, shown)
                  : takeValue(equals != arg.npos, shown);
@@ -134,8 +136,10 @@ const FlagSpec *FlagTable::find(const std::string &name) const {
 }
 
 std::string FlagTable::nearest(const std::string &name, unsigned groups) const {
+  if (name.size() < 2)
+    return "";
   std::string best;
-  size_t least = std::string::npos;
+  size_t least = std::min<size_t>(2, std::max<size_t>(1, name.size() / 3)) + 1;
   for (const FlagSpec &spec : specs) {
     size_t distance =
         editDistance(std::string_view(name).substr(0, 64), spec.name);

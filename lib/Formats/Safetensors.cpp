@@ -230,6 +230,9 @@ Status SafetensorsFile::readEntries(std::string_view text) {
   for (size_t i = 0; i < *size; ++i) {
     const std::string &key = header->asObject()[i].name;
     if (key == "__metadata__") {
+      // Some writers put null where they have none.
+      if (root.member(i).value().isNull())
+        continue;
       auto map = readMetadata(root.member(i));
       if (!map)
         return map.takeError();

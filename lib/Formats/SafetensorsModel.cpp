@@ -33,6 +33,31 @@ SafetensorsModel::find(const std::string &name) const {
   return found == entries.end() ? nullptr : &found->second;
 }
 
+const std::string &SafetensorsModel::dropWrappers() {
+  static const std::string known[] = {"_orig_mod.", "module."};
+  // Names are sorted: those between two that begin alike begin so too.
+  auto allBegin = [&](const std::string &prefix) {
+    return !entries.empty() &&
+           entries.begin()->first.compare(0, prefix.size(), prefix) == 0 &&
+           entries.rbegin()->first.compare(0, prefix.size(), prefix) == 0;
+  };
+  for (bool found = true; found;) {
+    found = false;
+    for (const std::string &wrapper : known)
+      if (allBegin(wrapperPrefix + wrapper)) {
+        wrapperPrefix += wrapper;
+        found = true;
+      }
+  }
+  if (wrapperPrefix.empty())
+    return wrapperPrefix;
+  std::map<std::string, Entry> plain;
+  for (const auto &[name, entry] : entries)
+    plain.insert({name.substr(wrapperPrefix.size()), entry});
+  entries = std::move(plain);
+  return wrapperPrefix;
+}
+
 Expected<SafetensorsModel> SafetensorsModel::open(const std::string &path) {
   SafetensorsModel model;
   model.name = path;

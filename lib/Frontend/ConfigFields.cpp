@@ -115,6 +115,25 @@ void ConfigFields::expectFalse(llvm::StringRef name, llvm::StringRef feature) {
                 << feature << " yet";
 }
 
+void ConfigFields::expectNumber(llvm::StringRef name, double value,
+                                llvm::StringRef feature) {
+  std::optional<JsonCursor> field = lookup(name);
+  if (!field)
+    return;
+  const double given = take(field->asDouble(), value);
+  if (given != value)
+    error(name) << "field '" << prefix << name << "': does not support "
+                << feature << " yet: expects " << Json(value).compact()
+                << ", but got " << field->value().compact();
+}
+
+std::optional<int64_t> ConfigFields::peekInteger(llvm::StringRef name) {
+  std::optional<JsonCursor> field = lookup(name);
+  if (!field || !field->value().isInt())
+    return std::nullopt;
+  return field->value().asInt();
+}
+
 void ConfigFields::dtype() {
   for (llvm::StringRef name : {"dtype", "torch_dtype"}) {
     if (!lookup(name))
@@ -144,35 +163,61 @@ std::optional<ConfigFields> ConfigFields::object(llvm::StringRef name) {
 void ConfigFields::join(const ConfigFields &nested) {
   failedFlag |= nested.failedFlag;
   llvm::append_range(records, nested.records);
+  for (llvm::StringRef name : nested.passedOver.keys())
+    passedOver.insert(name);
+  for (llvm::StringRef name : nested.known.keys())
+    known.insert(name);
 }
 
-InFlightDiagnostic ConfigFields::error(llvm::StringRef name) {
-  failedFlag = true;
+Location ConfigFields::placeOf(llvm::StringRef name) const {
   llvm::StringRef last = name;
   last.consume_front(prefix);
   std::optional<JsonCursor> field = cursor.find(last.str());
   int line = (field ? *field : cursor).value().line();
-  return emitError(fileLocation(*b.getContext(), cursor.file(), line));
+  return fileLocation(*b.getContext(), cursor.file(), line);
+}
+
+InFlightDiagnostic ConfigFields::error(llvm::StringRef name) {
+  failedFlag = true;
+  return emitError(placeOf(name));
+}
+
+InFlightDiagnostic ConfigFields::warning(llvm::StringRef name) {
+  return emitWarning(placeOf(name));
+}
+
+/// Whether a name is in a list whose names may end in "*".
+static bool isAmong(llvm::ArrayRef<llvm::StringRef> names,
+                    llvm::StringRef name) {
+  return llvm::any_of(names, [&](llvm::StringRef known) {
+    return known.consume_back("*") ? name.starts_with(known) : name == known;
+  });
 }
 
 void ConfigFields::finish(llvm::StringRef family,
                           llvm::ArrayRef<llvm::StringRef> harmless) {
-  std::vector<std::string> known(harmless.begin(), harmless.end());
+  std::vector<std::string> names(harmless.begin(), harmless.end());
   for (llvm::StringRef name : asked.keys())
-    known.push_back(name.str());
-  llvm::sort(known); // of equally near ones always the same
+    names.push_back(name.str());
+  llvm::sort(names); // of equally near ones always the same
+  for (const std::string &name : names)
+    known.insert(prefix + name);
   for (const JsonMember &member : cursor.value().asObject()) {
     // As in transformers, null says that there is nothing of the kind.
-    if (asked.contains(member.name) || member.value.isNull() ||
-        llvm::is_contained(harmless, member.name))
-      continue;
     std::string name = prefix + member.name;
-    if (llvm::is_contained(ignored, name))
+    if (isAmong(harmless, member.name))
+      known.insert(name);
+    if (asked.contains(member.name) || member.value.isNull() ||
+        isAmong(harmless, member.name))
       continue;
+    if (llvm::is_contained(ignored, name)) {
+      passedOver.insert(name);
+      continue;
+    }
     InFlightDiagnostic diag = error(member.name);
     diag << "expects a field that weft knows for " << family << ", but got '"
          << printable(name, 200) << "'";
-    std::string near = similarName(member.name, known);
+    std::string near = similarName(member.name, names);
     std::string ignore = "--ignore-field=" + printable(name, 200) +
                          " goes on without its effect";
     if (near.empty())
@@ -180,5 +225,19 @@ void ConfigFields::finish(llvm::StringRef family,
     else
       diag.attachNote() << "the nearest field is '" << prefix << near << "'; "
                         << ignore;
+  }
+}
+
+void ConfigFields::checkIgnored() {
+  for (const std::string &name : ignored) {
+    if (passedOver.contains(name))
+      continue;
+    failedFlag = true;
+    InFlightDiagnostic diag =
+        emitError(fileLocation(*b.getContext(), cursor.file(), 0));
+    diag << "--ignore-field expects a field of this file that weft does not "
+            "know, but got '"
+         << printable(name, 200) << "', "
+         << (known.contains(name) ? "which weft knows" : "which is not in it");
   }
 }

@@ -45,8 +45,14 @@ public:
   std::string text(llvm::StringRef name, llvm::StringRef fallback);
   /// A required number, or an error.
   double requiredNumber(llvm::StringRef name, double least, double most);
-  /// A field that must have one of these values if it is there.
+  /// A field that must be false if it is there.
   void expectFalse(llvm::StringRef name, llvm::StringRef feature);
+  /// A field that must have this number if it is there: another one asks for
+  /// `feature`.
+  void expectNumber(llvm::StringRef name, double value,
+                    llvm::StringRef feature);
+  /// An integer that nothing is built of, if it is there and is one.
+  std::optional<int64_t> peekInteger(llvm::StringRef name);
   /// The element type the weights are said to have: `dtype` or `torch_dtype`.
   void dtype();
   /// The fields of a nested object, or nothing if it is absent or null. Its
@@ -56,12 +62,16 @@ public:
 
   /// An error at a field that is there, or at the object.
   mlir::InFlightDiagnostic error(llvm::StringRef name);
+  mlir::InFlightDiagnostic warning(llvm::StringRef name);
   void fail() { failedFlag = true; }
   bool failed() const { return failedFlag; }
 
   /// Every field that was not asked for and is not known to be harmless is an
-  /// error.
+  /// error. A harmless name may end in "*".
   void finish(llvm::StringRef family, llvm::ArrayRef<llvm::StringRef> harmless);
+  /// Call on the outermost object after finish(). A name in `ignored` that
+  /// named no unknown field is an error.
+  void checkIgnored();
 
   /// The full path of a field: "rope_scaling.factor".
   std::string path(llvm::StringRef name) const { return prefix + name.str(); }
@@ -78,6 +88,8 @@ private:
       : cursor(std::move(cursor)), b(parent.b), ignored(parent.ignored),
         prefix(std::move(prefix)) {}
 
+  /// Of a field that is there, or of the object.
+  mlir::Location placeOf(llvm::StringRef name) const;
   /// The value of a field; null counts as absent.
   std::optional<JsonCursor> lookup(llvm::StringRef name);
   /// The value of `read`, or `fallback` and an error.
@@ -90,6 +102,9 @@ private:
   llvm::ArrayRef<std::string> ignored;
   std::string prefix;
   llvm::StringSet<> asked;
+  /// Full paths, nested objects included: unknown fields that were ignored,
+  /// and fields that weft knows.
+  llvm::StringSet<> passedOver, known;
   llvm::SmallVector<mlir::NamedAttribute> records;
   bool failedFlag = false;
 };

@@ -49,6 +49,10 @@ std::unique_ptr<ModelFamily> makeLlama();
 /// effect on training here.
 llvm::ArrayRef<llvm::StringRef> commonHarmlessFields();
 
+/// Fields of both families that are without effect at one value alone; another
+/// value is an error.
+void readInertFields(ConfigFields &fields);
+
 /// Builds the activation function `name` of transformers on `x`.
 mlir::Value buildActivation(ModelBuilder &m, llvm::StringRef name,
                             mlir::Value x);

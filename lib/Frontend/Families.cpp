@@ -45,8 +45,17 @@ llvm::ArrayRef<llvm::StringRef> weft::commonHarmlessFields() {
       "forced_eos_token_id", "length_penalty", "max_length", "min_length",
       "max_new_tokens", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
       "num_return_sequences", "repetition_penalty", "suppress_tokens",
-      "temperature", "top_k", "top_p", "typical_p"};
+      "temperature", "top_k", "top_p", "typical_p",
+      // Notes of other tools, and an old name of use_cache.
+      "is_llama_config", "output_past", "transformers.js_config", "unsloth_*"};
   return fields;
+}
+
+void weft::readInertFields(ConfigFields &fields) {
+  fields.expectFalse("add_cross_attention", "cross attention");
+  fields.expectFalse("is_encoder_decoder", "encoder-decoder models");
+  fields.expectFalse("tie_encoder_decoder", "encoder-decoder models");
+  fields.expectFalse("use_sliding_window", "sliding windows of attention");
 }
 
 namespace {

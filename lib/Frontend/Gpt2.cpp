@@ -54,11 +54,16 @@ private:
 
 llvm::ArrayRef<llvm::StringRef> Gpt2::harmlessFields() const {
   // n_ctx was the size of a mask buffer; reorder_and_upcast_attn changes
-  // nothing in f32; the summary fields belong to another head.
-  static const llvm::StringRef fields[] = {
-      "n_ctx",           "reorder_and_upcast_attn", "summary_activation",
-      "summary_type",    "summary_first_dropout",   "summary_proj_to_labels",
-      "summary_use_proj"};
+  // nothing in f32; the summary fields belong to another head;
+  // predict_special_tokens is about the tokens of n_special.
+  static const llvm::StringRef fields[] = {"n_ctx",
+                                           "reorder_and_upcast_attn",
+                                           "summary_activation",
+                                           "summary_type",
+                                           "summary_first_dropout",
+                                           "summary_proj_to_labels",
+                                           "summary_use_proj",
+                                           "predict_special_tokens"};
   return fields;
 }
 
@@ -78,8 +83,8 @@ void Gpt2::read(ConfigFields &fields) {
   scaleByWidth = fields.boolean("scale_attn_weights", true);
   scaleByLayer = fields.boolean("scale_attn_by_inverse_layer_idx", false);
   tied = fields.boolean("tie_word_embeddings", true);
-  fields.expectFalse("add_cross_attention", "cross attention");
-  fields.expectFalse("is_encoder_decoder", "encoder-decoder models");
+  readInertFields(fields);
+  fields.expectNumber("n_special", 0, "special tokens beside the vocabulary");
   fields.dtype();
   if (!fields.failed() && width % heads != 0)
     fields.error("n_head") << "field 'n_head': expects a divisor of n_embd = "

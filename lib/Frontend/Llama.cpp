@@ -34,6 +34,7 @@ private:
   void readRope(ConfigFields &fields);
   void readRopeObject(ConfigFields &rope, bool hasTheta);
   void checkHeads(ConfigFields &fields);
+  void warnOfPadding(ConfigFields &fields);
 
   void declareParams(ModelBuilder &m) override;
   void declareBlock(ModelBuilder &m, int64_t layer);
@@ -161,6 +162,18 @@ void Llama::readRope(ConfigFields &fields) {
   }
 }
 
+/// transformers makes the row of this token the padding of its table, which
+/// gets no gradient from the embedding.
+void Llama::warnOfPadding(ConfigFields &fields) {
+  std::optional<int64_t> token = fields.peekInteger("pad_token_id");
+  if (!token || *token >= vocabSize || *token < -vocabSize)
+    return;
+  fields.warning("pad_token_id")
+      << "field 'pad_token_id': transformers gives row "
+      << (*token < 0 ? *token + vocabSize : *token)
+      << " of the token table no gradient, weft trains it like any other";
+}
+
 void Llama::read(ConfigFields &fields) {
   readSizes(fields);
   readRope(fields);
@@ -171,8 +184,10 @@ void Llama::read(ConfigFields &fields) {
   attnBias = fields.boolean("attention_bias", false);
   mlpBias = fields.boolean("mlp_bias", false);
   tied = fields.boolean("tie_word_embeddings", false);
-  fields.expectFalse("add_cross_attention", "cross attention");
-  fields.expectFalse("is_encoder_decoder", "encoder-decoder models");
+  readInertFields(fields);
+  fields.expectFalse("rope_interleaved", "interleaved rotary positions");
+  fields.expectNumber("partial_rotary_factor", 1, "partial rotary positions");
+  warnOfPadding(fields);
   fields.dtype();
   checkHeads(fields);
 }

@@ -36,10 +36,13 @@ static std::unique_ptr<ModelFamily> findFamily(ConfigFields &fields) {
     return makeGpt2();
   if (type == "llama")
     return makeLlama();
-  if (!fields.failed())
-    fields.error("model_type") << "field 'model_type': expects gpt2 or llama, "
-                                  "but got '"
-                               << printable(type, 80) << "'";
+  if (fields.failed())
+    return nullptr;
+  InFlightDiagnostic diag = fields.error("model_type");
+  diag << "field 'model_type': expects gpt2 or llama, but got '"
+       << printable(type, 80) << "'";
+  diag.attachNote() << "a model of another family can be written as an .mlir "
+                       "file";
   return nullptr;
 }
 
@@ -109,6 +112,7 @@ loadConfig(const std::string &path, const FrontendOptions &options,
   SmallVector<llvm::StringRef> harmless(family->harmlessFields());
   llvm::append_range(harmless, commonHarmlessFields());
   fields.finish(family->name(), harmless);
+  fields.checkIgnored();
   if (fields.failed())
     return failure();
 

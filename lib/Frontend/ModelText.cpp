@@ -243,6 +243,11 @@ weft::loadModelText(const std::string &path, const FrontendOptions &options,
         model->emitOpError("expects no --seq for a model whose text states "
                            "its shapes, but got ")
         << *options.seq);
+  if (!options.ignoreFields.empty())
+    return FailureOr<OwningOpRef<ModuleOp>>(
+        model->emitOpError("expects no --ignore-field for a model of text, "
+                           "which has no fields, but got ")
+        << options.ignoreFields.front());
   nameScopes(**module, *text);
   Builder b(&context);
   if (!(*module)->getSymName())

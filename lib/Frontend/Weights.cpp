@@ -28,6 +28,10 @@ public:
 private:
   using Entry = SafetensorsModel::Entry;
 
+  /// The name of a tensor without the wrappers of its model.
+  llvm::StringRef nameOf(const TensorInfo &info) const {
+    return llvm::StringRef(info.name).drop_front(weights.wrappers().size());
+  }
   /// The tensor of a parameter; with or without the optional prefix.
   const Entry *find(llvm::StringRef name);
   void checkTensor(ParamOp param, const Entry &entry);
@@ -57,7 +61,7 @@ const SafetensorsModel::Entry *WeightCheck::find(llvm::StringRef name) {
 void WeightCheck::checkParam(ParamOp param) {
   const Entry *entry = find(param.getSymName());
   if (entry)
-    used.insert(entry->info->name);
+    used.insert(nameOf(*entry->info).str());
   if (param.getTie()) {
     if (entry)
       checkTied(param, *entry);
@@ -90,8 +94,8 @@ void WeightCheck::checkTensor(ParamOp param, const Entry &entry) {
         << ", but got " << shapeText(info.shape);
     return;
   }
-  if (info.name != param.getSymName())
-    param.setSource(info.name);
+  if (nameOf(info) != param.getSymName())
+    param.setSource(nameOf(info));
 }
 
 /// Of the bytes of a tensor.
@@ -165,6 +169,9 @@ LogicalResult weft::recordWeights(ModuleOp module, const ModelFamily &family,
   Expected<SafetensorsModel> weights = SafetensorsModel::open(place);
   if (!weights)
     return report(context, weights.error());
+  if (const std::string &prefix = weights->dropWrappers(); !prefix.empty())
+    emitRemark(fileLocation(context, weights->path(), 0))
+        << "takes '" << prefix << "' off the names of all tensors";
   WeightCheck check(*weights, family, context);
   for (ParamOp param : module.getOps<ParamOp>())
     check.checkParam(param);

@@ -2,6 +2,7 @@
 
 #include "weft/Sharding/Units.h"
 
+#include "weft/Formats/Flags.h"
 #include "weft/Support/ModulePath.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -25,7 +26,11 @@ std::optional<UnitRule> parseUnitRule(StringRef text) {
     rule.kind = UnitRule::Kind::Params;
   else
     return std::nullopt;
-  if (!isNumber(text) || text.getAsInteger(10, rule.limit) || rule.limit < 1)
+  const bool isRead =
+      rule.kind == UnitRule::Kind::Bytes
+          ? parseByteCount(text.str(), rule.limit)
+          : isNumber(text) && !text.getAsInteger(10, rule.limit);
+  if (!isRead || rule.limit < 1)
     return std::nullopt;
   return rule;
 }

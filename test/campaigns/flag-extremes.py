@@ -45,6 +45,7 @@ MAY_BE_INFINITE = {"clip", "tolerance"}
 # What makes a flag mean something, or keeps a legal value from taking for ever.
 NEEDS = {
     "steps": ["--dry-run"],
+    "epochs": ["--dry-run"],
     "accum": ["--dry-run"],
     "max-new-tokens": ["--dry-run", "--generate=a"],
     "temperature": ["--generate=a", "--max-new-tokens=2"],
@@ -90,7 +91,8 @@ class Tool:
         value = value if isinstance(value, bytes) else value.encode()
         if flag == "":  # the positional argument
             return [*self.command, value, *self.base[1:]]
-        base = [arg for arg in self.base if not arg.startswith(f"--{flag}=")]
+        taken = "steps" if flag == "epochs" else flag  # they exclude each other
+        base = [arg for arg in self.base if not arg.startswith(f"--{taken}=")]
         if flag in ("output", "emit"):
             base = [arg for arg in base if not arg.startswith(("-o", "--to="))]
         needs = [arg for arg in NEEDS.get(flag, []) if arg.split("=")[0][2:] in self.flags]

@@ -36,6 +36,7 @@ BASE = {
     "progress": "line", "seed": "3",
 }
 LAST = "step_00000012"
+ANY = None  # a step that follows from the rows of PROGRAM
 
 
 def warned(flag, was, now):
@@ -76,6 +77,7 @@ OUTCOMES = {
     "tokenizer": nothing("bytes"),
     "shuffle": Change("off", code=2, error="--shuffle expects on, as in the checkpoint"),
     "steps": named("steps", "9", "12", last="step_00000009"),
+    "epochs": Change("1", [warned("steps", "12", "not set"), warned("epochs", "not set", "1")], last=ANY),
     "stop-after": nothing("100"),
     "accum": Change("1", [warned("accum", "2", "1"), rows_warned(8, 4, 6 * 8)]),
     "lr": named("lr", "0.02", "0.01"),
@@ -151,6 +153,9 @@ def check(name, result, folder, change, whole, saves="run"):
         return
     expect(warnings_of(result) == change.warnings, name, result, f"expects the warnings {change.warnings}")
     names = sorted(path.name for path in (folder / saves).glob("step_*"))
+    if change.last is ANY:
+        expect(names[-1] > LAST, name, result, f"expects more steps, but got {names}")
+        return
     if not change.last:
         expect(names == ["step_00000003", "step_00000006"], name, result, f"saved {names}")
         return

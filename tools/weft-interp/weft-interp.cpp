@@ -68,7 +68,7 @@ static const std::vector<FlagSpec> flagSpecs = {
      "run two modules and compare outputs and states; exit 1 if they differ"},
     {"tolerance", FlagKind::Double, DriverFlag, "1e-12", "X",
      "allowed difference relative to a tensor's largest magnitude", "", 0},
-    {"help", FlagKind::Switch, DriverFlag, "off", "", "print this text"},
+    helpFlag(DriverFlag),
 };
 
 namespace {

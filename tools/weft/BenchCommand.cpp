@@ -45,7 +45,7 @@ FlagTable weft::benchFlags() {
       {"steps", FlagKind::Int, DriverFlag, "12", "N",
        "steps of each run; the first two count only if there are no others", "",
        1, 1000},
-      {"help", FlagKind::Switch, DriverFlag, "", "", "show this text"},
+      helpFlag(DriverFlag),
   });
 }
 
@@ -304,7 +304,8 @@ static Expected<std::string> writeTable(const Bench &bench,
 static Expected<std::vector<std::string>>
 readPrecisions(const FlagValues &flags) {
   std::vector<std::string> types = {"f32"};
-  for (const std::string &type : flags.getList("precision")) {
+  for (const std::string &given : flags.getList("precision")) {
+    const std::string type = canonicalChoice("f16|bf16", given);
     if (type != "f16" && type != "bf16")
       return usageError("flag '--precision' expects f16 or bf16, but got " +
                         inQuotes(type));

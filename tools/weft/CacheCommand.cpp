@@ -76,8 +76,7 @@ static Status clear(const ProgramCache &cache) {
 }
 
 Expected<ExitCode> weft::cacheCommand(const Arguments &args) {
-  FlagTable table(
-      {{"help", FlagKind::Switch, DriverFlag, "", "", "show this text"}});
+  FlagTable table({helpFlag(DriverFlag)});
   FlagParseOptions options;
   options.program = "weft cache";
   options.maxPositionals = 1;

@@ -28,7 +28,7 @@ static FlagTable checkFlags() {
       {"tolerance", FlagKind::Double, DriverFlag, "1e-6", "X",
        "largest relative error of a gradient", "", 0, 1},
       {"seed", FlagKind::Int, DriverFlag, "1", "N", "of the random values"},
-      {"help", FlagKind::Switch, DriverFlag, "", "", "show this text"},
+      helpFlag(DriverFlag),
   });
 }
 

@@ -34,7 +34,7 @@ Expected<ExitCode> weft::checkpointCommand(const Arguments &args) {
   FlagTable table({
       {"dtype", FlagKind::Enum, DriverFlag, "f32", "",
        "type of exported weights", "f32|f16|bf16"},
-      {"help", FlagKind::Switch, DriverFlag, "", "", "show this text"},
+      helpFlag(DriverFlag),
   });
   FlagParseOptions options;
   options.program = "weft ckpt";

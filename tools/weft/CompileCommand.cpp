@@ -203,7 +203,7 @@ static Status compileModel(Compiler &compiler, const FlagValues &flags,
 Expected<ExitCode> weft::compileCommand(const Arguments &args) {
   FlagTable table = compilerFlagTable();
   table.add(simulateFlags());
-  table.add({{"help", FlagKind::Switch, DriverFlag, "", "", "show this text"}});
+  table.add({helpFlag(DriverFlag)});
   Expected<FlagValues> flags = parseModelFlags(table, "weft compile", args);
   if (!flags)
     return flags.takeError();

@@ -9,6 +9,7 @@
 #include "RunFlagHelp.h"
 #include "Simulate.h"
 
+#include "weft/Formats/FlagNames.h"
 #include "weft/Formats/StandardStreams.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Phases.h"
@@ -31,7 +32,8 @@ static Expected<std::string> flagsMarkdown() {
        {std::pair("weft compile --dry-run", FlagTable(simulateFlags())),
         std::pair("weft bench", benchFlags())})
     text += "\n## " + std::string(title) + "\n\n" + more.markdown();
-  return text;
+  return text + "\n## Flags of other tools\n\n" +
+         "weft refuses them, and says this:\n\n" + foreignMarkdown();
 }
 
 static Expected<std::string> markdownOf(const std::string &what) {

@@ -193,7 +193,7 @@ static FlagTable inspectFlags() {
        "measured times per kernel and scope; the program's --trace wrote "
        "TRACE"},
       {"json", FlagKind::Switch, DriverFlag, "", "", "as JSON"},
-      {"help", FlagKind::Switch, DriverFlag, "", "", "show this text"},
+      helpFlag(DriverFlag),
   });
 }
 

@@ -228,7 +228,7 @@ static Expected<FlagValues> parseFlags(const Arguments &args) {
   FlagTable table = compilerFlagTable();
   table.add(modelViews());
   table.add({{"json", FlagKind::Switch, DriverFlag, "", "", "as JSON"},
-             {"help", FlagKind::Switch, DriverFlag, "", "", "show this text"}});
+             helpFlag(DriverFlag)});
   Expected<FlagValues> flags = parseModelFlags(table, "weft inspect", args);
   if (!flags || flags->getSwitch("help"))
     return flags;

@@ -5,10 +5,11 @@
 #include "LaunchedProcesses.h"
 #include "MpiRun.h"
 
-#include "weft/Formats/Flags.h"
+#include "weft/Formats/FlagNames.h"
 #include "weft/Formats/StandardStreams.h"
 #include "weft/Runtime/Execute/Metadata.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <unistd.h>
@@ -45,6 +46,24 @@ static Expected<int64_t> readNumber(const std::string &flag,
   return int64_t(number);
 }
 
+static Error unknownFlag(const std::string &name) {
+  Error error =
+      usageError("unknown flag " + inQuotes(name) + " in front of the program");
+  const std::string plain = kebabCase(
+      name.substr(std::min(name.find_first_not_of('-'), name.size())));
+  if (const FlagName *known = findFlagName(plain);
+      known && known->group == RunFlag)
+    return error.hint("flags of the run come behind the program");
+  const ForeignName *entry = findForeignFlag(plain);
+  if (!entry)
+    return error.hint("weft launch --help");
+  const std::string answer = entry->answer;
+  const FlagName *meant = findFlagName(answer.substr(0, answer.find('=')));
+  const bool isOfRun = meant && meant->group == RunFlag;
+  return error.hint(describeForeign(*entry) +
+                    (isOfRun ? ", behind the program" : ""));
+}
+
 /// The flags in front of the program; what stands behind it is the program's.
 static Expected<Launch> parseLaunch(const Arguments &args) {
   Launch launch;
@@ -57,9 +76,7 @@ static Expected<Launch> parseLaunch(const Arguments &args) {
       return launch;
     }
     if (name != "-n" && name != "--restarts")
-      return usageError("unknown flag " + inQuotes(name) +
-                        " in front of the program")
-          .hint("weft launch --help");
+      return unknownFlag(name);
     if (equals == std::string::npos && i + 1 == args.size())
       return usageError(name + " expects a number, but got none");
     const std::string text =

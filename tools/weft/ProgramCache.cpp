@@ -43,8 +43,8 @@ static Expected<int64_t> cacheLimit() {
   const char *text = std::getenv("WEFT_CACHE_SIZE");
   int64_t bytes = kDefaultLimit;
   if (text && *text && !parseByteCount(text, bytes))
-    return usageError("WEFT_CACHE_SIZE expects a number of bytes such as 512M "
-                      "or 2G, but got " +
+    return usageError("WEFT_CACHE_SIZE expects a number of bytes such as 512M, "
+                      "1.5G or 2GB, but got " +
                       inQuotes(text));
   return bytes;
 }

@@ -2,11 +2,14 @@
 
 #include "Commands.h"
 
+#include "weft/Formats/FlagNames.h"
+#include "weft/Formats/Text.h"
 #include "weft/Pipeline/Version.h"
 #include "weft/Support/ToolMain.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -40,11 +43,38 @@ static void printUsage(std::FILE *stream) {
   for (const Command &command : kCommands)
     if (*command.help)
       std::fprintf(stream, "  %-8s %s\n", command.name, command.help);
-  std::fprintf(stream, "\nweft COMMAND --help shows the flags of a command; "
+  std::fprintf(stream, "\nweft help COMMAND shows the flags of a command; "
                        "weft --version the version\n");
 }
 
+/// The command that a name is perhaps a misspelling of, or "".
+static std::string similarCommand(const std::string &name) {
+  std::vector<std::string> names;
+  for (const Command &command : kCommands)
+    if (*command.help)
+      names.push_back(command.name);
+  return similarName(name, names);
+}
+
+static Error unknownCommand(const std::string &name) {
+  Error error = usageError("unknown command " + inQuotes(name));
+  const char *all = "weft --help lists the commands";
+  std::error_code ignored;
+  if (name[0] == '-')
+    return error.hint(std::string("a command comes before its flags: ") + all);
+  if (const ForeignName *entry = findForeignCommand(kebabCase(name)))
+    return error.hint(describeForeignCommand(*entry));
+  if (std::string near = similarCommand(kebabCase(name)); !near.empty())
+    return error.hint("the nearest command is 'weft " + near + "'; " + all);
+  if (std::filesystem::exists(name, ignored))
+    return error.hint("weft train " + printable(name, 80) +
+                      " trains a model, weft inspect reads a program");
+  return error.hint(all);
+}
+
 static int dispatch(const std::string &name, const Arguments &args) {
+  if (name == "help" && !args.empty() && args[0].rfind("-", 0) != 0)
+    return dispatch(args[0], {"--help"});
   if (name == "--help" || name == "-h" || name == "help") {
     printUsage(stdout);
     return 0;
@@ -63,9 +93,7 @@ static int dispatch(const std::string &name, const Arguments &args) {
     printUsage(stderr);
     return static_cast<int>(ExitCode::Usage);
   }
-  return usageError("unknown command " + inQuotes(name))
-      .hint("weft --help lists the commands")
-      .report();
+  return unknownCommand(name).report();
 }
 
 /// A heap that grows by pages asks the kernel once per page, and each change of

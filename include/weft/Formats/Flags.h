@@ -23,7 +23,7 @@ enum class FlagKind {
   Double, // "inf" only where the range allows it
   String,
   Enum,  // one of `choices`
-  Bytes, // an integer with an optional suffix K, M or G (powers of 1024)
+  Bytes, // "512K", "1.5G", "64MiB" or "2GB": see parseByteCount
   List,  // comma-separated and repeatable
 };
 
@@ -61,6 +61,9 @@ struct FlagParseOptions {
   size_t maxPositionals = std::numeric_limits<size_t>::max();
   /// "weft compile": who to ask for help in hints.
   std::string program = "weft";
+  /// Of a compiled program, the compile flags that it knows its values of; null
+  /// for a command of weft.
+  const std::map<std::string, std::string> *compiledWith = nullptr;
 };
 
 class FlagTable;
@@ -134,8 +137,8 @@ public:
   std::string markdown(unsigned groups = AllFlags) const;
 
   const FlagSpec *find(const std::string &name) const;
-  /// The nearest name in some groups by edit distance; empty for an empty
-  /// table.
+  /// The name in some groups that `name` is perhaps a misspelling of: at most
+  /// two letters and a third of them are wrong. "" if there is none.
   std::string nearest(const std::string &name,
                       unsigned groups = AllFlags) const;
   const std::vector<FlagSpec> &flags() const { return specs; }
@@ -147,12 +150,40 @@ private:
   std::vector<FlagSpec> specs;
 };
 
+/// `--help` and `-h`, which every command has.
+FlagSpec helpFlag(FlagGroup group);
+
+/// The flag of weft that a name in another spelling stands for: "--Save_Dir"
+/// without its dashes is "save-dir".
+std::string kebabCase(const std::string &name);
+
+/// The choice among "f32|f16|bf16" that `text` is another spelling of, such as
+/// "FP16"; `text` itself if it is none.
+std::string canonicalChoice(const std::string &choices,
+                            const std::string &text);
+
+/// An argument that a table has no flag for.
+struct UnknownFlag {
+  std::string shown; // "--learning_rate"
+  std::string name;  // "learning_rate"
+  std::string value; // "3e-4", or "" if none was found
+};
+
+/// The usage error for an unknown flag. Its hint names the flag that was meant:
+/// in another spelling, of another command, or by the name that another tool
+/// has for it.
+Error unknownFlagError(const UnknownFlag &flag, const FlagTable &table,
+                       const FlagParseOptions &options);
+
 /// Whether `text` is a value of this flag; the error names flag, value and
 /// rule.
 Status checkFlagValue(const FlagSpec &spec, const std::string &text);
 /// "a number from 0 to 1": what a flag expects, for its messages.
 std::string expectedText(const FlagSpec &spec);
-/// "4K" = 4096; nothing when malformed or too large.
+/// Bytes with an optional unit: K, M, G, T and KiB, MiB, GiB, TiB are powers of
+/// 1024, KB (or kB), MB, GB, TB powers of 1000. A unit may have a fraction of
+/// up to six digits before it ("1.5G"), rounded down to whole bytes. False when
+/// malformed or too large.
 bool parseByteCount(const std::string &text, int64_t &bytes);
 
 } // namespace weft

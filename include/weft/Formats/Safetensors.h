@@ -141,6 +141,12 @@ public:
   /// All tensors by name.
   const std::map<std::string, Entry> &tensors() const { return entries; }
   const Entry *find(const std::string &name) const;
+  /// Strips the prefixes of torch.compile ("_orig_mod.") and of
+  /// DistributedDataParallel ("module.") that all names share, and returns
+  /// them; "" if there is none.
+  const std::string &dropWrappers();
+  /// The prefix that dropWrappers() has stripped.
+  const std::string &wrappers() const { return wrapperPrefix; }
   /// The files that make up the model (the index file first, if there is one).
   const std::vector<std::string> &paths() const { return pathList; }
   /// Of paths()[i], from the bytes that were handed out; reads what is left.
@@ -163,6 +169,7 @@ private:
                     const std::map<std::string, std::string> &wanted) const;
 
   std::string name;
+  std::string wrapperPrefix;
   std::vector<std::string> pathList;
   std::optional<FileDigest> indexDigest;
   std::vector<std::unique_ptr<SafetensorsFile>> files;

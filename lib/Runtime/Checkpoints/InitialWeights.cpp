@@ -188,6 +188,7 @@ InitialWeights::open(const std::string &initFrom, bool trains,
   Status status = model ? Status::success() : model.takeError();
   if (status) {
     weights.model.emplace(std::move(*model));
+    weights.model->dropWrappers();
     status = weights.match(executable, metadata);
   }
   if (status)
@@ -305,6 +306,9 @@ Status InitialWeights::load(WeftContext &context, int64_t seed) {
 }
 
 std::string InitialWeights::describe(int64_t seed) const {
-  return model ? "weights of " + model->path()
-               : "random weights, seed " + std::to_string(seed);
+  if (!model)
+    return "random weights, seed " + std::to_string(seed);
+  const std::string &prefix = model->wrappers();
+  return "weights of " + model->path() +
+         (prefix.empty() ? "" : ", names without '" + prefix + "'");
 }

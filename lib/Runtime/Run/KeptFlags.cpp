@@ -25,6 +25,7 @@ std::vector<KeptFlag> weft::keptFlags() {
       {"data-format", false, false, true},
       {"tokenizer", false, false, true},
       {"steps", true, false, false},
+      {"epochs", true, false, false},
       {"accum", true, false, false},
       {"lr", true, false, false},
       {"lr-schedule", true, false, false},
@@ -110,7 +111,8 @@ enum class RunMode { Train, Evaluate, Sample };
 static RunMode modeOf(const FlagValues &given) {
   if (given.getSwitch("eval-only"))
     return RunMode::Evaluate;
-  if (given.isSet("generate") && given.getInt("steps") == 0)
+  if (given.isSet("generate") && given.getInt("steps") == 0 &&
+      !given.isSet("epochs"))
     return RunMode::Sample;
   return RunMode::Train;
 }
@@ -121,10 +123,13 @@ static bool isTaken(const KeptFlag &flag, RunMode mode) {
   return mode == RunMode::Train || flag.evaluates;
 }
 
-/// The two ways to name validation data exclude each other.
+/// The two ways to name validation data exclude each other, and those to say
+/// how long a training is.
 static bool isReplaced(const std::string &flag, const FlagValues &given) {
   return (flag == "val-data" && given.isSet("val-fraction")) ||
-         (flag == "val-fraction" && given.isSet("val-data"));
+         (flag == "val-fraction" && given.isSet("val-data")) ||
+         (flag == "steps" && given.isSet("epochs")) ||
+         (flag == "epochs" && given.isSet("steps"));
 }
 
 namespace {

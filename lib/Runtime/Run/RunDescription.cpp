@@ -146,9 +146,12 @@ std::string Run::describeTraining() const {
     text += ", " + grouped(rows * metadata.seq) + " tokens";
   text += state.step < *options.steps
               ? "; steps " + std::to_string(state.step + 1) + " to " +
-                    std::to_string(*options.steps) + "\n"
-              : "; no steps left\n";
-  text += "order     " +
+                    std::to_string(*options.steps)
+              : "; no steps left";
+  if (options.epochs)
+    text += ", " + std::to_string(*options.epochs) + " x " +
+            std::to_string(data.train->rows()) + " rows of data";
+  text += "\norder     " +
           (state.cursor.shuffle
                ? "shuffled by seed " + std::to_string(state.cursor.shuffleSeed)
                : std::string("as in the file")) +
@@ -217,6 +220,8 @@ std::string Run::metricsHeader() const {
   head.set("accum", options.accum);
   if (options.steps)
     head.set("steps", *options.steps);
+  if (options.epochs)
+    head.set("epochs", *options.epochs);
   head.set("seed", state.seed);
   head.set("shuffle", state.cursor.shuffle);
   head.set("optimizers", Json::arrayOf(metadata.optimizers));

@@ -61,6 +61,10 @@ static std::vector<FlagSpec> dataFlags() {
              "on"),
       integer("steps", "", "optimizer steps in total, resumed ones included",
               0),
+      integer("epochs", "",
+              "optimizer steps that read all rows of --data N times, in place "
+              "of --steps",
+              1),
       integer("stop-after", "0",
               "end this run, with a checkpoint, after N steps of its own", 0),
       integer("accum", "1", "micro-steps per optimizer step", 1),
@@ -74,7 +78,7 @@ static std::vector<FlagSpec> optimizerFlags() {
              "course of the learning rate"),
       integer("lr-decay-steps", "",
               "step at which --min-lr is reached; "
-              "default: --steps",
+              "default: the steps of the run",
               1),
       integer("warmup", "0", "steps of linear warmup", 0),
       number("min-lr", "0", "learning rate at the end of the schedule", 0,
@@ -173,7 +177,7 @@ static std::vector<FlagSpec> sampleFlags() {
       integer("sample-every", "0",
               "steps between samples during training; 0: only after it", 0),
       toggle("version", "print the version"),
-      toggle("help", "print this text"),
+      helpFlag(RunFlag),
   };
 }
 

@@ -11,43 +11,6 @@
 
 using namespace weft;
 
-/// The run flags with the defaults that the compiler recorded. The texts belong
-/// to `metadata`.
-static std::vector<FlagSpec> specsFor(const Metadata &metadata) {
-  std::vector<FlagSpec> specs = runFlagSpecs();
-  for (FlagSpec &spec : specs) {
-    auto found = metadata.defaults.find(spec.name);
-    if (found != metadata.defaults.end())
-      spec.defaultText = found->second.c_str();
-  }
-  return specs;
-}
-
-static bool isForCuda(const Metadata &metadata) {
-  return metadata.target.rfind("cuda", 0) == 0;
-}
-
-std::vector<std::string_view> weft::flagsOfOthers(const Metadata &metadata) {
-  if (isForCuda(metadata))
-    return {"threads"};
-  return {"no-graph", "tune", "tuning"};
-}
-
-std::string weft::runHelp(const Metadata &metadata,
-                          const std::string &program) {
-  const std::vector<std::string_view> others = flagsOfOthers(metadata);
-  std::vector<FlagSpec> specs = specsFor(metadata);
-  specs.erase(std::remove_if(specs.begin(), specs.end(),
-                             [&](const FlagSpec &spec) {
-                               return std::count(others.begin(), others.end(),
-                                                 spec.name) != 0;
-                             }),
-              specs.end());
-  return "usage: " + program + " --data FILE --steps N [flags]\n" +
-         metadata.name + ", compiled by weft " + metadata.version + "\n\n" +
-         FlagTable(specs).help(RunFlag);
-}
-
 static RateScheduleKind scheduleKind(const std::string &text) {
   if (text == "linear")
     return RateScheduleKind::Linear;
@@ -79,6 +42,8 @@ static void readData(const FlagValues &flags, RunOptions &out) {
   out.shuffleGiven = flags.isSet("shuffle");
   if (flags.hasValue("steps"))
     out.steps = flags.getInt("steps");
+  if (flags.hasValue("epochs"))
+    out.epochs = flags.getInt("epochs");
   out.readsTraining = out.trains() || (out.evalOnly && out.valData.empty());
   out.stopAfter = flags.getInt("stop-after");
   out.accum = flags.getInt("accum");
@@ -90,8 +55,10 @@ static void readOptimizer(const FlagValues &flags, const Metadata &metadata,
   out.schedule.lr = flags.getDouble("lr");
   out.schedule.minLr = flags.getDouble("min-lr");
   out.schedule.warmup = flags.getInt("warmup");
-  out.schedule.decaySteps =
-      flags.getInt("lr-decay-steps", out.steps.value_or(0));
+  out.schedule.decaySteps = flags.getInt("lr-decay-steps");
+  out.decaysToEnd = !flags.hasValue("lr-decay-steps");
+  if (out.steps)
+    setSteps(out, *out.steps);
   out.weightDecay = flags.getDouble("weight-decay", 0.0);
   for (const auto &[input, decay] : metadata.decays)
     out.ownDecays[input] = flags.getDouble("weight-decay", decay);
@@ -177,6 +144,7 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out,
       {"tune", !out.dryRun, "a run without --dry-run"},
       {"tuning", !measures, "a run without --tune"},
       {"steps", !measures, "a run that trains, not --tune"},
+      {"epochs", !measures, "a run that trains, not --tune"},
       {"generate", !measures, "a run without --tune"},
       {"eval-only", !measures, "a run without --tune"},
       {"resume", !measures, "a run without --tune"},
@@ -193,6 +161,7 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out,
       {"keep-best", saves, "--save-dir"},
       {"stop-after", saves, "--save-dir"},
       {"steps", !out.evalOnly, "a run that trains, not --eval-only"},
+      {"epochs", !out.evalOnly, "a run that trains, not --eval-only"},
       {"eval-every", writes, training},
       {"metrics", writes || out.evalOnly,
        "a run that trains (--steps above 0) or evaluates"},
@@ -235,6 +204,8 @@ static Status checkTogether(const FlagValues &flags, const RunOptions &out,
                             bool keptKnown) {
   if (!out.valData.empty() && out.valFraction > 0)
     return usageError("expects --val-data or --val-fraction, but got both");
+  if (flags.isSet("steps") && flags.isSet("epochs"))
+    return usageError("expects --steps or --epochs, but got both");
   if (Status s = checkEffects(flags, out, keptKnown); !s)
     return s;
   if (out.tune == "none")
@@ -288,10 +259,10 @@ static Status checkProgram(const FlagValues &flags, const Metadata &metadata,
 /// What a run that trains needs.
 static Status checkTraining(const Metadata &metadata, const RunOptions &out) {
   bool alone = out.generate || out.evalOnly || !out.tune.empty();
-  if (!out.steps && !alone)
+  if (!out.steps && !out.epochs && !alone)
     return usageError("expects --steps N, the number of optimizer steps")
-        .hint("--generate PROMPT alone prints a sample, --eval-only the "
-              "validation loss");
+        .hint("--epochs N reads all rows N times; --generate PROMPT alone "
+              "prints a sample, --eval-only the validation loss");
   if (!out.trains() && !alone)
     return usageError("--steps expects at least 1, but got 0")
         .hint("--steps 0 is for --generate PROMPT");
@@ -306,7 +277,7 @@ static Status checkTraining(const Metadata &metadata, const RunOptions &out) {
         std::to_string(out.accum) + " and batch " +
         std::to_string(metadata.batch) + ", but got " +
         std::to_string(*out.steps) + " steps");
-  return checkRates(out);
+  return out.steps ? checkRates(out) : Status::success();
 }
 
 /// Whether all processes of a run have to be told a flag alike.
@@ -342,6 +313,8 @@ Expected<RunOptions> weft::parseRunOptions(const std::vector<std::string> &args,
   parse.groups = RunFlag;
   parse.maxPositionals = 0;
   parse.program = program;
+  const auto compiled = compiledFlags(metadata);
+  parse.compiledWith = &compiled;
   FlagTable table(specsFor(metadata));
   auto given = table.parse(args, parse);
   if (!given)

@@ -75,9 +75,28 @@ Status Run::takeState() {
   if (!resumed)
     return resumed.takeError();
   state = *resumed;
-  return options.trains()
-             ? checkRowCount(state, options, metadata, int(inputs.ranks()))
-             : Status::success();
+  return checkLength();
+}
+
+/// The steps of a training, once its data and its start are known.
+Status Run::checkLength() {
+  if (!options.trains())
+    return Status::success();
+  const int ranks = int(inputs.ranks());
+  if (options.epochs) {
+    // The rows of one step do not overflow.
+    setSteps(options, state.step + 1);
+    if (Status s = checkRowCount(state, options, metadata, ranks); !s)
+      return s;
+    auto steps = countEpochSteps(state, *options.epochs, data.train->rows(),
+                                 metadata.batch * options.accum * ranks);
+    if (!steps)
+      return steps.takeError();
+    setSteps(options, *steps);
+    if (Status s = checkRates(options); !s)
+      return s;
+  }
+  return checkRowCount(state, options, metadata, ranks);
 }
 
 ResumeTarget Run::resumeTarget() const {
@@ -117,10 +136,8 @@ Status Run::chooseState() {
   state.seed = options.seed;
   state.cursor.shuffle = options.shuffle;
   state.cursor.shuffleSeed = options.seed;
-  if (options.trains())
-    if (Status s = checkRowCount(state, options, metadata, int(inputs.ranks()));
-        !s)
-      return s;
+  if (Status s = checkLength(); !s)
+    return s;
   auto opened = InitialWeights::open(options.initFrom, options.trains(),
                                      metadata, executable, executablePath);
   if (!opened)

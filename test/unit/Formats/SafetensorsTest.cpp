@@ -175,6 +175,18 @@ TEST(Safetensors, EntryErrors) {
             "3|m.st:1: field '__metadata__': expects an object, but got 1");
 }
 
+TEST(Safetensors, MetadataMayBeNull) {
+  auto bytes = fileBytes(
+      "{\"__metadata__\":null,\"b\":" + entry("F32", "[1]", "[0,4]") + "}",
+      "abcd");
+  auto file =
+      SafetensorsFile::parse(reinterpret_cast<const uint8_t *>(bytes.data()),
+                             int64_t(bytes.size()), "m.st");
+  ASSERT_EQ(errorOf(file), "ok");
+  EXPECT_EQ(file->tensors().size(), 1u);
+  EXPECT_TRUE(file->metadata().empty());
+}
+
 TEST(Safetensors, OffsetsMustCoverTheDataExactly) {
   auto two = [](const char *first, const char *second,
                 const std::string &data) {

@@ -77,6 +77,36 @@ TEST_F(WeightsTest, WithPrefixNamesAreTheSymbols) {
     EXPECT_FALSE(param.getSource());
 }
 
+/// The prefixes of torch.compile and DistributedDataParallel.
+TEST_F(WeightsTest, WrappersAreTakenOff) {
+  const std::vector<TensorSpec> plain = specs;
+  for (const std::string prefix : {"_orig_mod.", "module.", "module._orig_mod.",
+                                   "_orig_mod.module.", "module.module."}) {
+    specs = plain;
+    for (TensorSpec &spec : specs)
+      spec.name = prefix + spec.name;
+    save();
+    ASSERT_TRUE(load(folder.string())) << messages;
+    EXPECT_EQ(std::filesystem::path(messages).filename().string(),
+              folder.filename().string() + ":0: takes '" + prefix +
+                  "' off the names of all tensors\n");
+    for (ParamOp param : module->getOps<ParamOp>())
+      if (!param.getTie()) {
+        EXPECT_EQ("transformer." + param.getSource()->str(),
+                  param.getSymName());
+      }
+  }
+}
+
+/// A name that only looks like a wrapper's, or is one of some tensors.
+TEST_F(WeightsTest, WrappersOfSomeTensorsStay) {
+  specs[0].name = "module.wte.weight";
+  save();
+  EXPECT_NE(loadError().find("'module.wte.weight'"), std::string::npos)
+      << messages;
+  EXPECT_EQ(messages.find("takes '"), std::string::npos) << messages;
+}
+
 TEST_F(WeightsTest, NoWeightsWhenNotWanted) {
   specs.pop_back();
   save();

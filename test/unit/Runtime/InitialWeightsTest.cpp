@@ -65,6 +65,23 @@ protected:
   std::string initFrom;
 };
 
+TEST_F(InitialWeightsTest, wrappersAreTakenOff) {
+  save("w",
+       {{"module._orig_mod.transformer.wte.weight", TensorType::F32, f32(1, 2)},
+        {"module._orig_mod.lm.head", TensorType::F32, f32(3, 4)},
+        {"module._orig_mod.low", TensorType::F32, f32(5, 6)},
+        {"module._orig_mod.wide", TensorType::F32, f32(7, 8)}});
+  auto weights = open("mlir", "w");
+  ASSERT_TRUE(weights.ok()) << weights.error().where();
+  EXPECT_EQ(weights->describe(0),
+            "weights of " + path("w") + ", names without 'module._orig_mod.'");
+  std::string error;
+  auto context = WeftContext::create(model, {}, error);
+  ASSERT_TRUE(context) << error;
+  ASSERT_TRUE(weights->load(*context, 0).ok());
+  EXPECT_EQ(static_cast<float *>(context->at(0))[1], 2.0f);
+}
+
 TEST_F(InitialWeightsTest, prefixesSourcesAndConversions) {
   save("w", {{"wte.weight", TensorType::F32, f32(1, 2)},
              {"lm.head", TensorType::F16, half(0.5f, -3)},

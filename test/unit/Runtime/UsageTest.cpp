@@ -19,6 +19,13 @@ TEST_F(UsageTest, flagsThatDoNotFitTogether) {
       {{}, "expects --steps N, the number of optimizer steps\n"},
       {{"--steps", "0"}, "--steps expects at least 1, but got 0\n"},
       {{"--steps", "3"}, "expects --data FILE\n"},
+      {{"--epochs", "3"}, "expects --data FILE\n"},
+      {{"--epochs", "0"},
+       "flag '--epochs' expects an integer of at least 1, but got '0'\n"},
+      {{"--steps", "3", "--epochs", "3"},
+       "expects --steps or --epochs, but got both\n"},
+      {{"--eval-only", "--val-data", "text.txt", "--epochs", "2"},
+       "--epochs expects a run that trains, not --eval-only\n"},
       {{"--loopback", "2"},
        "--loopback expects 1 for a program of one rank, but got 2\n"},
       {{"--tuning", "t.json", "--steps", "3", "--data", "text.txt"},
@@ -97,6 +104,27 @@ TEST_F(UsageTest, flagsThatDoNotFitTogether) {
   };
   for (const Case &one : cases)
     expectError(bigram(one.args), 2, one.message);
+}
+
+TEST_F(UsageTest, compileFlagsAreOfTheCompiler) {
+  auto run = bigram({"--batch", "8"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.err,
+            "weft: error: flag '--batch' is a compile flag and has no effect "
+            "here: the program was compiled with --batch=4\nhint: weft compile "
+            "MODEL --batch=8 makes a program with it\n");
+  run = bigram({"--bf16"});
+  EXPECT_EQ(run.err,
+            "weft: error: unknown flag '--bf16'\nhint: weft's flag is "
+            "'--precision=bf16'; it is a compile flag, compiled with "
+            "--precision=f32: weft compile MODEL --precision=bf16 makes a "
+            "program with it\n");
+  run = bigram({"--optimizer=SGD"});
+  EXPECT_EQ(run.err,
+            "weft: error: flag '--optimizer' is a compile flag and has no "
+            "effect here: the program was compiled with --optimizer=adamw\n"
+            "hint: weft compile MODEL --optimizer=SGD makes a program with "
+            "it\n");
 }
 
 TEST_F(UsageTest, flagsThatTheProgramCannotServe) {

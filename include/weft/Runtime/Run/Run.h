@@ -22,9 +22,10 @@ namespace weft {
 
 class Run {
 public:
-  Run(const RunInputs &inputs, std::string executablePath)
-      : inputs(inputs), executable(inputs.executable),
-        metadata(inputs.metadata), options(inputs.options),
+  Run(const RunInputs &given, std::string executablePath)
+      : options(given.options), inputs{given.executable, given.metadata,
+                                       options, given.faults, given.process},
+        executable(inputs.executable), metadata(inputs.metadata),
         executablePath(std::move(executablePath)), ranks(inputs) {}
 
   /// `ready` is what is wrong with the command line; a process that is one of
@@ -50,6 +51,7 @@ private:
   void warnOfChanges() const;
   void warnOfFewReplicas() const;
   Status takeState();
+  Status checkLength();
   Expected<std::optional<ResumePoint>>
   shareChoice(Expected<std::optional<ResumePoint>> own);
   Expected<std::string> findDamage(Status &read);
@@ -80,10 +82,11 @@ private:
   /// The first line of the metrics.
   std::string metricsHeader() const;
 
+  /// Those given; the steps follow from the data where --epochs counts them.
+  RunOptions options;
   const RunInputs inputs;
   const WeftExecutable &executable;
   const Metadata &metadata;
-  const RunOptions &options;
   std::string executablePath;
 
   SaveLock lock;
@@ -94,6 +97,11 @@ private:
   TrainState state;
   Ranks ranks;
 };
+
+/// The step with which a training that stands at `state` has read all `rows`
+/// of its data `epochs` times, with `rowsOfStep` rows in each step to come.
+Expected<int64_t> countEpochSteps(const TrainState &state, int64_t epochs,
+                                  int64_t rows, int64_t rowsOfStep);
 
 /// Parameters of the model, counted in elements.
 int64_t countParameters(const WeftExecutable &executable);

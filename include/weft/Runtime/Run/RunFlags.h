@@ -30,10 +30,13 @@ std::vector<FlagSpec> runFlagSpecs();
 struct RunOptions : DataOptions, ResumeOptions {
   bool shuffle = true;
   std::optional<int64_t> steps;
+  /// In place of `steps`, which Run sets once it knows the rows of the data.
+  std::optional<int64_t> epochs;
   int64_t stopAfter = 0; // 0: run to the end
   int64_t accum = 1;
 
   RateSchedule schedule;
+  bool decaysToEnd = false; // decaySteps are the steps of the run
   double weightDecay = 0.0;
   /// Of optimizers with a default of their own, by input of `apply`.
   std::map<std::string, double> ownDecays;
@@ -73,7 +76,7 @@ struct RunOptions : DataOptions, ResumeOptions {
   std::vector<std::string> common;
 
   bool trains() const {
-    return steps && *steps > 0 && !evalOnly && tune.empty();
+    return (epochs || (steps && *steps > 0)) && !evalOnly && tune.empty();
   }
 };
 
@@ -85,12 +88,24 @@ Expected<RunOptions> parseRunOptions(const std::vector<std::string> &args,
                                      const WeftExecutable &executable,
                                      const std::string &program);
 
+/// Sets the steps of a training, and the end of its schedule with them.
+void setSteps(RunOptions &options, int64_t steps);
+
 /// Rules between flags and the number of ranks: exit 2.
 Status checkRankFlags(const FlagValues &flags, const Metadata &metadata,
                       const RunOptions &options);
 
 /// Flags that say how a device is used, which is none of the program's.
 std::vector<std::string_view> flagsOfOthers(const Metadata &metadata);
+
+/// The run flags with the defaults that the compiler recorded. The texts belong
+/// to `metadata`.
+std::vector<FlagSpec> specsFor(const Metadata &metadata);
+
+bool isForCuda(const Metadata &metadata);
+
+/// The compile flags whose values a program knows, by name.
+std::map<std::string, std::string> compiledFlags(const Metadata &metadata);
 
 /// The help text of an executable: of the flags that it takes.
 std::string runHelp(const Metadata &metadata, const std::string &program);

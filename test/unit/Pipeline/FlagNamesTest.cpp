@@ -1,0 +1,300 @@
+//===- FlagNamesTest.cpp - Flags of weft and of other tools ---------------===//
+
+#include "weft/Formats/FlagNames.h"
+#include "weft/Pipeline/CompileFlags.h"
+#include "weft/Runtime/Run/RunFlags.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+using namespace weft;
+
+static FlagTable tableOf(unsigned groups) {
+  FlagTable table;
+  if (groups & CompileFlag)
+    table.add(compileFlags());
+  if (groups & DriverFlag)
+    table.add(driverFlags());
+  if (groups & RunFlag)
+    table.add(runFlagSpecs());
+  return table;
+}
+
+TEST(FlagNames, areThoseOfTheTables) {
+  std::set<std::string> seen;
+  for (const FlagSpec &spec : tableOf(AllFlags).flags()) {
+    const FlagName *known = findFlagName(spec.name);
+    ASSERT_TRUE(known) << "add --" << spec.name << " to FlagNames.cpp";
+    EXPECT_EQ(known->group, spec.group) << spec.name;
+    EXPECT_EQ(known->isSwitch, spec.kind == FlagKind::Switch) << spec.name;
+    seen.insert(spec.name);
+  }
+  EXPECT_EQ(seen.size(), flagNames().size()) << "a name without a flag";
+}
+
+static std::vector<std::string> namesOf(const ForeignName &entry) {
+  std::vector<std::string> names = {""};
+  for (const char *c = entry.names; *c; ++c)
+    if (*c == '|')
+      names.emplace_back();
+    else
+      names.back() += *c;
+  return names;
+}
+
+static std::string snakeCase(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+/// The tables of weft train, weft compile and a compiled program.
+namespace {
+struct Place {
+  FlagTable table;
+  FlagParseOptions options;
+};
+} // namespace
+
+static std::vector<Place> places() {
+  static const std::map<std::string, std::string> compiled = {
+      {"batch", "8"}, {"seq", "64"}, {"precision", "f32"}};
+  std::vector<Place> all = {{tableOf(CompileFlag | RunFlag), {}},
+                            {tableOf(CompileFlag | DriverFlag), {}},
+                            {tableOf(RunFlag), {}}};
+  all[2].options.compiledWith = &compiled;
+  return all;
+}
+
+/// The error for `--name VALUE`: message and hint.
+static std::pair<std::string, std::string>
+answer(const Place &place, const std::string &name,
+       const std::string &value = "4") {
+  auto parsed = place.table.parse({"--" + name, value}, place.options);
+  if (parsed)
+    return {"accepted", ""};
+  EXPECT_EQ(parsed.error().code(), ExitCode::Usage);
+  return {parsed.error().message(), parsed.error().hintText()};
+}
+
+static std::string flagOf(const std::string &answer) {
+  return answer.substr(0, answer.find('='));
+}
+
+/// A name is no flag of weft, and belongs to one entry alone.
+TEST(ForeignFlags, namesAreNotWeftsAndStandOnce) {
+  std::set<std::string> seen;
+  for (const auto *list : {&foreignFlags(), &foreignCommands()}) {
+    seen.clear();
+    for (const ForeignName &entry : *list)
+      for (const std::string &name : namesOf(entry)) {
+        EXPECT_EQ(name, kebabCase(name));
+        EXPECT_TRUE(seen.insert(name).second) << name << " stands twice";
+        if (list == &foreignFlags() && name.find('=') == name.npos) {
+          EXPECT_FALSE(findFlagName(name)) << name;
+        }
+        const std::string text = entry.text;
+        EXPECT_TRUE(*entry.answer || !text.empty()) << name;
+        EXPECT_TRUE(text.empty() || text.back() != '.') << text;
+      }
+  }
+  EXPECT_GE(foreignFlags().size(), 60u);
+}
+
+/// The answer is a flag of weft, with a value that it takes.
+TEST(ForeignFlags, answersAreFlags) {
+  const FlagTable all = tableOf(AllFlags);
+  for (const ForeignName &entry : foreignFlags()) {
+    const std::string text = entry.answer;
+    if (text.empty())
+      continue;
+    const FlagSpec *spec = all.find(flagOf(text));
+    ASSERT_TRUE(spec) << text;
+    if (text.find('=') != text.npos) {
+      EXPECT_TRUE(checkFlagValue(*spec, text.substr(text.find('=') + 1)).ok())
+          << text;
+    }
+  }
+}
+
+/// Each name, in both spellings, in each of the three places.
+TEST(ForeignFlags, everyNameIsAnswered) {
+  for (const ForeignName &entry : foreignFlags())
+    for (const std::string &name : namesOf(entry)) {
+      if (name.find('=') != name.npos)
+        continue;
+      for (const Place &place : places()) {
+        for (const std::string &spelling : {name, snakeCase(name)}) {
+          auto [message, hint] = answer(place, spelling);
+          EXPECT_EQ(message, "unknown flag '--" + spelling + "'");
+          EXPECT_EQ(hint.rfind(describeForeign(entry), 0), 0u)
+              << spelling << ": " << hint;
+        }
+        const FlagName *known = findFlagName(flagOf(entry.answer));
+        if (!known || place.table.find(known->name))
+          continue;
+        const std::string hint = answer(place, name).second;
+        const std::string group = known->group == RunFlag ? "; it is a run flag"
+                                                          : "; it is a compile";
+        EXPECT_NE(hint.find(group), hint.npos) << name << ": " << hint;
+      }
+    }
+}
+
+/// A value that another tool gives a flag that weft has too.
+TEST(ForeignFlags, valuesAreAnswered) {
+  for (const ForeignName &entry : foreignFlags())
+    for (const std::string &name : namesOf(entry)) {
+      const size_t equals = name.find('=');
+      if (equals == name.npos)
+        continue;
+      auto [message, hint] =
+          answer(places()[0], name.substr(0, equals), name.substr(equals + 1));
+      EXPECT_EQ(hint, describeForeign(entry)) << message;
+    }
+}
+
+TEST(ForeignFlags, commonOnes) {
+  const std::pair<const char *, const char *> cases[] = {
+      {"learning-rate", "weft's flag is '--lr'"},
+      {"learning_rate", "weft's flag is '--lr'"},
+      {"batch-size", "weft's flag is '--batch'"},
+      {"per_device_train_batch_size", "weft's flag is '--batch'"},
+      {"grad-accum", "weft's flag is '--accum'"},
+      {"gradient_accumulation_steps", "weft's flag is '--accum'"},
+      {"bf16", "weft's flag is '--precision=bf16'"},
+      {"block_size", "weft's flag is '--seq'"},
+      {"max_iters", "weft's flag is '--steps'"},
+      {"iters", "weft's flag is '--steps'"},
+      {"num_train_epochs", "weft's flag is '--epochs'"},
+      {"lr-scheduler-type", "weft's flag is '--lr-schedule'"},
+      {"output-dir", "weft's flag is '--save-dir'"},
+      {"nproc-per-node",
+       "weft's flag is '--mesh'; a program is compiled for its ranks, as in "
+       "--mesh=dp:4, and weft launch starts them"},
+      {"num-layers",
+       "weft has none; sizes of the model are fields of its config.json"},
+      {"wandb_project",
+       "weft's flag is '--metrics'; FILE gets one JSON object per step"},
+      // weft's own, in another spelling or misspelt.
+      {"grad_dtype", "weft writes it '--grad-dtype'"},
+      {"Steps", "weft writes it '--steps'"},
+      {"stpes", "the nearest flag is '--steps'; 'weft --help' lists all"},
+      // Far from all of them.
+      {"banana", "run 'weft --help' for the flags"},
+      {"x", "run 'weft --help' for the flags"},
+  };
+  const Place train = places()[0];
+  for (const auto &[name, hint] : cases)
+    EXPECT_EQ(answer(train, name).second, hint) << name;
+  EXPECT_EQ(answer(train, "epochs").first, "accepted");
+}
+
+TEST(ForeignFlags, aProgramNamesCompileFlags) {
+  const Place program = places()[2];
+  const std::pair<std::vector<const char *>,
+                  std::pair<const char *, const char *>>
+      cases[] = {
+          {{"batch", "4"},
+           {"flag '--batch' is a compile flag and has no effect here: the "
+            "program was compiled with --batch=8",
+            "weft compile MODEL --batch=4 makes a program with it"}},
+          {{"batch", "8"},
+           {"flag '--batch' is a compile flag and has no effect here: the "
+            "program was compiled with --batch=8",
+            "leave it out"}},
+          {{"zero", "3"},
+           {"flag '--zero' is a compile flag and has no effect here",
+            "weft compile MODEL --zero=3 makes a program with it"}},
+          {{"tf32", "x"},
+           {"flag '--tf32' is a compile flag and has no effect here",
+            "weft compile MODEL --tf32 makes a program with it"}},
+          {{"emit", "obj"},
+           {"flag '--emit' is a flag of weft compile and has no effect here",
+            "weft compile MODEL --emit=obj takes it"}},
+          {{"batch-size", "4"},
+           {"unknown flag '--batch-size'",
+            "weft's flag is '--batch'; it is a compile flag, compiled with "
+            "--batch=8: weft compile MODEL --batch=4 makes a program with it"}},
+          {{"bf16", "x"},
+           {"unknown flag '--bf16'",
+            "weft's flag is '--precision=bf16'; it is a compile flag, compiled "
+            "with --precision=f32: weft compile MODEL --precision=bf16 makes a "
+            "program with it"}},
+      };
+  for (const auto &[args, expected] : cases) {
+    auto [message, hint] = answer(program, args[0], args[1]);
+    EXPECT_EQ(message, expected.first);
+    EXPECT_EQ(hint, expected.second);
+  }
+}
+
+TEST(ForeignFlags, weftCompileNamesRunFlags) {
+  const Place compile = places()[1];
+  EXPECT_EQ(answer(compile, "lr", "0.1"),
+            std::pair(std::string("flag '--lr' is a run flag and has no effect "
+                                  "here"),
+                      std::string("./PROGRAM --lr=0.1 takes it, and so does "
+                                  "weft train")));
+  EXPECT_EQ(answer(compile, "learning_rate", "0.1").second,
+            "weft's flag is '--lr'; it is a run flag: ./PROGRAM --lr=0.1 takes "
+            "it, and so does weft train");
+}
+
+TEST(ForeignFlags, valuesOfOtherToolsAreAccepted) {
+  const FlagTable table = tableOf(AllFlags);
+  const std::pair<const char *, const char *> cases[] = {
+      {"precision=fp16", "f16"},
+      {"precision=FP16", "f16"},
+      {"precision=bfloat16", "bf16"},
+      {"precision=BF16", "bf16"},
+      {"precision=float32", "f32"},
+      {"precision=torch.bfloat16", "bf16"},
+      {"optimizer=AdamW", "adamw"},
+      {"optimizer=SGD", "sgd"},
+      {"optimizer=adamw_torch", "adamw"},
+      {"lr-schedule=Cosine", "cosine"},
+      {"lr-schedule=constant_with_warmup", "constant"},
+      {"reduce-dtype=float32", "f32"},
+      {"nesterov=true", "on"},
+      {"nesterov=False", "off"},
+      {"accumulation=no", "off"},
+      {"clip-norm=1", "1"},
+  };
+  for (const auto &[flag, text] : cases) {
+    auto parsed = table.parse({std::string("--") + flag});
+    ASSERT_TRUE(parsed.ok()) << flag << ": " << parsed.error().where();
+    EXPECT_EQ(parsed->getText(flagOf(flag)), text) << flag;
+  }
+  for (const char *flag : {"precision=fp8", "precision=on", "optimizer=lion",
+                           "lr-schedule=polynomial", "nesterov=maybe"})
+    EXPECT_FALSE(table.parse({std::string("--") + flag}).ok()) << flag;
+}
+
+TEST(ForeignCommands, areAnswered) {
+  EXPECT_EQ(describeForeignCommand(*findForeignCommand("generate")),
+            "weft train MODEL --generate PROMPT does that; --init-from or "
+            "--resume names weights");
+  EXPECT_EQ(describeForeignCommand(*findForeignCommand("tokenize")),
+            "weft has none; text is read as bytes, and --data takes files of "
+            "tokens");
+  EXPECT_EQ(findForeignCommand("train"), nullptr);
+  EXPECT_EQ(findForeignCommand("run|start"), nullptr);
+  // Flags in answers are flags of the command.
+  const std::set<std::string> own = {"--version", "--grad", "--profile"};
+  for (const ForeignName &entry : foreignCommands()) {
+    std::string word;
+    for (const char *c = entry.answer;; ++c) {
+      if (*c && *c != ' ') {
+        word += *c;
+        continue;
+      }
+      if (word.rfind("--", 0) == 0 && !own.count(word)) {
+        EXPECT_TRUE(findFlagName(flagOf(word).substr(2))) << word;
+      }
+      word.clear();
+      if (!*c)
+        break;
+    }
+  }
+}
