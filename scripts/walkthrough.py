@@ -25,8 +25,9 @@ def compile_dumps(weft, top, last):
 
 
 def read(path):
+    """A dump without its last line, the digest of the others."""
     with open(path) as f:
-        return f.read()
+        return re.sub(r"// weft: xxh3 .*\n\Z", "", f.read())
 
 
 def phase_table(weft):

@@ -3,6 +3,7 @@
 #include "weft/Interp/TensorFile.h"
 
 #include "weft/Formats/Half.h"
+#include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/Safetensors.h"
 #include "weft/Formats/Text.h"
 
@@ -141,8 +142,8 @@ Status saveTensors(const std::string &path, const TensorMap &tensors,
   std::vector<TensorSpec> specs;
   for (const auto &[name, tensor] : tensors)
     specs.push_back({name, typeOf(tensor.kind(), mode), tensor.shape()});
-  Expected<SafetensorsWriter> writer =
-      SafetensorsWriter::create(path, std::move(specs));
+  Expected<SafetensorsWriter> writer = SafetensorsWriter::create(
+      path, std::move(specs), {{writtenByKey, "tensors"}});
   if (!writer)
     return writer.takeError();
   for (const auto &[name, tensor] : tensors) {

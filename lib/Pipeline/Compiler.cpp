@@ -6,6 +6,7 @@
 #include "KernelsAhead.h"
 
 #include "weft/Formats/OutputFile.h"
+#include "weft/Formats/OwnFiles.h"
 #include "weft/Frontend/Frontend.h"
 #include "weft/Memory/MemoryReport.h"
 #include "weft/Pipeline/CompileFlags.h"
@@ -341,7 +342,8 @@ Status Compiler::dump(int index) {
   if (error)
     return storageError("cannot make the folder: " + error.message())
         .at(folder.string());
-  return writeFile((folder / phases().dumpFileName(index)).string(), text());
+  return writeFile((folder / phases().dumpFileName(index)).string(),
+                   sealText(text(), "//"));
 }
 
 Status Compiler::verify() {

@@ -277,6 +277,7 @@ FailureOr<std::string> weft::describeTimeline(ModuleOp module) {
   }
   Json json = Json::object();
   json.set("displayTimeUnit", "ms");
+  json.set("otherData", Json::object()).set("weft", "timeline");
   json.set("traceEvents", std::move(events));
   return json.pretty();
 }

@@ -106,6 +106,7 @@ OUTCOMES = {
     "progress": nothing("json"),
     "trace": nothing("trace.json"),
     "dump-grads": nothing("grads.safetensors"),
+    "overwrite": nothing("on"),
     "threads": nothing("1"),
     "loopback": Change("2", code=2, error="--loopback expects 1 for a program of one rank, but got 2"),
     "timeout": Change("9", code=2, error="--timeout expects a program of several ranks"),

@@ -4,6 +4,7 @@
 #include "weft/Formats/Flags.h"
 #include "weft/Formats/MicroSteps.h"
 #include "weft/Formats/Names.h"
+#include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StandardStreams.h"
 #include "weft/Formats/Text.h"
 #include "weft/Frontend/Frontend.h"
@@ -60,6 +61,8 @@ static const std::vector<FlagSpec> flagSpecs = {
     {"save-state", FlagKind::String, DriverFlag, "", "FILE",
      "write parameters and states as safetensors", "", -kNoLimit, kNoLimit, "",
      FlagFile::Written},
+    {"overwrite", FlagKind::Switch, DriverFlag, "", "",
+     "let outputs replace files that weft did not write"},
     {"print", FlagKind::Switch, DriverFlag, "on", "",
      "print outputs and written states"},
     {"each-rank", FlagKind::Switch, DriverFlag, "off", "",
@@ -150,7 +153,10 @@ static Status readSettings(const FlagValues &flags, Settings &settings) {
   std::vector<FileUse> inputs = flags.files(FlagFile::Read);
   for (const std::string &file : settings.files)
     inputs.push_back({"the module", file});
-  if (Status status = checkOutputPaths(flags.files(FlagFile::Written), inputs);
+  const std::vector<FileUse> outputs = flags.files(FlagFile::Written);
+  if (Status status = checkOutputPaths(outputs, inputs); !status)
+    return status;
+  if (Status status = checkReplaced(outputs, flags.getSwitch("overwrite"));
       !status)
     return status;
   if (Status status = readSource(flags, "inputs", "random", settings.inputSeed,

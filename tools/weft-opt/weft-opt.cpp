@@ -1,27 +1,58 @@
 //===- weft-opt.cpp - Runs weft passes on a file --------------------------===//
 
-#include "weft/Formats/OutputPaths.h"
+#include "weft/Formats/InputFile.h"
+#include "weft/Formats/OutputFile.h"
+#include "weft/Formats/OwnFiles.h"
 #include "weft/Pipeline/InitAll.h"
 #include "weft/Support/ToolMain.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
+#include "llvm/Support/CommandLine.h"
+
 using namespace weft;
+
+static Status checkOutput(const std::string &input, const std::string &output,
+                          bool overwrites) {
+  const std::vector<FileUse> outputs = {{"-o", output}};
+  if (Status status = checkOutputPaths(outputs, {{"the input", input}});
+      !status)
+    return status;
+  return checkReplaced(outputs, overwrites);
+}
+
+/// Text gets the seal by which it may be replaced; bytecode has no comments.
+static Status writeResult(const std::string &from, const std::string &output) {
+  auto text = readFile(from, std::numeric_limits<int64_t>::max());
+  if (!text)
+    return text.takeError();
+  const bool isBytecode = text->compare(0, 4, "ML\xefR") == 0;
+  return writeFile(output,
+                   isBytecode ? *text : sealText(std::move(*text), "//"));
+}
 
 static int run(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registerAllDialects(registry);
   registerAllPasses();
+  llvm::cl::opt<bool> overwrites(
+      "overwrite",
+      llvm::cl::desc("Let the output replace a file that weft did not write"));
   auto [input, output] = mlir::registerAndParseCLIOptions(
       argc, argv, "weft pass driver\n", registry);
-  if (output != "-")
-    if (Status status =
-            checkOutputPaths({{"-o", output}}, {{"the input", input}});
-        !status)
-      return status.error().report();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, input, output, registry));
+  if (output == "-" || isWrittenInPlace(output))
+    return mlir::asMainReturnCode(
+        mlir::MlirOptMain(argc, argv, input, output, registry));
+  if (Status status = checkOutput(input, output, overwrites); !status)
+    return status.error().report();
+  auto temporary = Temporary::file(output + ".tmp");
+  if (!temporary)
+    return temporary.takeError().at(output).report();
+  if (failed(mlir::MlirOptMain(argc, argv, input, temporary->path(), registry)))
+    return mlir::asMainReturnCode(llvm::failure());
+  Status status = writeResult(temporary->path(), output);
+  return status ? 0 : status.error().report();
 }
 
 int main(int argc, char **argv) {

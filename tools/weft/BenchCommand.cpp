@@ -5,6 +5,7 @@
 #include "MlirFlags.h"
 
 #include "weft/Formats/OutputFile.h"
+#include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StandardStreams.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/OverlapFit.h"
@@ -30,6 +31,8 @@ FlagTable weft::benchFlags() {
       {"output", FlagKind::String, DriverFlag, "", "FILE",
        "the cost table; default: standard output", "", 0, 0, "o",
        FlagFile::Written},
+      {"overwrite", FlagKind::Switch, DriverFlag, "", "",
+       "let the table replace a file that weft did not write"},
       {"ranks", FlagKind::Int, DriverFlag, "1", "N",
        "ranks that run at once, whose links are measured too", "", 1, 64},
       {"loopback", FlagKind::Switch, DriverFlag, "", "",
@@ -326,7 +329,10 @@ static Status checkFlags(const FlagValues &flags) {
         .hint("install openmpi-bin, or measure threads: --loopback");
   if (!flags.isSet("output") || flags.getString("output") == "-")
     return Status::success();
-  if (Status status = checkOutputPaths(flags.files(FlagFile::Written), {});
+  const std::vector<FileUse> outputs = flags.files(FlagFile::Written);
+  if (Status status = checkOutputPaths(outputs, {}); !status)
+    return status;
+  if (Status status = checkReplaced(outputs, flags.getSwitch("overwrite"));
       !status)
     return status;
   if (isWrittenInPlace(flags.getString("output")))
@@ -340,7 +346,7 @@ static Status checkFlags(const FlagValues &flags) {
 
 static Status writeResult(const FlagValues &flags, const std::string &text) {
   if (flags.isSet("output") && flags.getString("output") != "-")
-    return writeFile(flags.getString("output"), text);
+    return writeFile(flags.getString("output"), sealText(text, "#"));
   printText(text);
   return Status::success();
 }

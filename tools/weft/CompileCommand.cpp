@@ -6,6 +6,7 @@
 #include "Simulate.h"
 
 #include "weft/Formats/OutputFile.h"
+#include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StandardStreams.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Compiler.h"
@@ -61,9 +62,15 @@ static Expected<int> lastPhase(const FlagValues &flags,
                                                                 : Level::Llvm);
 }
 
-static Status writeText(const FlagValues &flags, const std::string &text) {
-  if (flags.isSet("output") && flags.getString("output") != "-")
-    return writeFile(flags.getString("output"), text);
+/// A file tells by its last line that weft wrote it: a comment that begins with
+/// `comment`, if the format has some.
+static Status writeText(const FlagValues &flags, const std::string &text,
+                        std::string_view comment) {
+  const std::string &output = flags.getString("output");
+  if (flags.isSet("output") && output != "-")
+    return writeFile(output, comment.empty() || isWrittenInPlace(output)
+                                 ? text
+                                 : sealText(text, comment));
   // finishOutput() in main() says whether it got there.
   printText(text);
   return Status::success();
@@ -77,15 +84,20 @@ static Status emitResult(Compiler &compiler, const std::string &model) {
       emit == "plan") {
     if (Status status = compiler.verify(); !status)
       return status;
-    return writeText(flags, compiler.text());
+    return writeText(flags, compiler.text(), "//");
   }
-  if (emit == "timeline" || emit == "llvm" || emit == "ptx") {
-    Expected<std::string> code = emit == "timeline" ? compiler.timeline()
-                                 : emit == "llvm"   ? compiler.llvmIr()
-                                                    : compiler.ptx();
+  if (emit == "timeline") {
+    Expected<std::string> slices = compiler.timeline();
+    if (!slices)
+      return slices.takeError();
+    return writeText(flags, *slices, "");
+  }
+  if (emit == "llvm" || emit == "ptx") {
+    Expected<std::string> code =
+        emit == "llvm" ? compiler.llvmIr() : compiler.ptx();
     if (!code)
       return code.takeError();
-    return writeText(flags, *code);
+    return writeText(flags, *code, emit == "llvm" ? ";" : "//");
   }
   std::string output = outputName(flags, model);
   if (emit == "exe") {

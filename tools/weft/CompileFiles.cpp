@@ -2,6 +2,7 @@
 
 #include "CompileFiles.h"
 
+#include "weft/Formats/OwnFiles.h"
 #include "weft/Frontend/Frontend.h"
 #include "weft/Pipeline/Link.h"
 #include "weft/Pipeline/Target.h"
@@ -51,6 +52,14 @@ static std::vector<FileUse> outputFiles(const FlagValues &flags,
   return outputs;
 }
 
+static Status checkOutputs(const FlagValues &flags,
+                           const std::vector<FileUse> &outputs,
+                           const std::vector<FileUse> &inputs) {
+  if (Status status = checkOutputPaths(outputs, inputs); !status)
+    return status;
+  return checkReplaced(outputs, flags.getSwitch("overwrite"));
+}
+
 Expected<std::vector<FileUse>> weft::compileInputs(const FlagValues &flags,
                                                    const std::string &model) {
   Expected<std::shared_ptr<const Target>> target = findTarget(flags);
@@ -77,7 +86,7 @@ Status weft::checkCompileFiles(const FlagValues &flags,
   Expected<std::vector<FileUse>> inputs = compileInputs(flags, model);
   if (!inputs)
     return inputs.takeError();
-  return checkOutputPaths(outputFiles(flags, model, phases, last), *inputs);
+  return checkOutputs(flags, outputFiles(flags, model, phases, last), *inputs);
 }
 
 Status weft::checkRecordedWeights(Compiler &compiler, const std::string &model,
@@ -89,6 +98,7 @@ Status weft::checkRecordedWeights(Compiler &compiler, const std::string &model,
     if (auto entry = llvm::dyn_cast<mlir::DictionaryAttr>(file))
       if (auto path = entry.getAs<mlir::StringAttr>("path"))
         inputs.push_back({"the initial weights", path.str()});
-  return checkOutputPaths(
+  return checkOutputs(
+      compiler.flags(),
       outputFiles(compiler.flags(), model, compiler.phases(), last), inputs);
 }

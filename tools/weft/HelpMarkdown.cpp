@@ -19,15 +19,17 @@
 
 using namespace weft;
 
-/// Every flag of `weft train`: compile, driver and run flags in one table; and
-/// what other commands have flags for.
+/// Driver, compile and run flags, and the flags of other commands. The tables
+/// are those of `weft compile` and of `weft train`: driver and run flags may
+/// share a name.
 static Expected<std::string> flagsMarkdown() {
-  FlagTable table(compileFlags());
-  table.add(driverFlags());
-  table.add(describedRunFlags());
-  if (Status status = table.checkTable(); !status)
-    return status.takeError();
-  std::string text = table.markdown();
+  FlagTable compile(compileFlags()), train(compileFlags());
+  compile.add(driverFlags());
+  train.add(describedRunFlags());
+  for (const FlagTable *table : {&compile, &train})
+    if (Status status = table->checkTable(); !status)
+      return status.takeError();
+  std::string text = compile.markdown() + "\n" + train.markdown(RunFlag);
   for (const auto &[title, more] :
        {std::pair("weft compile --dry-run", FlagTable(simulateFlags())),
         std::pair("weft bench", benchFlags())})

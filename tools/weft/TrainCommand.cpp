@@ -9,6 +9,7 @@
 #include "RunFlagHelp.h"
 
 #include "weft/Formats/Digest.h"
+#include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StandardStreams.h"
 #include "weft/Frontend/Frontend.h"
 #include "weft/Pipeline/CompileFlags.h"
@@ -177,8 +178,10 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
   Expected<std::vector<FileUse>> inputs = compileInputs(*compilerFlags, model);
   if (!inputs)
     return inputs.takeError();
-  if (Status status =
-          checkOutputPaths(flags->files(FlagFile::Written), *inputs);
+  const std::vector<FileUse> outputs = flags->files(FlagFile::Written);
+  if (Status status = checkOutputPaths(outputs, *inputs); !status)
+    return status.takeError();
+  if (Status status = checkReplaced(outputs, flags->getSwitch("overwrite"));
       !status)
     return status.takeError();
   Expected<Program> program = findProgram(*compilerFlags, model);

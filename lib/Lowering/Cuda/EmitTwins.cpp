@@ -171,9 +171,11 @@ void TableWriter::write(StringRef chip, StringRef digest, bool isChecked) {
       makeText(chip), makeText(digest), makeText(""),
       builder.getInt32(uint32_t(twins.size())), list, makeBound("__start_"),
       makeBound("__stop_"));
-  new llvm::GlobalVariable(code, type, /*isConstant=*/true,
-                           llvm::GlobalValue::ExternalLinkage, table,
-                           "weft_twins");
+  auto *twinsTable = new llvm::GlobalVariable(
+      code, type, /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage,
+      table, "weft_twins");
+  // By which OwnFiles.h knows the library.
+  twinsTable->setSection(".weft.twins");
 }
 
 //===----------------------------------------------------------------------===//

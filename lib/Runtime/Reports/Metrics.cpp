@@ -46,10 +46,11 @@ static Expected<Json> readHeader(std::string_view text,
     if (auto json = parseJson(text.substr(0, end), path); json)
       if (isHeader(*json))
         return json;
-  return inputError("expects the metrics of a run, whose first line describes "
+  return usageError("expects the metrics of a run, whose first line describes "
                     "it, but got another file")
       .at(path)
-      .hint("it stays as it is; choose another --metrics");
+      .hint("it stays as it is; choose another --metrics, or --overwrite "
+            "replaces it");
 }
 
 static Status checkSameModel(const Json &header, const std::string &now,
@@ -115,7 +116,8 @@ static Expected<MetricsStart> keptLines(std::string_view text, int64_t step,
 
 Expected<MetricsStart> weft::startMetrics(const std::string &path,
                                           const std::string &header,
-                                          std::optional<int64_t> keptStep) {
+                                          std::optional<int64_t> keptStep,
+                                          bool overwrites) {
   auto old = oldText(path);
   if (!old)
     return old.takeError();
@@ -127,6 +129,8 @@ Expected<MetricsStart> weft::startMetrics(const std::string &path,
   if (!*old)
     return anew;
   auto oldHeader = readHeader(**old, path);
+  if (!oldHeader && overwrites)
+    return anew;
   if (!oldHeader)
     return oldHeader.takeError();
   if (!keptStep) {

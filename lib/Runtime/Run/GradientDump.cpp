@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "weft/Formats/RankDivisors.h"
+#include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/Safetensors.h"
 #include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
@@ -70,7 +71,8 @@ void GradientDump::open(const std::string &path,
   std::vector<TensorSpec> specs;
   for (const NamedTensor &tensor : tensors)
     specs.push_back({tensor.param, tensorTypeOf(tensor.dtype()), tensor.shape});
-  auto made = SafetensorsWriter::create(path, specs);
+  auto made =
+      SafetensorsWriter::create(path, specs, {{writtenByKey, "gradients"}});
   if (made)
     file = std::move(*made);
   else

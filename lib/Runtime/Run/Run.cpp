@@ -4,6 +4,7 @@
 
 #include "weft/Formats/Names.h"
 #include "weft/Formats/OutputFile.h"
+#include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StandardStreams.h"
 #include "weft/Runtime/Checkpoints/Replicas.h"
 #include "weft/Runtime/Devices/Device.h"
@@ -43,7 +44,9 @@ Status Run::checkFiles() const {
   if (options.initFrom.empty())
     for (const InitialFile &file : metadata.initialWeights)
       add({"the initial weights", locateWeights(file.path, executablePath)});
-  return checkOutputPaths(options.filesWritten, inputs);
+  if (Status s = checkOutputPaths(options.filesWritten, inputs); !s)
+    return s;
+  return checkReplaced(options.filesWritten, options.overwrites);
 }
 
 Status Run::openInputs() {
@@ -114,7 +117,8 @@ Expected<MetricsStart> Run::metricsStart() const {
     keptStep = keepAllSteps;
   else if (resume)
     keptStep = state.step;
-  return startMetrics(options.metrics, metricsHeader(), keptStep);
+  return startMetrics(options.metrics, metricsHeader(), keptStep,
+                      options.overwrites);
 }
 
 /// Whether the run that is continued has written the same metrics file.

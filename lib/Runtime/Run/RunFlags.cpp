@@ -138,6 +138,7 @@ static std::vector<FlagSpec> outputFlags() {
            FlagFile::Written),
       text("dump-grads", "FILE", "gradients of the first step, as safetensors",
            FlagFile::Written),
+      toggle("overwrite", "let outputs replace files that weft did not write"),
   };
 }
 

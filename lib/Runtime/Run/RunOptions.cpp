@@ -119,6 +119,7 @@ static void readOutput(const FlagValues &flags, RunOptions &out) {
   out.version = flags.getSwitch("version");
   out.filesRead = flags.files(FlagFile::Read);
   out.filesWritten = flags.files(FlagFile::Written);
+  out.overwrites = flags.getSwitch("overwrite");
 }
 
 /// Flags that were given and would do nothing without another one. One that the
@@ -167,6 +168,8 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out,
        "a run that trains (--steps above 0) or evaluates"},
       {"trace", writes, training},
       {"dump-grads", writes, training},
+      {"overwrite", !out.filesWritten.empty(),
+       "--metrics, --trace, --dump-grads or --tune"},
       {"save-dir", writes || reads, training},
       {"save-every", writes, training},
       {"keep", writes, training},

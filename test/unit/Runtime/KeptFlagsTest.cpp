@@ -259,10 +259,10 @@ TEST(KeptFlags, aRecordKeepsTheDevice) {
 /// What a resumed run does with a flag is decided, and told, for each of them.
 TEST(KeptFlags, everyFlagIsKeptOrNot) {
   const std::set<std::string> notKept = {
-      "shuffle", "stop-after", "seed",    "init-from",     "save-dir",
-      "resume",  "eval-only",  "trace",   "dump-grads",    "progress",
-      "threads", "loopback",   "timeout", "no-graph",      "dry-run",
-      "tune",    "version",    "help",    "check-replicas"};
+      "shuffle", "stop-after", "seed",    "init-from",      "save-dir",
+      "resume",  "eval-only",  "trace",   "dump-grads",     "progress",
+      "threads", "loopback",   "timeout", "no-graph",       "dry-run",
+      "tune",    "version",    "help",    "check-replicas", "overwrite"};
   std::set<std::string> kept, all;
   for (const KeptFlag &flag : keptFlags())
     kept.insert(flag.name);

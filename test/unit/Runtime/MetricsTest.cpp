@@ -31,8 +31,8 @@ protected:
     return result;
   }
   void expectUntouched(const ToolResult &run, const std::string &bytes,
-                       const std::string &message) {
-    expectError(run, 3, message);
+                       const std::string &message, int status = 3) {
+    expectError(run, status, message);
     EXPECT_EQ(read("m"), bytes);
     EXPECT_EQ(list("a"), Args{"step_00000006"});
   }
@@ -40,18 +40,22 @@ protected:
   std::string whole;
 };
 
-TEST_F(MetricsTest, aFileOfSomethingElseIsNeverOverwritten) {
+TEST_F(MetricsTest, aFileOfSomethingElseIsOverwrittenOnlyWhenAsked) {
   for (const char *text : {"my thesis\n", "no line end", "{\"weft\":1}\n",
                            "[1]\n", "\n", "{\"step\":1,\"loss\":2.0}\n"}) {
     write("m", text);
     const std::string message =
         "m: expects the metrics of a run, whose first line describes it, but "
         "got another file\n";
-    expectUntouched(resume(), text, message);
-    expectUntouched(train({"--steps", "2", "--metrics", "m"}), text, message);
+    expectUntouched(resume(), text, message, 2);
+    expectUntouched(train({"--steps", "2", "--metrics", "m"}), text, message,
+                    2);
     expectUntouched(train({"--steps", "2", "--metrics", "m", "--dry-run"}),
-                    text, message);
+                    text, message, 2);
   }
+  auto run = train({"--steps", "2", "--metrics", "m", "--overwrite"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(lines("m").size(), 3u);
 }
 
 TEST_F(MetricsTest, aNewRunReplacesTheMetricsOfAnEarlierOneAndSaysSo) {

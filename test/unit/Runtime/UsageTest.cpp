@@ -214,6 +214,9 @@ TEST_F(UsageTest, outputsThatAreInputs) {
               "./m: --trace expects a file of its own, but got that of "
               "--metrics, 'm'\n");
   EXPECT_FALSE(exists("m"));
+  expectError(train({"--steps", "1", "--overwrite"}), 2,
+              "--overwrite expects --metrics, --trace, --dump-grads or "
+              "--tune\n");
   EXPECT_EQ(read("text.txt"), before);
   EXPECT_EQ(
       train({"--steps", "1", "--metrics", "/dev/null", "--trace", "/dev/null"})

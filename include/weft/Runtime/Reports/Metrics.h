@@ -32,11 +32,12 @@ constexpr int64_t keepAllSteps = INT64_MAX;
 /// Reads what is there and writes nothing. Without `keptStep` the file begins
 /// anew with `header`; else its own header and the lines up to that step stay,
 /// without a last line that a crash has torn. A file of something else, or with
-/// a line that is no metrics line, is an input error: it is never cut or
-/// overwritten.
+/// a line that is no metrics line, is an error: it is never cut or overwritten,
+/// except that the user `overwrites` a file of something else.
 Expected<MetricsStart> startMetrics(const std::string &path,
                                     const std::string &header,
-                                    std::optional<int64_t> keptStep);
+                                    std::optional<int64_t> keptStep,
+                                    bool overwrites = false);
 
 class MetricsLog {
 public:

@@ -70,6 +70,7 @@ struct RunOptions : DataOptions, ResumeOptions {
   RunRecord record; // for the next checkpoints, without the data
   /// The files that flags name, by use.
   std::vector<FileUse> filesRead, filesWritten;
+  bool overwrites = false; // files that weft did not write
   /// Hyper-parameters that were given on the command line, by flag name.
   std::vector<std::string> given;
   /// What all processes of a run have to be told alike: "--lr=0.1".
