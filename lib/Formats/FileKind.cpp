@@ -38,9 +38,21 @@ static const Magic kMagics[] = {
       false}},
     {std::string_view("PAR1", 4),
      {"a Parquet file", "write its text column to a text file", false}},
-    {std::string_view("\x1f\x8b", 2), {"a gzip archive", kUnpack, false}},
+    {std::string_view("\x1f\x8b\x08", 3), {"a gzip archive", kUnpack, false}},
     {std::string_view("\x28\xb5\x2f\xfd", 4),
      {"a zstd archive", kUnpack, false}},
+    {std::string_view("\xfd"
+                      "7zXZ",
+                      5),
+     {"an xz archive", kUnpack, false}},
+    {std::string_view("BZh91AY&SY", 10), {"a bzip2 archive", kUnpack, false}},
+    {std::string_view("7z\xbc\xaf", 4), {"a 7z archive", kUnpack, false}},
+    {std::string_view("ARROW1\0\0", 8),
+     {"an Arrow file", "write its text column to a text file", false}},
+    {std::string_view("SQLite format 3", 15),
+     {"an SQLite database", "write its text column to a text file", false}},
+    {std::string_view("%PDF-", 5),
+     {"a PDF file", "pdftotext makes text of it", false}},
     {std::string_view("\x7f"
                       "ELF",
                       4),
@@ -60,12 +72,13 @@ static const Magic kMagics[] = {
 static FileKind guessTorch(std::string_view head) {
   if (head.substr(0, 4) == std::string_view("PK\3\4", 4)) {
     if (head.find("data.pkl") != head.npos)
-      return {"a PyTorch file (zip)", kSaveTorch, false};
+      return {"a PyTorch file (zip)", kSaveTorch, false, false, true};
     return {"a zip archive", kUnpack, false};
   }
   // PROTO and a version, then what a pickle of a dictionary begins with.
   if (head.size() > 3 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5)
-    return {"a Python pickle, as old PyTorch files are", kSaveTorch, false};
+    return {"a Python pickle, as old PyTorch files are", kSaveTorch, false,
+            false, true};
   return {};
 }
 

@@ -1,8 +1,8 @@
 //===- SafetensorsModel.cpp - Weights in one file or several --------------===//
 
-#include "weft/Formats/FileKind.h"
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Safetensors.h"
+#include "weft/Formats/WeightFiles.h"
 
 #include <set>
 #include <sys/stat.h>
@@ -10,7 +10,6 @@
 namespace weft {
 
 static const char singleName[] = "/model.safetensors";
-static const char torchName[] = "/pytorch_model.bin";
 static const char indexName[] = "/model.safetensors.index.json";
 
 static bool isDirectory(const std::string &path) {
@@ -18,9 +17,10 @@ static bool isDirectory(const std::string &path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+/// A link to no file counts: opening it says so.
 static bool exists(const std::string &path) {
   struct stat info;
-  return ::stat(path.c_str(), &info) == 0;
+  return ::lstat(path.c_str(), &info) == 0;
 }
 
 bool SafetensorsModel::existsIn(const std::string &folder) {
@@ -58,6 +58,18 @@ const std::string &SafetensorsModel::dropWrappers() {
   return wrapperPrefix;
 }
 
+static Error noWeightsIn(const std::string &folder) {
+  Error error = inputError("expects model.safetensors or "
+                           "model.safetensors.index.json, but the folder has "
+                           "neither");
+  auto unread = findUnreadWeights(folder);
+  if (!unread)
+    return unread.takeError();
+  if (!unread->empty())
+    error.hint(unreadWeightsHint(unread->front()));
+  return error.at(folder);
+}
+
 Expected<SafetensorsModel> SafetensorsModel::open(const std::string &path) {
   SafetensorsModel model;
   model.name = path;
@@ -70,12 +82,7 @@ Expected<SafetensorsModel> SafetensorsModel::open(const std::string &path) {
   else if (exists(path + indexName))
     status = model.openIndex(path + indexName);
   else
-    return inputError("expects model.safetensors or "
-                      "model.safetensors.index.json, but the folder has "
-                      "neither")
-        .at(path)
-        .hint(exists(path + torchName) ? guessFileKind(path + torchName).hint
-                                       : "");
+    return noWeightsIn(path);
   if (!status)
     return status.takeError();
   return model;

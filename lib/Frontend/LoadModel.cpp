@@ -132,6 +132,8 @@ loadConfig(const std::string &path, const FrontendOptions &options,
   op->setAttr("weft.tokenizer_files",
               b.getStrArrayAttr(SmallVector<llvm::StringRef>(tokenizer.begin(),
                                                              tokenizer.end())));
+  if (failed(recordCompanions(*module, folder)))
+    return failure();
   if (options.weights && failed(recordWeights(*module, *family, folder)))
     return failure();
   if (failed(verify(*module)))

@@ -3,6 +3,7 @@
 #include "weft/Frontend/Frontend.h"
 
 #include "weft/Formats/Safetensors.h"
+#include "weft/Formats/WeightFiles.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -22,6 +23,27 @@ std::vector<std::string> weft::tokenizerFilesIn(StringRef folder) {
   return found;
 }
 
+std::vector<std::string> weft::companionFilesIn(StringRef folder) {
+  std::vector<std::string> found;
+  for (const std::string &name : companionNames()) {
+    SmallString<128> path(folder);
+    sys::path::append(path, name);
+    // A link to no file counts: loadModel refuses it.
+    if (sys::fs::exists(path) || sys::fs::is_symlink_file(path))
+      found.push_back(name);
+  }
+  return found;
+}
+
+/// Files that decide whether the model has weights, in a form that weft reads
+/// or in another.
+static std::vector<std::string> weightFilesIn(const std::string &folder) {
+  if (weft::SafetensorsModel::existsIn(folder))
+    return weft::SafetensorsModel::filesOf(folder);
+  auto unread = weft::findUnreadWeights(folder);
+  return unread ? std::move(*unread) : std::vector<std::string>();
+}
+
 std::vector<std::string> weft::modelFiles(const std::string &model) {
   SmallString<128> text(model);
   if (sys::fs::is_directory(model))
@@ -31,10 +53,9 @@ std::vector<std::string> weft::modelFiles(const std::string &model) {
     return files;
   StringRef folder = sys::path::parent_path(text);
   const std::string place = folder.empty() ? "." : folder.str();
-  if (SafetensorsModel::existsIn(place))
-    for (const std::string &file : SafetensorsModel::filesOf(place))
-      files.push_back(file);
-  for (const std::string &name : tokenizerFilesIn(folder)) {
+  for (std::string &file : weightFilesIn(place))
+    files.push_back(std::move(file));
+  for (const std::string &name : companionFilesIn(folder)) {
     SmallString<128> path(folder);
     sys::path::append(path, name);
     files.push_back(path.str().str());

@@ -3,6 +3,8 @@
 #include "Weights.h"
 
 #include "weft/Formats/Safetensors.h"
+#include "weft/Formats/WeightFiles.h"
+#include "weft/Frontend/Frontend.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -14,6 +16,19 @@ using namespace mlir;
 using namespace weft;
 
 namespace {
+/// Tensors that are wrong in the same respect.
+struct Mismatches {
+  std::string file, first; // the path and the message of the first
+  size_t count = 0;
+
+  void add(const std::string &path, std::string text) {
+    if (count++ == 0) {
+      file = path;
+      first = std::move(text);
+    }
+  }
+};
+
 /// Compares the tensors of a file with the parameters of a module.
 class WeightCheck {
 public:
@@ -22,8 +37,8 @@ public:
       : weights(weights), family(family), context(context) {}
 
   void checkParam(ParamOp param);
-  void checkExtra();
-  bool succeeded() const { return !failedFlag; }
+  /// Reports an error for each cause, not for each tensor.
+  LogicalResult finish();
 
 private:
   using Entry = SafetensorsModel::Entry;
@@ -36,6 +51,10 @@ private:
   const Entry *find(llvm::StringRef name);
   void checkTensor(ParamOp param, const Entry &entry);
   void checkTied(ParamOp param, const Entry &entry);
+  void findExtra();
+  bool reportPrefix();
+  void reportNames();
+  void report(const Mismatches &found);
   InFlightDiagnostic error(const std::string &file) {
     failedFlag = true;
     return emitError(fileLocation(context, file, 0));
@@ -45,6 +64,9 @@ private:
   const ModelFamily &family;
   MLIRContext &context;
   std::set<std::string> used;
+  std::vector<std::string> missing; // names of parameters
+  std::vector<const Entry *> extra; // tensors of no parameter
+  Mismatches types, shapes;
   bool failedFlag = false;
 };
 } // namespace
@@ -68,8 +90,7 @@ void WeightCheck::checkParam(ParamOp param) {
     return;
   }
   if (!entry) {
-    error(weights.path()) << "expects a tensor '" << param.getSymName()
-                          << "', but there is none";
+    missing.push_back(param.getSymName().str());
     return;
   }
   checkTensor(param, *entry);
@@ -81,17 +102,17 @@ void WeightCheck::checkTensor(ParamOp param, const Entry &entry) {
   if (info.type != weft::TensorType::F32 &&
       info.type != weft::TensorType::F16 &&
       info.type != weft::TensorType::BF16) {
-    error(entry.file->path())
-        << "tensor '" << name << "': expects type F32, F16 or BF16, but got "
-        << tensorTypeName(info.type);
+    types.add(entry.file->path(),
+              "tensor '" + name + "': expects type F32, F16 or BF16, but got " +
+                  tensorTypeName(info.type));
     return;
   }
   ArrayRef<int64_t> shape = param.getTensorType().getShape();
   if (shape != ArrayRef<int64_t>(info.shape)) {
-    error(entry.file->path())
-        << "tensor '" << name << "': expects shape "
-        << shapeText(std::vector<int64_t>(shape.begin(), shape.end()))
-        << ", but got " << shapeText(info.shape);
+    shapes.add(entry.file->path(),
+               "tensor '" + name + "': expects shape " +
+                   shapeText(std::vector<int64_t>(shape.begin(), shape.end())) +
+                   ", but got " + shapeText(info.shape));
     return;
   }
   if (nameOf(info) != param.getSymName())
@@ -124,7 +145,7 @@ void WeightCheck::checkTied(ParamOp param, const Entry &entry) {
   Expected<std::string> other = digestTensor(*target);
   if (!own || !other) {
     failedFlag = true;
-    (void)report(context, own ? other.error() : own.error());
+    (void)weft::report(context, own ? other.error() : own.error());
     return;
   }
   if (*own != *other)
@@ -134,12 +155,122 @@ void WeightCheck::checkTied(ParamOp param, const Entry &entry) {
         << "', to which the configuration ties it, and is not used";
 }
 
-void WeightCheck::checkExtra() {
+void WeightCheck::findExtra() {
   for (const auto &[name, entry] : weights.tensors())
     if (!used.count(name) && !family.isBuffer(name))
-      error(entry.file->path())
-          << "expects only tensors of the model, but got '"
-          << printable(name, 200) << "'";
+      extra.push_back(&entry);
+}
+
+/// " and 27 others", or nothing.
+static std::string andOthers(size_t count) {
+  if (count < 2)
+    return "";
+  return count == 2 ? " and another"
+                    : " and " + std::to_string(count - 1) + " others";
+}
+
+/// The front of the first of `names` that ends with `name`.
+static std::optional<std::string>
+findPrefix(llvm::StringRef name, llvm::ArrayRef<std::string> names) {
+  for (llvm::StringRef longer : names)
+    if (longer.size() > name.size() && longer.ends_with("." + name.str()))
+      return longer.drop_back(name.size()).str();
+  return std::nullopt;
+}
+
+/// Whether `longer` are the names `shorter` behind `prefix`.
+static bool areBehind(const std::string &prefix,
+                      llvm::ArrayRef<std::string> shorter,
+                      llvm::ArrayRef<std::string> longer) {
+  std::set<std::string> names(longer.begin(), longer.end());
+  return llvm::all_of(shorter, [&](const std::string &name) {
+    return names.count(prefix + name);
+  });
+}
+
+/// `names` without `prefix`; nothing unless all begin with it.
+static std::vector<std::string> dropPrefix(llvm::StringRef prefix,
+                                           llvm::ArrayRef<std::string> names) {
+  std::vector<std::string> shorter;
+  for (llvm::StringRef name : names)
+    if (name.consume_front(prefix))
+      shorter.push_back(name.str());
+  if (shorter.size() != names.size())
+    shorter.clear();
+  return shorter;
+}
+
+/// Whether all missing tensors are there, with one module path too many or too
+/// few.
+bool WeightCheck::reportPrefix() {
+  std::vector<std::string> stored;
+  for (const Entry *entry : extra)
+    stored.push_back(entry->info->name);
+  if (missing.size() < 2 || stored.size() < missing.size())
+    return false;
+  auto explain = [&](const std::string &rest) {
+    error(weights.path()) << "expects a tensor '" << missing.front()
+                          << "', but it and " << missing.size() - 1
+                          << " others have names " << rest;
+    return true;
+  };
+  for (const auto &names :
+       {missing, dropPrefix(family.optionalPrefix(), missing)})
+    if (auto prefix =
+            names.empty() ? std::nullopt : findPrefix(names.front(), stored);
+        prefix && areBehind(*prefix, names, stored))
+      return explain("that begin with '" + printable(*prefix, 80) + "'");
+  for (const std::string &name : stored)
+    if (auto prefix = findPrefix(name, missing.front()))
+      if (auto names = dropPrefix(*prefix, missing);
+          !names.empty() && areBehind("", names, stored))
+        return explain("without '" + *prefix + "'");
+  return false;
+}
+
+void WeightCheck::reportNames() {
+  if (missing.size() == 1)
+    error(weights.path()) << "expects a tensor '" << missing.front()
+                          << "', but there is none";
+  if (missing.size() > 1)
+    error(weights.path()) << "expects a tensor '" << missing.front() << "'"
+                          << andOthers(missing.size())
+                          << ", but there are none";
+  if (!extra.empty())
+    error(extra.front()->file->path())
+        << "expects only tensors of the model, but got '"
+        << printable(extra.front()->info->name, 200) << "'"
+        << andOthers(extra.size());
+}
+
+void WeightCheck::report(const Mismatches &found) {
+  if (found.count == 1)
+    error(found.file) << found.first;
+  if (found.count > 1)
+    error(found.file) << found.first << ", and "
+                      << (found.count == 2
+                              ? "another is"
+                              : std::to_string(found.count - 1) + " others are")
+                      << " wrong, too";
+}
+
+LogicalResult WeightCheck::finish() {
+  findExtra();
+  if (!reportPrefix())
+    reportNames();
+  report(types);
+  report(shapes);
+  return failure(failedFlag);
+}
+
+static Attribute describeFile(const std::string &path, const FileDigest &digest,
+                              Builder &b) {
+  llvm::StringRef name = llvm::sys::path::filename(path);
+  return b.getDictionaryAttr(
+      {b.getNamedAttr("path", b.getStringAttr(path)),
+       b.getNamedAttr("name", b.getStringAttr(name)),
+       b.getNamedAttr("bytes", b.getI64IntegerAttr(digest.bytes)),
+       b.getNamedAttr("xxh3", b.getStringAttr(digest.xxh3))});
 }
 
 /// {path, name, bytes, xxh3} per file.
@@ -150,22 +281,66 @@ static FailureOr<ArrayAttr> describeFiles(SafetensorsModel &weights,
     Expected<FileDigest> digest = weights.digest(i);
     if (!digest)
       return report(*b.getContext(), digest.error());
-    files.push_back(b.getDictionaryAttr(
-        {b.getNamedAttr("path", b.getStringAttr(path)),
-         b.getNamedAttr("name",
-                        b.getStringAttr(llvm::sys::path::filename(path))),
-         b.getNamedAttr("bytes", b.getI64IntegerAttr(digest->bytes)),
-         b.getNamedAttr("xxh3", b.getStringAttr(digest->xxh3))}));
+    files.push_back(describeFile(path, *digest, b));
   }
   return b.getArrayAttr(files);
+}
+
+/// Weights that are not read are no reason to draw others: the program asks.
+static LogicalResult recordUnread(ModuleOp module, const std::string &place) {
+  MLIRContext &context = *module.getContext();
+  Expected<std::vector<std::string>> unread = findUnreadWeights(place);
+  if (!unread)
+    return report(context, unread.error());
+  SmallVector<Attribute> paths;
+  for (const std::string &path : *unread) {
+    if (Status status = checkLink(path); !status)
+      return report(context, status.error());
+    paths.push_back(StringAttr::get(&context, path));
+  }
+  if (!paths.empty())
+    module->setAttr("weft.unread_weights", ArrayAttr::get(&context, paths));
+  return success();
+}
+
+/// An adapter changes weights that were read.
+static void warnOfAdapters(const std::string &place, MLIRContext &context) {
+  Expected<std::vector<std::string>> unread = findUnreadWeights(place);
+  for (const std::string &path : unread ? *unread : std::vector<std::string>())
+    if (isAdapter(path))
+      emitWarning(fileLocation(context, path, 0))
+          << "the adapter is not applied to the model's weights";
+}
+
+LogicalResult weft::recordCompanions(ModuleOp module,
+                                     const std::string &folder) {
+  Builder b(module.getContext());
+  SmallVector<Attribute> files;
+  for (const std::string &name : companionFilesIn(folder)) {
+    SmallString<128> path(folder);
+    llvm::sys::path::append(path, name);
+    if (Status status = checkLink(path.str().str()); !status)
+      return report(*b.getContext(), status.error());
+    Expected<FileDigest> digest = digestFile(path.str().str());
+    if (!digest)
+      return report(*b.getContext(), digest.error());
+    files.push_back(describeFile(path.str().str(), *digest, b));
+  }
+  if (!files.empty())
+    module->setAttr("weft.companion_files", b.getArrayAttr(files));
+  return success();
 }
 
 LogicalResult weft::recordWeights(ModuleOp module, const ModelFamily &family,
                                   const std::string &folder) {
   MLIRContext &context = *module.getContext();
   const std::string place = folder.empty() ? "." : folder;
+  for (const char *name :
+       {"/model.safetensors", "/model.safetensors.index.json"})
+    if (Status status = checkLink(place + name); !status)
+      return report(context, status.error());
   if (!SafetensorsModel::existsIn(place))
-    return success();
+    return recordUnread(module, place);
   Expected<SafetensorsModel> weights = SafetensorsModel::open(place);
   if (!weights)
     return report(context, weights.error());
@@ -175,13 +350,13 @@ LogicalResult weft::recordWeights(ModuleOp module, const ModelFamily &family,
   WeightCheck check(*weights, family, context);
   for (ParamOp param : module.getOps<ParamOp>())
     check.checkParam(param);
-  check.checkExtra();
-  if (!check.succeeded())
+  if (failed(check.finish()))
     return failure();
   Builder b(&context);
   FailureOr<ArrayAttr> files = describeFiles(*weights, b);
   if (failed(files))
     return failure();
   module->setAttr("weft.weights", *files);
+  warnOfAdapters(place, context);
   return success();
 }

@@ -9,10 +9,15 @@ namespace weft {
 
 /// Checks model.safetensors (or a sharded index) in `folder` against the
 /// parameters of `module` and records `source` on parameters and `weft.weights`
-/// on the module. Without weights there, nothing changes.
+/// on the module. Files that look like weights but are not read become
+/// `weft.unread_weights`; a link to no file is an error.
 mlir::LogicalResult recordWeights(mlir::ModuleOp module,
                                   const ModelFamily &family,
                                   const std::string &folder);
+
+/// Records the files that an export takes along as `weft.companion_files`.
+mlir::LogicalResult recordCompanions(mlir::ModuleOp module,
+                                     const std::string &folder);
 
 } // namespace weft
 

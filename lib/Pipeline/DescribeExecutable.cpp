@@ -51,8 +51,9 @@ static std::optional<int64_t> intAttr(ModuleOp module, StringRef name) {
   return std::nullopt;
 }
 
-static Json weightFiles(ModuleOp module) {
-  auto list = module->getAttrOfType<ArrayAttr>("weft.weights");
+/// [{path, digest}] of an attribute that lists files.
+static Json fileList(ModuleOp module, StringRef name) {
+  auto list = module->getAttrOfType<ArrayAttr>(name);
   if (!list || list.empty())
     return Json();
   Json files = Json::array();
@@ -62,9 +63,18 @@ static Json weightFiles(ModuleOp module) {
     entry.set("digest", "xxh3:" + file.getAs<StringAttr>("xxh3").str());
     files.push(std::move(entry));
   }
-  Json weights = Json::object();
-  weights.set("files", std::move(files));
-  return weights;
+  return files;
+}
+
+/// Names or paths.
+static void describeTexts(ModuleOp module, StringRef name, Json &meta) {
+  auto texts = module->getAttrOfType<ArrayAttr>(("weft." + name).str());
+  if (!texts)
+    return;
+  Json list = Json::array();
+  for (auto text : texts.getAsRange<StringAttr>())
+    list.push(text.str());
+  meta.set(name.str(), std::move(list));
 }
 
 static void describeModel(ModuleOp module, Json &meta) {
@@ -87,14 +97,12 @@ static void describeModel(ModuleOp module, Json &meta) {
       meta.set(name, *value);
   meta.set("batch", getBatchRows(module));
   meta.set("row_mean", module->hasAttr(WeftDialect::kRowMeanAttr));
-  if (Json weights = weightFiles(module); !weights.isNull())
-    meta.set("initial_weights", std::move(weights));
-  if (auto files = module->getAttrOfType<ArrayAttr>("weft.tokenizer_files")) {
-    Json list = Json::array();
-    for (auto file : files.getAsRange<StringAttr>())
-      list.push(file.str());
-    meta.set("tokenizer_files", std::move(list));
-  }
+  if (Json files = fileList(module, "weft.weights"); !files.isNull())
+    meta.set("initial_weights", Json::object()).set("files", std::move(files));
+  describeTexts(module, "unread_weights", meta);
+  describeTexts(module, "tokenizer_files", meta);
+  if (Json files = fileList(module, "weft.companion_files"); !files.isNull())
+    meta.set("companion_files", std::move(files));
   if (std::string config = textAttr(module, "weft.config_text");
       !config.empty())
     meta.set("config", config);

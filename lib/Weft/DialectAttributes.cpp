@@ -207,8 +207,8 @@ static Rule getRule(StringRef name) {
       .Case("inplace", isIntegerLists)
       .Case("kernel_kind", isKernelKind)
       .Case("computes", isOpNames)
-      .Case("tokenizer_files", isTexts)
-      .Case("weights", isFiles)
+      .Cases({"tokenizer_files", "unread_weights"}, isTexts)
+      .Cases({"weights", "companion_files"}, isFiles)
       .Case("index_inputs", isIndexInputs)
       .Cases({"options", "option_files", "adjustable"}, isOptions)
       .Case("config", isConfig)
@@ -228,9 +228,9 @@ static bool belongsToModule(StringRef name) {
   return llvm::is_contained({"batch", "seq", "vocab", "family", "fingerprint",
                              "fingerprint_1", "adjustable", "config",
                              "config_text", "options", "option_files",
-                             "metadata", "weights", "tokenizer_files",
-                             "optimizers", "counters", "index_inputs",
-                             "row_mean"},
+                             "metadata", "weights", "unread_weights",
+                             "tokenizer_files", "companion_files", "optimizers",
+                             "counters", "index_inputs", "row_mean"},
                             name);
 }
 

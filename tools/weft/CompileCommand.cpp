@@ -8,6 +8,7 @@
 #include "weft/Formats/OutputFile.h"
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StandardStreams.h"
+#include "weft/Formats/WeightFiles.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Compiler.h"
 #include "weft/Pipeline/Link.h"
@@ -194,6 +195,21 @@ static Expected<int> planPhases(const FlagValues &flags,
   return planPhases(flags, model, *phases);
 }
 
+/// The program will ask for --init-from; it may run far from here.
+static void warnOfUnreadWeights(Compiler &compiler) {
+  auto files =
+      compiler.module()->getAttrOfType<mlir::ArrayAttr>("weft.unread_weights");
+  std::vector<std::string> paths;
+  for (mlir::Attribute file :
+       files ? files.getValue() : llvm::ArrayRef<mlir::Attribute>())
+    if (auto path = llvm::dyn_cast<mlir::StringAttr>(file))
+      paths.push_back(path.str());
+  if (!paths.empty())
+    warn("the model's folder has weights that weft does not read, " +
+             unreadWeightsText(paths) + "; a run will have to ask for others",
+         unreadWeightsHint(paths.front()));
+}
+
 static Status compileModel(Compiler &compiler, const FlagValues &flags,
                            const std::string &model) {
   Expected<int> last = planPhases(flags, model);
@@ -207,6 +223,7 @@ static Status compileModel(Compiler &compiler, const FlagValues &flags,
     return last.takeError();
   if (Status status = checkRecordedWeights(compiler, model, *last); !status)
     return status;
+  warnOfUnreadWeights(compiler);
   if (Status status = compiler.run(*last); !status)
     return status;
   return emitResult(compiler, model);

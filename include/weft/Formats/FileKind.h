@@ -14,6 +14,7 @@ struct FileKind {
   const char *hint = ""; // how to get what weft reads
   bool isText = false;   // may well be meant as text to train on
   bool isSafetensors = false;
+  bool isTorch = false;
 
   bool isKnown() const { return *name != 0; }
 };

@@ -39,14 +39,20 @@ struct FrontendOptions {
 ///                   value that the file does not give
 ///   weft.config_text      config.json as it was read
 ///   weft.tokenizer_files  tokenizer files in the model's folder
+///   weft.companion_files  {path, name, bytes, xxh3} per file that an export of
+///                   the weights takes along: tokenizer, generation settings
 ///   weft.weights    {path, name, bytes, xxh3} per file of initial weights
+///   weft.unread_weights  paths of files that look like weights, where
+///                   `weft.weights` is missing: a run must ask for others
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 loadModel(const std::string &path, const FrontendOptions &options,
           mlir::MLIRContext &context);
 
 /// The files that loadModel reads, the model's text first: its weights and
-/// tokenizer files follow. Nothing is checked.
+/// companion files follow. Nothing is checked.
 std::vector<std::string> modelFiles(const std::string &model);
+/// Names of the files that an export takes along, sorted.
+std::vector<std::string> companionFilesIn(llvm::StringRef folder);
 /// Names of the tokenizer files in a folder, sorted.
 std::vector<std::string> tokenizerFilesIn(llvm::StringRef folder);
 

@@ -5,6 +5,7 @@
 #include "ReadWeight.h"
 #include "weft/Formats/Names.h"
 #include "weft/Formats/Text.h"
+#include "weft/Formats/WeightFiles.h"
 #include "weft/Runtime/Checkpoints/BlockShares.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Devices/Ports.h"
@@ -164,6 +165,16 @@ Status InitialWeights::match(const WeftExecutable &executable,
   return Status::success();
 }
 
+/// The model's folder has weights, only in a form that weft does not read.
+static Status checkUnread(const Metadata &metadata) {
+  if (metadata.unreadWeights.empty())
+    return Status::success();
+  return inputError("expects model.safetensors in the model's folder, but the "
+                    "program was compiled beside " +
+                    unreadWeightsText(metadata.unreadWeights))
+      .hint(unreadWeightsHint(metadata.unreadWeights.front()));
+}
+
 Expected<InitialWeights>
 InitialWeights::open(const std::string &initFrom, bool trains,
                      const Metadata &metadata, const WeftExecutable &executable,
@@ -172,6 +183,8 @@ InitialWeights::open(const std::string &initFrom, bool trains,
   weights.trains = trains;
   std::string path = initFrom == "none" ? "" : initFrom;
   if (initFrom.empty()) {
+    if (Status s = checkUnread(metadata); !s)
+      return s.takeError();
     auto recorded = findRecorded(metadata, executablePath);
     if (!recorded)
       return recorded.takeError();

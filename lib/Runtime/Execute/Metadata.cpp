@@ -171,27 +171,35 @@ static Status readInputs(const JsonCursor &root, Metadata &out) {
   });
 }
 
-static Status readInitialWeights(const JsonCursor &root, Metadata &out) {
+static Status readFiles(const JsonCursor &files,
+                        std::vector<InitialFile> &out) {
+  auto size = files.arraySize();
+  if (!size)
+    return size.takeError();
+  for (size_t i = 0; i < *size; ++i) {
+    InitialFile file;
+    if (Status s = readString(files.element(i), "path", file.path); !s)
+      return s;
+    if (Status s = readString(files.element(i), "digest", file.digest); !s)
+      return s;
+    if (file.digest.compare(0, 5, "xxh3:") == 0)
+      file.digest.erase(0, 5);
+    out.push_back(file);
+  }
+  return Status::success();
+}
+
+static Status readModelFiles(const JsonCursor &root, Metadata &out) {
+  if (auto files = root.find("companion_files"))
+    if (Status s = readFiles(*files, out.companionFiles); !s)
+      return s;
   auto weights = root.find("initial_weights");
   if (!weights || weights->value().isNull())
     return Status::success();
   auto files = weights->get("files");
   if (!files)
     return files.takeError();
-  auto size = files->arraySize();
-  if (!size)
-    return size.takeError();
-  for (size_t i = 0; i < *size; ++i) {
-    InitialFile file;
-    if (Status s = readString(files->element(i), "path", file.path); !s)
-      return s;
-    if (Status s = readString(files->element(i), "digest", file.digest); !s)
-      return s;
-    if (file.digest.compare(0, 5, "xxh3:") == 0)
-      file.digest.erase(0, 5);
-    out.initialWeights.push_back(file);
-  }
-  return Status::success();
+  return readFiles(*files, out.initialWeights);
 }
 
 static Status readScalars(const JsonCursor &root, Metadata &out) {
@@ -241,6 +249,8 @@ static Status readFields(const JsonCursor &root, Metadata &out) {
     return s;
   if (Status s = readStrings(root, "ignored_weights", out.ignoredWeights); !s)
     return s;
+  if (Status s = readStrings(root, "unread_weights", out.unreadWeights); !s)
+    return s;
   if (Status s = readStrings(root, "tokenizer_files", out.tokenizerFiles); !s)
     return s;
   if (Status s = readClip(root, out); !s)
@@ -269,7 +279,7 @@ static Status readFields(const JsonCursor &root, Metadata &out) {
     if (root.find(field.first))
       if (Status s = readString(root, field.first, *field.second); !s)
         return s;
-  return readInitialWeights(root, out);
+  return readModelFiles(root, out);
 }
 
 Expected<Metadata> weft::parseMetadata(std::string_view text) {

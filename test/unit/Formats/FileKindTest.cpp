@@ -37,6 +37,14 @@ TEST(FileKind, FirstBytesTell) {
   EXPECT_EQ(kindOf("PAR1"), "a Parquet file");
   EXPECT_EQ(kindOf("\x1f\x8b\x08"), "a gzip archive");
   EXPECT_EQ(kindOf("\x28\xb5\x2f\xfd"), "a zstd archive");
+  EXPECT_EQ(kindOf("BZh91AY&SY"), "a bzip2 archive");
+  EXPECT_EQ(kindOf("\xfd"
+                   "7zXZ"),
+            "an xz archive");
+  EXPECT_EQ(kindOf("7z\xbc\xaf"), "a 7z archive");
+  EXPECT_EQ(kindOf(std::string("ARROW1\0\0", 8)), "an Arrow file");
+  EXPECT_EQ(kindOf("SQLite format 3"), "an SQLite database");
+  EXPECT_EQ(kindOf("%PDF-1.7"), "a PDF file");
   EXPECT_EQ(kindOf("\x7f"
                    "ELF"),
             "a program");
@@ -118,7 +126,7 @@ TEST(FileKind, OnDisk) {
   EXPECT_FALSE(guessFileKind(dir.file("pipe")).isKnown()); // and does not wait
   dir.write("pytorch_model.bin", kTorch);
   EXPECT_NE(errorOf(SafetensorsModel::open(dir.path()))
-                .find("has neither|save it as safetensors"),
+                .find("has neither|save them as safetensors"),
             std::string::npos);
 }
 

@@ -150,6 +150,113 @@ TEST_F(WeightsTest, ExtraTensor) {
                          "model, but got 'h.7.ln_1.weight'\n");
 }
 
+TEST_F(WeightsTest, OneErrorForEachCause) {
+  const std::vector<TensorSpec> all = specs;
+  for (TensorSpec &spec : specs)
+    spec.name = "base_model." + spec.name;
+  save();
+  EXPECT_EQ(loadError(),
+            "model.safetensors:0: expects a tensor 'transformer.wte.weight', "
+            "but it and 15 others have names that begin with 'base_model.'\n");
+  for (TensorSpec &spec : specs)
+    spec.name = "a.transformer." + spec.name.substr(11);
+  save();
+  EXPECT_EQ(loadError(),
+            "model.safetensors:0: expects a tensor 'transformer.wte.weight', "
+            "but it and 15 others have names that begin with 'a.'\n");
+  for (TensorSpec &spec : specs)
+    spec.name = spec.name.substr(2) + ".old";
+  save();
+  EXPECT_EQ(loadError(),
+            "model.safetensors:0: expects a tensor 'transformer.wte.weight' "
+            "and 15 others, but there are none\n"
+            "model.safetensors:0: expects only tensors of the model, but got "
+            "'transformer.h.0.attn.bias.old' and 16 others\n");
+  specs = all;
+  for (TensorSpec &spec : specs)
+    spec.shape.push_back(1);
+  save();
+  EXPECT_EQ(loadError(), "model.safetensors:0: tensor 'wte.weight': expects "
+                         "shape [8, 4], but got [8, 4, 1], and 15 others are "
+                         "wrong, too\n");
+  specs = all;
+  specs.erase(specs.begin(), specs.begin() + 2);
+  specs.push_back({"x.y", weft::TensorType::F32, {4}});
+  specs.push_back({"x.z", weft::TensorType::F32, {4}});
+  save();
+  EXPECT_EQ(loadError(),
+            "model.safetensors:0: expects a tensor 'transformer.wte.weight' "
+            "and another, but there are none\n"
+            "model.safetensors:0: expects only tensors of the model, but got "
+            "'x.y' and another\n");
+}
+
+TEST_F(WeightsTest, NamesWithoutTheModulePath) {
+  write("config.json",
+        R"({"model_type": "llama", "vocab_size": 8, "hidden_size": 4,
+            "intermediate_size": 8, "num_hidden_layers": 1,
+            "num_attention_heads": 2, "max_position_embeddings": 8})");
+  specs = {{"lm_head.weight", weft::TensorType::F32, {8, 4}}};
+  ASSERT_TRUE(load(folder.string())) << messages;
+  for (ParamOp param : module->getOps<ParamOp>())
+    if (llvm::StringRef name = param.getSymName(); name.consume_front("model."))
+      specs.push_back({name.str(), weft::TensorType::F32, {4}});
+  save();
+  EXPECT_EQ(loadError(), "model.safetensors:0: expects a tensor "
+                         "'model.embed_tokens.weight', but it and " +
+                             std::to_string(specs.size() - 2) +
+                             " others have names without 'model.'\n");
+}
+
+TEST_F(WeightsTest, OtherFilesThatLookLikeWeights) {
+  save("model.fp16.safetensors");
+  write("pytorch_model.bin", "x");
+  ASSERT_TRUE(load(folder.string() + "/")) << messages;
+  auto files = (*module)->getAttrOfType<mlir::ArrayAttr>("weft.unread_weights");
+  ASSERT_TRUE(files);
+  EXPECT_EQ(files.size(), 2u);
+  // The same of the configuration, and no word where weights are read.
+  ASSERT_TRUE(load((folder / "config.json").string())) << messages;
+  EXPECT_TRUE((*module)->hasAttr("weft.unread_weights"));
+  EXPECT_EQ(modelFiles(folder.string()).size(), 3u);
+  save();
+  write("adapter_model.safetensors", "x");
+  ASSERT_TRUE(load(folder.string())) << messages;
+  EXPECT_FALSE((*module)->hasAttr("weft.unread_weights"));
+  EXPECT_EQ(messages, "adapter_model.safetensors:0: the adapter is not applied "
+                      "to the model's weights\n");
+  EXPECT_EQ(modelFiles(folder.string()).size(), 2u);
+}
+
+TEST_F(WeightsTest, LinksToNoFile) {
+  for (const char *name :
+       {"model.safetensors", "model.safetensors.index.json",
+        "pytorch_model.bin", "model-00001-of-00002.safetensors",
+        "tokenizer.json", "generation_config.json"}) {
+    std::filesystem::create_symlink("../blobs/f00", folder / name);
+    EXPECT_EQ(loadError(), std::string(name) +
+                               ":0: expects a file, but got a link to "
+                               "'../blobs/f00', which cannot be opened\n");
+    // A cached program must not hide it.
+    EXPECT_EQ(modelFiles(folder.string()).size(), 2u) << name;
+    std::filesystem::remove(folder / name);
+  }
+}
+
+TEST_F(WeightsTest, CompanionsAreRecorded) {
+  write("tokenizer.json", "{}");
+  write("chat_template.jinja", "x");
+  write("README.md", "x");
+  ASSERT_TRUE(load(folder.string())) << messages;
+  auto files =
+      (*module)->getAttrOfType<mlir::ArrayAttr>("weft.companion_files");
+  ASSERT_TRUE(files);
+  ASSERT_EQ(files.size(), 2u);
+  auto file = llvm::cast<mlir::DictionaryAttr>(files[1]);
+  EXPECT_EQ(file.getAs<mlir::StringAttr>("name"), "tokenizer.json");
+  EXPECT_EQ(file.getAs<mlir::IntegerAttr>("bytes").getInt(), 2);
+}
+
 TEST_F(WeightsTest, WrongShape) {
   specs[0].shape = {4, 8};
   save();

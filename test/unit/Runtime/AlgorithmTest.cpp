@@ -210,7 +210,9 @@ TEST(Metadata, readsEveryField) {
     "inputs": [{"name": "label", "limit": 10, "ignore": -100},
                {"name": "id", "limit": 4}], "ignored_weights": [".mask"],
     "initial_weights": {"files": [{"path": "a/b", "digest": "xxh3:c"}]},
-    "tokenizer_files": ["tokenizer.json"], "config": "{}", "new": 1,
+    "unread_weights": ["m/x.gguf"], "tokenizer_files": ["tokenizer.json"],
+    "companion_files": [{"path": "m/tokenizer.json", "digest": "xxh3:d"}],
+    "config": "{}", "new": 1,
     "hyper_parameters": ["lr", "momentum"])"));
   ASSERT_TRUE(data.ok()) << data.error().where();
   EXPECT_TRUE(data->isLanguageModel());
@@ -227,7 +229,10 @@ TEST(Metadata, readsEveryField) {
   EXPECT_EQ(data->initialWeights[0].path, "a/b");
   EXPECT_EQ(data->initialWeights[0].digest, "c");
   EXPECT_EQ(data->ignoredWeights, std::vector<std::string>{".mask"});
+  EXPECT_EQ(data->unreadWeights, std::vector<std::string>{"m/x.gguf"});
   EXPECT_EQ(data->tokenizerFiles, std::vector<std::string>{"tokenizer.json"});
+  EXPECT_EQ(data->companionFiles[0].path, "m/tokenizer.json");
+  EXPECT_EQ(data->companionFiles[0].digest, "d");
   EXPECT_TRUE(data->hasHyperParameter("momentum"));
   EXPECT_FALSE(data->hasHyperParameter("beta1"));
 }

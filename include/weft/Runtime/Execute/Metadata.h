@@ -19,6 +19,7 @@
 
 namespace weft {
 
+/// A file beside the model that the compiler has read.
 struct InitialFile {
   std::string path;
   std::string digest;
@@ -66,8 +67,10 @@ struct Metadata {
   Settings options;
   std::map<std::string, InputLimit> inputLimits;
   std::vector<InitialFile> initialWeights;
+  std::vector<std::string> unreadWeights;  // paths of weights in other forms
   std::vector<std::string> ignoredWeights; // suffixes of tensor names
   std::vector<std::string> tokenizerFiles;
+  std::vector<InitialFile> companionFiles; // that an export takes along
   std::string config;
   Json debugNan; // null unless compiled with --debug-nan; see NanHunt.h
 

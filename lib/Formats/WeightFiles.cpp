@@ -1,0 +1,228 @@
+//===- WeightFiles.cpp - Weights in a folder that weft does not read ------===//
+
+#include "weft/Formats/WeightFiles.h"
+
+#include "weft/Formats/FileKind.h"
+#include "weft/Formats/OwnFiles.h"
+#include "weft/Formats/Safetensors.h"
+#include "weft/Formats/Text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <string_view>
+
+namespace fs = std::filesystem;
+
+namespace weft {
+
+namespace {
+/// The form of the weights in a file, by its name.
+enum class WeightForm {
+  None,
+  Safetensors,
+  Shard, // one of several safetensors files
+  Index,
+  Adapter,
+  Unfinished,
+  Gguf,
+  Torch,
+  Other
+};
+} // namespace
+
+static std::string lowered(std::string text) {
+  for (char &c : text)
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+static bool endsWithAny(std::string_view text,
+                        std::initializer_list<std::string_view> endings) {
+  return std::any_of(endings.begin(), endings.end(),
+                     [&](auto ending) { return endsWith(text, ending); });
+}
+
+static bool beginsWithAny(std::string_view text,
+                          std::initializer_list<std::string_view> beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(), [&](auto beginning) {
+    return text.substr(0, beginning.size()) == beginning;
+  });
+}
+
+/// The state of an optimizer and the like, which transformers writes beside
+/// the weights.
+static bool isTrainerState(std::string_view name) {
+  return beginsWithAny(name, {"optimizer.", "scheduler.", "scaler.",
+                              "training_args.", "rng_state"});
+}
+
+/// Of a name in lower case.
+static WeightForm formOf(std::string_view name) {
+  if (isTrainerState(name))
+    return WeightForm::None;
+  if (endsWithAny(name, {".incomplete", ".part", ".partial", ".crdownload",
+                         ".aria2", ".download"})) {
+    // Downloads of the Hugging Face hub are named by a digest.
+    const std::string_view whole = name.substr(0, name.rfind('.'));
+    return endsWith(name, ".incomplete") || formOf(whole) != WeightForm::None
+               ? WeightForm::Unfinished
+               : WeightForm::None;
+  }
+  if (beginsWithAny(name, {"adapter_model."}))
+    return WeightForm::Adapter;
+  if (endsWith(name, ".safetensors"))
+    return name.find("-of-") != name.npos ? WeightForm::Shard
+                                          : WeightForm::Safetensors;
+  if (endsWith(name, ".safetensors.index.json"))
+    return WeightForm::Index;
+  if (endsWith(name, ".gguf") || endsWith(name, ".ggml"))
+    return WeightForm::Gguf;
+  if (endsWithAny(name, {".pt", ".pth", ".ckpt"}) ||
+      (beginsWithAny(name, {"pytorch_model", "consolidated."}) &&
+       endsWithAny(name, {".bin", ".bin.index.json"})))
+    return WeightForm::Torch;
+  if (endsWithAny(name, {".h5", ".hdf5", ".msgpack", ".onnx", ".ot", ".tflite",
+                         ".npz", ".distcp"}) ||
+      name.find(".ckpt.") != name.npos || name.find(".ckpt-") != name.npos ||
+      (beginsWithAny(name, {"openvino_model", "ggml-model"}) &&
+       endsWith(name, ".bin")))
+    return WeightForm::Other;
+  return WeightForm::None;
+}
+
+/// A .bin file with a name of its own holds weights or tokens.
+static bool isTorchFile(const fs::path &path) {
+  return guessFileKind(path.string()).isTorch;
+}
+
+/// Gradients and the like, which a run was told to write there.
+static bool isWrittenByWeft(const fs::path &path) {
+  auto file = SafetensorsFile::open(path.string());
+  if (!file)
+    return false;
+  const StringMap &strings = file->metadata();
+  return std::any_of(strings.begin(), strings.end(), [](const auto &entry) {
+    return entry.first == writtenByKey;
+  });
+}
+
+static bool looksLikeWeights(const fs::path &path) {
+  const std::string file = path.filename().string(), name = lowered(file);
+  // SafetensorsModel opens these.
+  if (file == "model.safetensors" || file == "model.safetensors.index.json")
+    return false;
+  std::error_code error;
+  if (fs::is_directory(path, error))
+    return false;
+  const WeightForm form = formOf(name);
+  if (form == WeightForm::Safetensors)
+    return !isWrittenByWeft(path);
+  return form != WeightForm::None ||
+         (endsWith(name, ".bin") && !isTrainerState(name) && isTorchFile(path));
+}
+
+/// Unfinished downloads of the Hugging Face hub's client.
+static void addUnfinished(const fs::path &folder,
+                          std::vector<std::string> &found) {
+  std::error_code error;
+  fs::directory_iterator files(folder / ".cache/huggingface/download", error);
+  for (; !error && files != fs::directory_iterator(); files.increment(error))
+    if (endsWith(files->path().filename().string(), ".incomplete"))
+      found.push_back(files->path().string());
+}
+
+Expected<std::vector<std::string>>
+findUnreadWeights(const std::string &folder) {
+  std::vector<std::string> found;
+  std::error_code error;
+  fs::directory_iterator files(folder, error);
+  for (; !error && files != fs::directory_iterator(); files.increment(error))
+    if (looksLikeWeights(files->path()))
+      found.push_back(files->path().string());
+  if (error)
+    return inputError("cannot look for weights in the folder: " +
+                      errnoText(error.value()))
+        .at(folder);
+  addUnfinished(folder, found);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// How to get a file that weft reads; "" where the file itself is one.
+static std::string conversionOf(const std::string &path) {
+  switch (formOf(lowered(fs::path(path).filename().string()))) {
+  case WeightForm::Safetensors:
+  case WeightForm::Index:
+    return "";
+  case WeightForm::Shard:
+    return "add the model.safetensors.index.json of the shards and compile "
+           "again";
+  case WeightForm::Adapter:
+    return "merge the adapter into its base model";
+  case WeightForm::Unfinished:
+    return "finish the download and compile again";
+  case WeightForm::Gguf:
+    return "take the model that the file was converted from";
+  case WeightForm::Torch:
+  case WeightForm::None: // a .bin file
+    return "save them as safetensors: safetensors.torch.save_file(torch.load("
+           "FILE, weights_only=True), 'model.safetensors')";
+  case WeightForm::Other:
+    return "save them as model.safetensors: transformers' save_pretrained "
+           "does";
+  }
+  return "";
+}
+
+bool isAdapter(const std::string &path) {
+  return formOf(lowered(fs::path(path).filename().string())) ==
+         WeightForm::Adapter;
+}
+
+std::string unreadWeightsHint(const std::string &path) {
+  const std::string conversion = conversionOf(path);
+  return (conversion.empty() ? "--init-from " + path
+                             : conversion + "; --init-from FILE") +
+         " takes weights of a safetensors file, --init-from none draws new "
+         "ones";
+}
+
+std::string unreadWeightsText(const std::vector<std::string> &paths) {
+  std::string text = inQuotes(paths.front());
+  if (paths.size() == 2)
+    text += " and another file";
+  if (paths.size() > 2)
+    text += " and " + std::to_string(paths.size() - 1) + " other files";
+  return text;
+}
+
+const std::vector<std::string> &companionNames() {
+  static const std::vector<std::string> names = {"added_tokens.json",
+                                                 "chat_template.jinja",
+                                                 "chat_template.json",
+                                                 "generation_config.json",
+                                                 "merges.txt",
+                                                 "sentencepiece.bpe.model",
+                                                 "special_tokens_map.json",
+                                                 "spiece.model",
+                                                 "tokenizer.json",
+                                                 "tokenizer.model",
+                                                 "tokenizer_config.json",
+                                                 "vocab.json",
+                                                 "vocab.txt"};
+  return names;
+}
+
+Status checkLink(const std::string &path) {
+  std::error_code error;
+  if (!fs::is_symlink(path, error) || fs::exists(path, error))
+    return Status::success();
+  const std::string target = fs::read_symlink(path, error).string();
+  return inputError("expects a file, but got a link to " + inQuotes(target) +
+                    ", which cannot be opened")
+      .at(path)
+      .hint("fetch the file again, or remove the link");
+}
+
+} // namespace weft
