@@ -2,7 +2,9 @@
 
 #include "weft/Formats/TokenFile.h"
 
+#include "TokenFileKind.h"
 #include "weft/Formats/Digest.h"
+#include "weft/Formats/TextForm.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,6 +16,8 @@ static constexpr int64_t headerBytes = 256 * 4;
 static constexpr uint32_t magicU16 = 20240520; // version 1, GPT-2
 static constexpr uint32_t magicU32 = 20240801; // version 7, Llama 3
 static constexpr uint32_t magicEval = 20240522;
+
+static constexpr char byteOrderMark[] = "\xef\xbb\xbf"; // of UTF-8
 
 static uint32_t loadU32(const uint8_t *bytes) {
   uint32_t value;
@@ -88,13 +92,34 @@ Status TokenFile::readHeader(TokenFormat format) {
   return readCount(header);
 }
 
-/// What the file is by its first bytes.
-Status TokenFile::guessKind(FileKind &kind) {
-  uint8_t head[4096];
-  const int64_t bytes = std::min<int64_t>(sizeof head, source->size());
-  if (Status status = source->read(0, bytes, head); !status)
+/// Sets the width, and where the text or the tokens begin.
+Status TokenFile::readPlain(TokenFormat format) {
+  const int64_t bytes = source->size();
+  std::string head(size_t(std::min(kTextFormBytes, bytes)), '\0');
+  if (Status status = source->read(0, int64_t(head.size()), head.data());
+      !status)
     return status;
-  kind = guessFileKind(head, bytes, source->size());
+  if (format == TokenFormat::U16)
+    tokenWidth = 2;
+  if (format == TokenFormat::U32)
+    tokenWidth = 4;
+  Status kind = format == TokenFormat::Text ? Status::success()
+                : format == TokenFormat::Auto
+                    ? checkText(head, bytes, path())
+                    : checkTokens(head, bytes, tokenWidth, path());
+  if (!kind)
+    return kind;
+  if (format == TokenFormat::Auto && head.compare(0, 3, byteOrderMark) == 0)
+    base = 3;
+  if (bytes == base)
+    return inputError("expects tokens, but the file has a byte-order mark "
+                      "alone")
+        .at(path());
+  if (bytes % tokenWidth)
+    return inputError("expects a multiple of " + std::to_string(tokenWidth) +
+                      " bytes, but got " + exactBytes(bytes))
+        .at(path());
+  count = (bytes - base) / tokenWidth;
   return Status::success();
 }
 
@@ -103,37 +128,15 @@ Expected<TokenFile> TokenFile::open(std::unique_ptr<ByteSource> source,
   TokenFile result;
   result.source = std::move(source);
   const std::string &name = result.path();
-  const int64_t bytes = result.source->size();
-  if (bytes == 0)
+  if (result.source->size() == 0)
     return inputError("expects tokens, but the file is empty").at(name);
   if (format != TokenFormat::Text)
     if (Status status = result.readHeader(format); !status)
       return status.takeError();
   if (result.hasHeader)
     return result;
-  FileKind kind;
-  if (Status status = result.guessKind(kind); !status)
+  if (Status status = result.readPlain(format); !status)
     return status.takeError();
-  if (format == TokenFormat::Auto && kind.isKnown() && !kind.isText)
-    return inputError(std::string("expects text or tokens, but got ") +
-                      kind.name)
-        .at(name)
-        .hint(std::string(kind.hint) + (*kind.hint ? "; " : "") +
-              "--data-format=text reads its bytes as they are");
-  if (format == TokenFormat::Auto && endsWith(name, ".bin"))
-    return inputError("cannot tell the width of the tokens: no llm.c header")
-        .at(name)
-        .hint("pass --data-format=u16 (nanoGPT's GPT-2 files), u32 or text");
-  if (format == TokenFormat::U16)
-    result.tokenWidth = 2;
-  if (format == TokenFormat::U32)
-    result.tokenWidth = 4;
-  if (bytes % result.tokenWidth)
-    return inputError("expects a multiple of " +
-                      std::to_string(result.tokenWidth) + " bytes, but got " +
-                      exactBytes(bytes))
-        .at(name);
-  result.count = bytes / result.tokenWidth;
   return result;
 }
 
@@ -225,6 +228,46 @@ Status TokenFile::check(int64_t vocabulary) {
         !status)
       return status;
   return Status::success();
+}
+
+/// Whether the tokens look like the halves of numbers twice as wide, which are
+/// small: every second one is 0.
+Expected<bool> TokenFile::looksHalved() {
+  const int64_t length = std::min<int64_t>(count, 4096);
+  std::vector<int32_t> tokens(static_cast<size_t>(length));
+  if (Status status = read(0, length, tokens.data()); !status)
+    return status.takeError();
+  bool hasLow = false, hasHigh = false;
+  for (int64_t i = 0; i < length; ++i)
+    (i % 2 ? hasHigh : hasLow) |= tokens[size_t(i)] != 0;
+  return length >= 16 && hasLow && !hasHigh;
+}
+
+Expected<std::vector<std::string>> TokenFile::doubts(int64_t vocabulary) {
+  std::vector<std::string> texts;
+  if (tokenWidth == 1 && base > 0)
+    texts.push_back(path() + ": begins with a byte-order mark, which is left "
+                             "out");
+  if (tokenWidth == 1)
+    return texts;
+  auto isHalved = looksHalved();
+  if (!isHalved)
+    return isHalved.takeError();
+  const std::string bits = std::to_string(8 * tokenWidth);
+  if (*isHalved)
+    texts.push_back(path() +
+                    ": every second token is 0, as if it were a file "
+                    "of wider numbers than u" +
+                    bits +
+                    (tokenWidth == 2 ? "; --data-format=u32 reads those"
+                                     : "; write its tokens as u32 first"));
+  else if (tokenWidth == 2 && vocabulary > 65536)
+    texts.push_back(path() +
+                    ": tokens of 16 bits are below 65536, but the "
+                    "model has " +
+                    std::to_string(vocabulary) +
+                    " tokens; write tokens of such a vocabulary as u32");
+  return texts;
 }
 
 void TokenFile::willNeed(ByteRanges ranges) {

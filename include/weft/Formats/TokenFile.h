@@ -1,6 +1,7 @@
 //===- TokenFile.h - Training text as token numbers -------------*- C++ -*-===//
 //
-// One file of tokens, read where they are asked for: text (a byte is a token),
+// One file of tokens, read where they are asked for: text (a byte is a token;
+// a byte-order mark is left out),
 // llm.c `.bin` (known by its magic number) and headerless nanoGPT `.bin` (the
 // width must be told).
 //
@@ -9,7 +10,6 @@
 #ifndef WEFT_FORMATS_TOKENFILE_H
 #define WEFT_FORMATS_TOKENFILE_H
 
-#include "weft/Formats/FileKind.h"
 #include "weft/Formats/InputFile.h"
 
 namespace weft {
@@ -22,7 +22,9 @@ Expected<TokenFormat> parseTokenFormat(const std::string &text);
 class TokenFile {
 public:
   /// Auto: an llm.c header decides; else a name that ends in `.bin` is an error
-  /// (its width is unknown) and anything else is text.
+  /// (its width is unknown), so is what must become plain text first
+  /// (TextForm.h), and anything else is text. Text: the bytes, whatever they
+  /// are.
   static Expected<TokenFile> open(const std::string &path, TokenFormat format);
   static Expected<TokenFile> open(std::unique_ptr<ByteSource> source,
                                   TokenFormat format);
@@ -40,6 +42,8 @@ public:
   /// Every token must be below `vocabulary`, now and when it is read; names the
   /// first that is not.
   Status check(int64_t vocabulary);
+  /// Warnings about a file that is valid, but may be meant otherwise.
+  Expected<std::vector<std::string>> doubts(int64_t vocabulary);
   /// Copies tokens [begin, begin + count) to `out`.
   Status read(int64_t begin, int64_t count, int32_t *out);
   /// Asks for tokens [begin, end) of each range, which are read soon.
@@ -50,12 +54,13 @@ public:
 private:
   Status readHeader(TokenFormat format);
   Status readCount(const uint8_t *header);
-  Status guessKind(FileKind &kind);
+  Status readPlain(TokenFormat format);
+  Expected<bool> looksHalved();
   Error wrongToken(uint32_t token, int64_t position) const;
 
   std::unique_ptr<ByteSource> source;
   ByteWindow window;
-  int64_t base = 0; // where the tokens begin
+  int64_t base = 0; // where the tokens begin, behind a header or a mark
   int64_t count = 0;
   uint32_t most = 0x7fffffff; // the largest token
   int tokenWidth = 1;

@@ -85,7 +85,7 @@ static Status checkTokenizer(const TokenFile &file, const DataOptions &options,
 
 static Expected<std::shared_ptr<SharedFile>>
 openFile(const std::string &path, const DataOptions &options,
-         const Metadata &metadata) {
+         const Metadata &metadata, DataSet &set) {
   auto file = TokenFile::open(path, options.format);
   if (!file)
     return file.takeError();
@@ -93,6 +93,10 @@ openFile(const std::string &path, const DataOptions &options,
     return s.takeError();
   if (Status s = file->check(metadata.vocab); !s)
     return s.takeError();
+  auto doubts = file->doubts(metadata.vocab);
+  if (!doubts)
+    return doubts.takeError();
+  set.warnings.insert(set.warnings.end(), doubts->begin(), doubts->end());
   return std::make_shared<SharedFile>(std::move(*file));
 }
 
@@ -119,7 +123,7 @@ static Status openValidation(const DataOptions &options,
                              const Metadata &metadata, DataSet &set) {
   if (options.valData.empty())
     return Status::success();
-  auto file = openFile(options.valData, options, metadata);
+  auto file = openFile(options.valData, options, metadata, set);
   if (!file)
     return file.takeError();
   int64_t size = (*file)->file.size();
@@ -147,7 +151,7 @@ static void warnOfBytes(const TokenFile &file, const DataOptions &options,
 /// --data, with the tail of it when that is the validation data.
 static Status openTraining(const DataOptions &options, const Metadata &metadata,
                            DataSet &set) {
-  auto file = openFile(options.data, options, metadata);
+  auto file = openFile(options.data, options, metadata, set);
   if (!file)
     return file.takeError();
   warnOfBytes((*file)->file, options, metadata, set);

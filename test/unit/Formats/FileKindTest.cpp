@@ -91,8 +91,10 @@ TEST(FileKind, DataIsNotTakenForText) {
             "3|d: expects text or tokens, but got a gzip archive|unpack it "
             "first; --data-format=text reads its bytes as they are");
   EXPECT_EQ(errorFor(kHeader, TokenFormat::Auto),
-            "3|d: expects text or tokens, but got a safetensors "
-            "file|--data-format=text reads its bytes as they are");
+            "3|d: expects text or tokens, but got a safetensors file|write its "
+            "tokens alone, ARRAY.astype('uint16').tofile('tokens.bin'), and "
+            "give --data-format=u16; --data-format=text reads its bytes as "
+            "they are");
   EXPECT_EQ(errorFor(kHeader, TokenFormat::Text), "ok");
   EXPECT_EQ(errorFor("<html>", TokenFormat::Auto), "ok");
 }

@@ -26,6 +26,14 @@ static std::vector<int32_t> readAll(TokenFile &file) {
   return tokens;
 }
 
+/// ASCII text in units of `width` bytes.
+static std::string widened(const std::string &text, size_t width) {
+  std::string wide;
+  for (char c : text)
+    wide += c + std::string(width - 1, '\0');
+  return wide;
+}
+
 class TokenFileTest : public ::testing::Test {
 protected:
   /// Writes `bytes` as `name` and opens it.
@@ -108,6 +116,120 @@ TEST_F(TokenFileTest, WidthErrors) {
   EXPECT_EQ(*parseTokenFormat("u16"), TokenFormat::U16);
   EXPECT_EQ(*parseTokenFormat("text"), TokenFormat::Text);
   EXPECT_EQ(*parseTokenFormat("auto"), TokenFormat::Auto);
+}
+
+TEST_F(TokenFileTest, AByteOrderMarkIsLeftOut) {
+  auto file = open("a.txt", "\xef\xbb\xbf"
+                            "abc");
+  ASSERT_TRUE(file);
+  EXPECT_EQ(readAll(*file), (std::vector<int32_t>{97, 98, 99}));
+  EXPECT_EQ(
+      *file->doubts(256),
+      std::vector<std::string>{
+          file->path() + ": begins with a byte-order mark, which is left out"});
+  EXPECT_EQ(*file->digest(), *open("b.txt", "abc")->digest());
+  // As they are means as they are.
+  auto bytes = open("a.txt",
+                    "\xef\xbb\xbf"
+                    "a",
+                    TokenFormat::Text);
+  EXPECT_EQ(readAll(*bytes), (std::vector<int32_t>{239, 187, 191, 97}));
+  EXPECT_TRUE(bytes->doubts(256)->empty());
+  EXPECT_EQ(
+      failure("a.txt", "\xef\xbb\xbf"),
+      "3|a.txt: expects tokens, but the file has a byte-order mark alone");
+}
+
+TEST_F(TokenFileTest, StructuredTextIsRefused) {
+  const std::string lines = "{\"text\": \"a\"}\n{\"text\": \"b\"}\n";
+  const std::string path = dir.file("a");
+  EXPECT_EQ(failure("a", lines),
+            "3|a: expects text or tokens, but got JSON lines|python3 -c "
+            "\"import json,sys; [print(json.loads(line)['text']) for line in "
+            "sys.stdin if line.strip()]\" < " +
+                path + " > " + path +
+                ".txt; --data-format=text reads its bytes as they are");
+  EXPECT_TRUE(open("a", lines, TokenFormat::Text));
+  EXPECT_EQ(failure("a", std::string("\xff\xfe"
+                                     "a\0",
+                                     4)),
+            "3|a: expects text or tokens, but got UTF-16 text|iconv -f UTF-16 "
+            "-t UTF-8 " +
+                path + " > " + path +
+                ".txt; --data-format=text reads its bytes as they are");
+  EXPECT_EQ(failure("a.csv", "text\nb\n").substr(0, 55),
+            "3|a.csv: expects text or tokens, but got a table (CSV)|");
+  EXPECT_EQ(failure("a.json", "[]").substr(0, 55),
+            "3|a.json: expects text or tokens, but got a JSON file|p");
+  EXPECT_EQ(failure("b", widened("a wide UTF-32 text", 4)).substr(0, 50),
+            "3|b: expects text or tokens, but got UTF-32 text|i");
+  // Small tokens of 16 bits look like UTF-16.
+  EXPECT_EQ(failure("a.bin", widened("tokens of some kind", 2)).substr(0, 40),
+            "3|a.bin: cannot tell the width of the to");
+}
+
+TEST_F(TokenFileTest, ArraysAreNoTokens) {
+  const std::string array = std::string("\x93NUMPY\1\0v\0", 10) +
+                            "{'descr': '<u2', 'fortran_order': False}";
+  const std::string path = dir.file("a.npy");
+  const std::string hint = "python3 -c \"import numpy; numpy.load('" + path +
+                           "').astype('uint16').tofile('" + path +
+                           ".bin')\", then --data-format=u16";
+  EXPECT_EQ(failure("a.npy", array),
+            "3|a.npy: expects text or tokens, but got a NumPy array|" + hint +
+                "; --data-format=text reads its bytes as they are");
+  EXPECT_EQ(failure("a.npy", array, TokenFormat::U16),
+            "3|a.npy: expects u16 tokens, but got a NumPy array|" + hint);
+  const std::string wide = failure(
+      "a.npy", std::string("\x93NUMPY\1\0v\0", 10) + "{'descr': '<i8'}   ",
+      TokenFormat::U32);
+  EXPECT_NE(wide.find("expects u32 tokens, but got a NumPy array"), wide.npos);
+  EXPECT_NE(wide.find("astype('uint32')"), wide.npos) << wide;
+  EXPECT_EQ(failure("a", std::string("\x89HDF\r\n\x1a\n", 8), TokenFormat::U16),
+            "3|a: expects u16 tokens, but got an HDF5 file|write its tokens "
+            "alone, ARRAY.astype('uint16').tofile('tokens.bin'), and give "
+            "--data-format=u16");
+  EXPECT_EQ(failure("a.bin", std::string(256, 'a'), TokenFormat::U16),
+            "3|a.bin: expects u16 tokens, but got text|leave --data-format out "
+            "to read it as text");
+  // A few tokens may be letters, and two of them a pickle.
+  EXPECT_TRUE(open("a.bin", std::string(254, 'a'), TokenFormat::U16));
+  EXPECT_TRUE(open("a.bin", std::string("\x80\2}q", 4), TokenFormat::U16));
+}
+
+TEST_F(TokenFileTest, TokensOfAnotherWidthAreDoubted) {
+  std::vector<uint32_t> tokens(64);
+  for (size_t i = 0; i < tokens.size(); ++i)
+    tokens[i] = uint32_t(i * 7);
+  auto doubts = [&](const std::string &bytes, TokenFormat format,
+                    int64_t vocabulary) {
+    auto file = open("a.bin", bytes, format);
+    EXPECT_TRUE(file);
+    EXPECT_EQ(errorOf(file->check(vocabulary)), "ok");
+    auto texts = file->doubts(vocabulary);
+    EXPECT_TRUE(texts);
+    return texts->empty() ? "" : texts->front().substr(file->path().size());
+  };
+  const std::string halved = ": every second token is 0, as if it were a file "
+                             "of wider numbers than u";
+  EXPECT_EQ(doubts(bytesOf(tokens), TokenFormat::U16, 50257),
+            halved + "16; --data-format=u32 reads those");
+  EXPECT_EQ(doubts(bytesOf(tokens), TokenFormat::U32, 50257), "");
+  std::vector<uint64_t> wide(tokens.begin(), tokens.end());
+  EXPECT_EQ(doubts(bytesOf(wide), TokenFormat::U32, 50257),
+            halved + "32; write its tokens as u32 first");
+  std::vector<uint16_t> narrow(tokens.begin(), tokens.end());
+  EXPECT_EQ(doubts(bytesOf(narrow), TokenFormat::U16, 65536), "");
+  EXPECT_EQ(doubts(bytesOf(narrow), TokenFormat::U16, 65537),
+            ": tokens of 16 bits are below 65536, but the model has 65537 "
+            "tokens; write tokens of such a vocabulary as u32");
+  EXPECT_EQ(doubts(header(20240520, 1, 64) + bytesOf(narrow), TokenFormat::Auto,
+                   128256)
+                .substr(0, 22),
+            ": tokens of 16 bits ar");
+  // All of one kind, or too few to tell.
+  EXPECT_EQ(doubts(std::string(64, '\0'), TokenFormat::U16, 50257), "");
+  EXPECT_EQ(doubts(std::string("\1\0\0\0", 4), TokenFormat::U16, 50257), "");
 }
 
 TEST_F(TokenFileTest, HeaderErrors) {

@@ -1,0 +1,43 @@
+//===- TextForm.h - Text that is not read as it is --------------*- C++ -*-===//
+//
+// JSON, JSON lines and CSV are text, but a model trained on their bytes learns
+// quotes and braces. UTF-16 and UTF-32 are text to an editor, but every second
+// byte is null.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_FORMATS_TEXTFORM_H
+#define WEFT_FORMATS_TEXTFORM_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace weft {
+
+enum class TextForm { Plain, Json, JsonLines, Csv, Tsv, Utf16, Utf32 };
+
+/// Bytes of a file that guessTextForm() looks at.
+constexpr int64_t kTextFormBytes = 64 << 10;
+
+/// By the ending of the name (.json, .jsonl, .ndjson, .csv, .tsv), or by the
+/// first bytes `head` of a file of `wholeSize` bytes. They are JSON if nothing
+/// in them contradicts it and the first letter is a brace or a bracket. CSV is
+/// known by its name alone: a text may have commas.
+TextForm guessTextForm(std::string_view head, int64_t wholeSize,
+                       std::string_view name);
+
+/// "a JSON file"
+const char *textFormName(TextForm form);
+
+/// A command that makes plain text of the file `path`: of its field `text`, or
+/// the first one that holds texts.
+std::string textCommand(TextForm form, std::string_view head,
+                        const std::string &path);
+
+/// A path as a word of a shell command.
+std::string shellWord(const std::string &path);
+
+} // namespace weft
+
+#endif // WEFT_FORMATS_TEXTFORM_H
