@@ -14,7 +14,9 @@ static const char *const kUsage =
     "usage: weft ckpt ls DIR          steps, or the tensors of one step\n"
     "       weft ckpt verify DIR      check every digest\n"
     "       weft ckpt diff A B        compare two checkpoints\n"
-    "       weft ckpt export DIR OUT  write config.json and model.safetensors\n"
+    "       weft ckpt export DIR OUT  write config.json, model.safetensors "
+    "and\n"
+    "                                 the tokenizer files\n"
     "DIR: a step directory, or a save directory (its newest step)\n";
 
 static Expected<ExitCode> printed(Expected<std::string> text) {
@@ -34,6 +36,8 @@ Expected<ExitCode> weft::checkpointCommand(const Arguments &args) {
   FlagTable table({
       {"dtype", FlagKind::Enum, DriverFlag, "f32", "",
        "type of exported weights", "f32|f16|bf16"},
+      {"overwrite", FlagKind::Switch, DriverFlag, "", "",
+       "let an export replace files that are there"},
       helpFlag(DriverFlag),
   });
   FlagParseOptions options;
@@ -61,7 +65,8 @@ Expected<ExitCode> weft::checkpointCommand(const Arguments &args) {
   }
   if (verb == "export" && words.size() == 3) {
     if (Status status = exportCheckpoint(words[1], words[2],
-                                         exportType(flags->getText("dtype")));
+                                         exportType(flags->getText("dtype")),
+                                         flags->getSwitch("overwrite"));
         !status)
       return status.takeError();
     return ExitCode::Ok;

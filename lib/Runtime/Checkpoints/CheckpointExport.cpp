@@ -1,9 +1,10 @@
 //===- CheckpointExport.cpp - weft ckpt export ----------------------------===//
 
+#include "Companions.h"
 #include "weft/Formats/Durable.h"
 #include "weft/Formats/Half.h"
-#include "weft/Formats/InputFile.h"
 #include "weft/Formats/Json.h"
+#include "weft/Formats/OutputFile.h"
 #include "weft/Formats/OutputPaths.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Checkpoints/CheckpointReader.h"
@@ -80,7 +81,8 @@ static Status writeWeight(SafetensorsWriter &writer, CheckpointReader &reader,
 }
 
 static Status writeWeights(CheckpointReader &reader, const Json &model,
-                           const std::string &path, TensorType type) {
+                           const std::string &path, TensorType type,
+                           IfTaken ifTaken) {
   std::vector<Weight> weights = weightsOf(reader.manifest(), model);
   std::vector<TensorSpec> specs;
   for (const Weight &weight : weights)
@@ -92,28 +94,46 @@ static Status writeWeights(CheckpointReader &reader, const Json &model,
   for (const Weight &weight : weights)
     if (Status s = writeWeight(*writer, reader, weight, type); !s)
       return s;
-  return writer->finish(IfTaken::Fail);
+  return writer->finish(ifTaken);
 }
 
-/// A configuration that is there already is this one, as in the folder that the
-/// model came from.
-static Status checkConfig(const std::string &path, const std::string &text) {
+/// All files but the weights.
+static std::vector<ExportedFile> readFiles(const Json &model,
+                                           const std::string &out) {
+  std::vector<ExportedFile> files = readCompanions(model, out);
+  const Json *config = model.find("config");
+  if (config && config->isString() && !config->asString().empty())
+    files.push_back({out + "/config.json", config->asString()});
+  return files;
+}
+
+static Status checkNoWeights(const std::string &path) {
   struct stat info;
-  if (stat(path.c_str(), &info) != 0)
-    return Status::success();
-  auto existing = readFile(path);
-  if (!existing)
-    return existing.takeError().withCode(ExitCode::Storage);
-  if (*existing == text)
-    return Status::success();
-  return storageError("expects a folder without another configuration, but the "
-                      "file exists")
-      .at(path)
-      .hint("remove it, or choose another folder");
+  if (stat(path.c_str(), &info) == 0)
+    return usageError("expects a folder without weights, but the file exists")
+        .at(path)
+        .hint("choose another folder, or --overwrite replaces it");
+  if (errno != ENOENT)
+    return systemError(ExitCode::Storage, "cannot read", errno).at(path);
+  return Status::success();
+}
+
+/// Nothing is written before all files may be.
+static Status checkTargets(const std::string &weights,
+                           const std::vector<ExportedFile> &files,
+                           bool overwrites) {
+  std::vector<FileUse> outputs = {{"weft ckpt export", weights}};
+  for (const ExportedFile &file : files)
+    outputs.push_back({"weft ckpt export", file.path});
+  if (Status s = checkOutputPaths(outputs, {}); !s || overwrites)
+    return s;
+  if (Status s = checkNoWeights(weights); !s)
+    return s;
+  return checkNew(files);
 }
 
 Status weft::exportCheckpoint(const std::string &folder, const std::string &out,
-                              TensorType type) {
+                              TensorType type, bool overwrites) {
   auto step = holdStep(folder);
   if (!step)
     return step.takeError();
@@ -125,24 +145,15 @@ Status weft::exportCheckpoint(const std::string &folder, const std::string &out,
     return model.takeError();
   if (Status s = makeDirectories(out); !s)
     return s;
-  std::string path = out + "/model.safetensors";
-  if (Status s = checkOutputPaths({{"weft ckpt export", path}}, {}); !s)
+  const std::string path = out + "/model.safetensors";
+  const std::vector<ExportedFile> files = readFiles(*model, out);
+  if (Status s = checkTargets(path, files, overwrites); !s)
     return s;
-  struct stat info;
-  if (stat(path.c_str(), &info) == 0)
-    return storageError("expects a folder without weights, but the file exists")
-        .at(path)
-        .hint("remove it, or choose another folder");
-  if (errno != ENOENT)
-    return systemError(ExitCode::Storage, "cannot read", errno).at(path);
-  const Json *config = model->find("config");
-  bool hasConfig = config && config->isString() && !config->asString().empty();
-  const std::string configPath = out + "/config.json";
-  if (hasConfig)
-    if (Status s = checkConfig(configPath, config->asString()); !s)
+  const IfTaken ifTaken = overwrites ? IfTaken::Replace : IfTaken::Fail;
+  if (Status s = writeWeights(*reader, *model, path, type, ifTaken); !s)
+    return s;
+  for (const ExportedFile &file : files)
+    if (Status s = writeFile(file.path, file.text); !s)
       return s;
-  if (Status s = writeWeights(*reader, *model, path, type); !s)
-    return s;
-  return hasConfig ? writeFile(configPath, config->asString())
-                   : Status::success();
+  return Status::success();
 }

@@ -50,6 +50,16 @@ int64_t weft::checkpointBytes(const WeftExecutable &executable) {
   return bytes;
 }
 
+static Json describeCompanions(const Metadata &metadata) {
+  Json list = Json::array();
+  for (const InitialFile &file : metadata.companionFiles) {
+    Json &entry = list.push(Json::object());
+    entry.set("path", file.path);
+    entry.set("xxh3", file.digest);
+  }
+  return list;
+}
+
 /// What export needs, the original config and the names in the weight file, and
 /// what the tensors do not tell.
 static std::string modelText(const WeftExecutable &executable,
@@ -67,6 +77,8 @@ static std::string modelText(const WeftExecutable &executable,
     model.set("counters", describeCounters(metadata));
   model.set("loss_scale", policyName(LossScaler::of(executable).policy));
   model.set("sources", std::move(sources));
+  if (!metadata.companionFiles.empty())
+    model.set("companions", describeCompanions(metadata));
   return model.pretty();
 }
 

@@ -4,6 +4,7 @@
 
 #include "weft/Formats/OutOfMemory.h"
 #include "weft/Formats/StandardStreams.h"
+#include "weft/Runtime/Checkpoints/InitialWeights.h"
 #include "weft/Runtime/Collectives/LaunchHeartbeat.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/CpuFeatures.h"
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <unistd.h>
 
 using namespace weft;
@@ -134,6 +136,18 @@ private:
 };
 } // namespace
 
+/// A checkpoint may be exported from anywhere.
+static void locateCompanions(Metadata &metadata,
+                             const std::string &executablePath) {
+  for (InitialFile &file : metadata.companionFiles) {
+    std::error_code error;
+    const std::filesystem::path path = std::filesystem::absolute(
+        locateWeights(file.path, executablePath), error);
+    if (!error)
+      file.path = path.lexically_normal().string();
+  }
+}
+
 Expected<ExitCode> Start::runProgram() {
   if (executable.abiVersion != WEFT_ABI_VERSION)
     return Error(ExitCode::Internal,
@@ -163,6 +177,7 @@ Expected<ExitCode> Start::runProgram() {
       printText(text);
     return ExitCode::Ok;
   }
+  locateCompanions(*metadata, ownPath(program.c_str()));
   const RunInputs inputs = {executable, *metadata, options, faults,
                             process.get()};
   return Run(inputs, ownPath(program.c_str())).execute(std::move(ready));

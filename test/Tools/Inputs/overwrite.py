@@ -111,6 +111,17 @@ def check_default_name():
     expect(b"the program expects a new file" in result.stderr, result.stderr)
 
 
+def check_export():
+    must(["weft", "ckpt", "export", "ck", "export"])
+    weights = read("export/model.safetensors")
+    write("export/model.safetensors", THESIS)
+    result = run(["weft", "ckpt", "export", "ck", "export"])
+    expect(result.returncode == 2 and read("export/model.safetensors") == THESIS, "export", result.stderr)
+    expect(b"--overwrite replaces it" in result.stderr, result.stderr)
+    must(["weft", "ckpt", "export", "ck", "export", "--overwrite"])
+    expect(read("export/model.safetensors") == weights, "export --overwrite")
+
+
 def main():
     make_programs(sys.argv[1])
     must(COMPILE + ["--to", "import", "-o", "import.mlir"])
@@ -119,6 +130,7 @@ def main():
     check_dumps()
     check_metrics()
     check_default_name()
+    check_export()
     print(f"{len(OUTPUTS)} outputs, {failures} wrong")
 
 

@@ -224,6 +224,10 @@ TEST_F(CheckpointToolsTest, exportWritesWeightsUnderTheirNames) {
   EXPECT_EQ(again.error().where(),
             path("out/model.safetensors") +
                 ": expects a folder without weights, but the file exists");
+  EXPECT_EQ(again.error().code(), ExitCode::Usage);
+  EXPECT_TRUE(exportCheckpoint(path("a"), path("out"), TensorType::F32,
+                               /*overwrites=*/true)
+                  .ok());
   // The exported weights are initial weights of the same program.
   EXPECT_EQ(train({"--steps", "1", "--init-from", "out"}).status, 0);
 }
@@ -235,8 +239,9 @@ TEST_F(CheckpointToolsTest, exportWritesOverNothing) {
   ASSERT_FALSE(other.ok());
   EXPECT_EQ(other.error().where(),
             path("mine/config.json") +
-                ": expects a folder without another configuration, but the "
-                "file exists");
+                ": expects a folder without another file of that name, but "
+                "there is one");
+  EXPECT_EQ(other.error().code(), ExitCode::Usage);
   EXPECT_EQ(list("mine"), Args{"config.json"});
   // The same one is that of the model's folder.
   write("mine/config.json", "{\"model_type\": \"toy\"}\n");

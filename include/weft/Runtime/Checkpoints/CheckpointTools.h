@@ -34,11 +34,13 @@ Expected<CheckpointDiff> diffCheckpoints(const std::string &a,
 
 /// Writes `config.json` (if the model had one) and `model.safetensors` with the
 /// weights as F32, F16 or BF16, under the names they were imported by. The
-/// bytes depend on the weights, the names and the type alone. An existing
-/// `model.safetensors` is a storage error; a finite weight that the type rounds
-/// to infinity is an input error, and no weights are written.
+/// bytes depend on the weights, the names and the type alone. Files beside the
+/// model's configuration (companionNames()) are copied; a warning names one
+/// that is gone or was changed. A file that is there already and would change
+/// is a usage error, unless the user `overwrites`; a finite weight that the
+/// type rounds to infinity is an input error, and no weights are written.
 Status exportCheckpoint(const std::string &folder, const std::string &out,
-                        TensorType type);
+                        TensorType type, bool overwrites = false);
 
 } // namespace weft
 
