@@ -3,9 +3,10 @@
 # parameters, gradients and moments (ZeRO stage 3), and exports the weights.
 #
 # usage: examples/four_ranks.sh [FOLDER [STEPS]], after scripts/build.sh
+# FOLDER: default a new temporary folder, which stays
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
-out=${1:-$top/build/four-ranks}
+out=${1:-$(mktemp -d "${TMPDIR:-/tmp}/four-ranks.XXXXXX")}
 steps=${2:-40}
 weft=${WEFT:-$top/build/bin/weft}
 
@@ -14,4 +15,5 @@ mkdir -p "$out"
 "$weft" inspect "$out/gpt" --sharding
 "$weft" launch "$out/gpt" --data "$top/README.md" --steps "$steps" --lr 2e-3 --clip 1 \
   --save-dir "$out/checkpoints" --resume auto
-"$weft" ckpt export "$out/checkpoints" "$out/export"
+"$weft" ckpt export "$out/checkpoints" "$out/export" --overwrite
+echo "checkpoints and weights are in $out"

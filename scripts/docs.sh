@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Writes the generated documents from the TableGen files, the flag tables and
-# the phases of a build; a test compares them with the committed ones.
+# the phases of a build; a test compares them with the committed ones. If a tool
+# fails, every document stays as it was.
 # Usage: docs.sh [BUILD] [OUT]   (default: build/ and docs/)
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -10,6 +11,9 @@ config=$(command -v llvm-config-22 || command -v llvm-config)
 tblgen=$("$config" --bindir)/mlir-tblgen
 includes=(-I "$top/include" -I "$("$config" --includedir)")
 mkdir -p "$out"
+# Beside the documents, so that each takes its place at once.
+fresh=$(mktemp -d "$out/.docs.XXXXXX")
+trap 'rm -rf "$fresh"' EXIT
 
 # generated TITLE: a heading, then the standard input without trailing blanks.
 generated() {
@@ -37,11 +41,14 @@ passes() {
   done
 }
 
-dialect weft Weft/WeftDialect.td | generated "Ops of the weft dialect" >"$out/ops.md"
-dialect dist Dist/DistOps.td | generated "Ops of the dist dialect" >"$out/dist-ops.md"
-dialect plan Plan/PlanDialect.td | generated "Ops of the plan dialect" >"$out/plan-ops.md"
-passes | generated "Passes" >"$out/passes.md"
-"$build/bin/weft" help-markdown flags | generated "Flags" >"$out/flags.md"
-"$build/bin/weft" help-markdown casts | generated "Cast policies" >"$out/cast-policies.md"
-"$build/bin/weft" help-markdown phases | generated "Phases" >"$out/phases.md"
-python3 "$top/scripts/walkthrough.py" "$build/bin/weft" "$top" >"$out/walkthrough.md"
+dialect weft Weft/WeftDialect.td | generated "Ops of the weft dialect" >"$fresh/ops.md"
+dialect dist Dist/DistOps.td | generated "Ops of the dist dialect" >"$fresh/dist-ops.md"
+dialect plan Plan/PlanDialect.td | generated "Ops of the plan dialect" >"$fresh/plan-ops.md"
+passes | generated "Passes" >"$fresh/passes.md"
+"$build/bin/weft" help-markdown flags | generated "Flags" >"$fresh/flags.md"
+"$build/bin/weft" help-markdown casts | generated "Cast policies" >"$fresh/cast-policies.md"
+"$build/bin/weft" help-markdown phases | generated "Phases" >"$fresh/phases.md"
+python3 "$top/scripts/walkthrough.py" "$build/bin/weft" "$top" >"$fresh/walkthrough.md"
+
+# All of them or none: a tool that failed has ended the script by now.
+mv "$fresh"/*.md "$out"
