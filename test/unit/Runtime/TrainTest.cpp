@@ -159,6 +159,7 @@ TEST_F(TrainTest, dryRunWritesNothing) {
           "start     random weights, seed 0\n"
           "data      text.txt (text): 2760 tokens, 344 rows of 8\n"
           "step      1 x 4 rows, 32 tokens; steps 1 to 10\n"
+          "order     shuffled by seed 0\n"
           "lr        cosine, 0.05 after 2 warmup steps\n"
           "saves     ck, 192.01 KiB each\n");
   Args after = list("");
