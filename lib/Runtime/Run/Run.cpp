@@ -187,8 +187,10 @@ Status Run::prepareOutputs(const SavePolicy &policy) const {
 /// Handlers are installed before anything is written, and metrics are begun
 /// when nothing else can be wrong any more.
 Expected<ExitCode> Run::train() {
-  SignalScope signals(/*canSave=*/!options.saveDir.empty(),
-                      /*tells=*/isFirst());
+  const EndNotice notice = inputs.process == nullptr ? EndNotice::OfAll
+                           : isFirst()               ? EndNotice::OfInterrupt
+                                                     : EndNotice::None;
+  SignalScope signals(/*canSave=*/!options.saveDir.empty(), notice);
   const SavePolicy policy = {options.saveDir, options.keep, options.keepBest,
                              &lock};
   if (Status s = ranks.settle(prepareOutputs(policy)); !s)

@@ -13,7 +13,8 @@ using namespace weft;
 // The one global state of the runtime: a signal handler gets no context.
 // Ranks that are threads read what the handler writes on any of them.
 static std::atomic<int> stopRequested{0}, mayStopLater{0}, endRequested{0},
-    tellsOfEnd{0}, isOnTerminal{0};
+    isOnTerminal{0};
+static std::atomic<EndNotice> endNotice{EndNotice::None};
 static_assert(std::atomic<int>::is_always_lock_free, "handlers take no lock");
 
 static constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGUSR1, SIGHUP};
@@ -72,7 +73,9 @@ static void tellOfEnd(int number) {
 }
 
 [[noreturn]] static void endNow(int number) {
-  if (tellsOfEnd)
+  const EndNotice notice = endNotice;
+  if (notice == EndNotice::OfAll ||
+      (notice == EndNotice::OfInterrupt && number == SIGINT))
     tellOfEnd(number);
   removeTemporaries();
   _exit(128 + number);
@@ -163,9 +166,9 @@ void EarlySignals::endProcess() {
 // SignalScope
 //===----------------------------------------------------------------------===//
 
-SignalScope::SignalScope(bool canSave, bool tells) {
+SignalScope::SignalScope(bool canSave, EndNotice notice) {
   mayStopLater = canSave;
-  tellsOfEnd = tells;
+  endNotice = notice;
   isOnTerminal = ::isatty(STDOUT_FILENO) && ::isatty(STDERR_FILENO);
   if (int number = stopRequested; number && !canSave)
     endNow(number);
@@ -176,7 +179,8 @@ SignalScope::SignalScope(bool canSave, bool tells) {
 
 /// Behind it nothing is saved any more: a signal ends the process.
 SignalScope::~SignalScope() {
-  stopRequested = endRequested = mayStopLater = tellsOfEnd = 0;
+  stopRequested = endRequested = mayStopLater = 0;
+  endNotice = EndNotice::None;
 }
 
 int SignalScope::stopSignal() const { return stopRequested; }

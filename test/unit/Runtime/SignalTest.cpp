@@ -104,6 +104,13 @@ TEST_F(SignalTest, hangUpThatWasIgnoredStaysIgnored) {
   EXPECT_EQ(finish(child).status, 75);
 }
 
+TEST_F(SignalTest, thePlanOfARunSaysThatItSavesNowhere) {
+  Args args = {"--data", "text.txt", "--steps", "1", "--dry-run"};
+  EXPECT_NE(bigram(args).out.find("\nsaves     nowhere: without --save-dir the "
+                                  "weights are lost\n"),
+            std::string::npos);
+}
+
 TEST_F(SignalTest, withoutSaveDirectoryTheFirstSignalEndsTheRun) {
   Args args = {"--data",     "text.txt", "--steps",   "1000000",
                "--progress", "none",     "--metrics", "m"};

@@ -78,11 +78,15 @@ private:
 };
 
 /// Handlers are installed while the scope lives; one scope at a time.
+/// Which signals say what they cost when they end the process at once. Of
+/// several processes one speaks, and SIGTERM says nothing: launchers end the
+/// other ranks with it after one has failed, which has its own message.
+enum class EndNotice { None, OfInterrupt, OfAll };
+
 class SignalScope : public StopRequest {
 public:
-  /// `canSave`: a first signal is answered by saving and stopping. `tells`: a
-  /// signal that ends the process at once says so, as one process of a run.
-  explicit SignalScope(bool canSave, bool tells = false);
+  /// `canSave`: a first signal is answered by saving and stopping.
+  explicit SignalScope(bool canSave, EndNotice notice = EndNotice::None);
   ~SignalScope() override;
   SignalScope(const SignalScope &) = delete;
   SignalScope &operator=(const SignalScope &) = delete;
