@@ -77,19 +77,24 @@ static void describeTexts(ModuleOp module, StringRef name, Json &meta) {
   meta.set(name.str(), std::move(list));
 }
 
+/// What the fingerprint leaves out; a model may have nothing of that.
+static Json describeAdjustable(ModuleOp module) {
+  Json numbers = Json::object();
+  if (auto texts = module->getAttrOfType<DictionaryAttr>("weft.adjustable"))
+    for (NamedAttribute text : texts)
+      numbers.set(text.getName().str(),
+                  cast<StringAttr>(text.getValue()).str());
+  return numbers;
+}
+
 static void describeModel(ModuleOp module, Json &meta) {
   meta.set("name", module.getSymName().value_or("model").str());
   std::string family = textAttr(module, "weft.family");
   meta.set("family", family.empty() ? "mlir" : family);
   meta.set("fingerprint", textAttr(module, "weft.fingerprint"));
-  if (std::string old = textAttr(module, "weft.fingerprint_1"); !old.empty())
+  if (std::string old = textAttr(module, "weft.fingerprint_1"); !old.empty()) {
     meta.set("fingerprint_1", old);
-  if (auto texts = module->getAttrOfType<DictionaryAttr>("weft.adjustable")) {
-    Json numbers = Json::object();
-    for (NamedAttribute text : texts)
-      numbers.set(text.getName().str(),
-                  cast<StringAttr>(text.getValue()).str());
-    meta.set("adjustable", std::move(numbers));
+    meta.set("adjustable", describeAdjustable(module));
   }
   for (const char *name : {"vocab", "seq"})
     if (std::optional<int64_t> value =

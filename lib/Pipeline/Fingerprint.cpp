@@ -221,5 +221,6 @@ void weft::storeFingerprint(ModuleOp module) {
   };
   store("weft.fingerprint", FingerprintVersion::Two);
   store("weft.fingerprint_1", FingerprintVersion::One);
-  module->setAttr("weft.adjustable", makeAdjustable(module));
+  if (DictionaryAttr adjustable = makeAdjustable(module); !adjustable.empty())
+    module->setAttr("weft.adjustable", adjustable);
 }
