@@ -104,8 +104,24 @@ static void pushLayout(Json &row, Value buffer) {
   row.push(intList(layout.strides));
 }
 
-/// [buffer, dtype, name, dims, strides] of every buffer but the workspace.
-static Json writesOf(plan::CommandOpInterface command) {
+/// The buffers whose elements a written one is computed from one by one: those
+/// that a kernel may overwrite, and the source of a copy.
+static Json sourcesOf(plan::CommandOpInterface command, unsigned written,
+                      const SymbolTable &symbols) {
+  if (isa<plan::CopyOp>(*command))
+    return intList({0});
+  auto launch = dyn_cast<plan::LaunchOp>(*command);
+  auto kernel = symbols.lookup<KernelOp>(command.getCommandName());
+  if (!launch || !kernel)
+    return intList({});
+  const auto inputs = static_cast<unsigned>(launch.getInputs().size());
+  return intList(kernel.getInPlaceInputs(written - inputs));
+}
+
+/// [buffer, dtype, name, dims, strides, sources] of every buffer but the
+/// workspace.
+static Json writesOf(plan::CommandOpInterface command,
+                     const SymbolTable &symbols) {
   Json writes = Json::array();
   for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
     if (plan::isWorkspace(buffer) || !command.isWritten(index))
@@ -115,6 +131,7 @@ static Json writesOf(plan::CommandOpInterface command) {
     row.push(getTypeText(getElementTypeOrSelf(buffer.getType())));
     row.push(nameOf(buffer));
     pushLayout(row, buffer);
+    row.push(sourcesOf(command, index, symbols));
     writes.push(std::move(row));
   }
   return writes;
@@ -147,7 +164,7 @@ Json weft::debugTable(ModuleOp module) {
         row.set("ops", opsOf(command, symbols));
         row.set("infinite", holdsInfinity(command, symbols));
         row.set("reads", readsOf(command));
-        row.set("writes", writesOf(command));
+        row.set("writes", writesOf(command, symbols));
         commands.push(std::move(row));
       }
     programs.set(program.getSymName().str(), std::move(commands));

@@ -112,20 +112,23 @@ static Status readRow(const JsonCursor &row, int64_t numBuffers,
   return Status::success();
 }
 
-/// [buffer, type, name, dims, strides]
+/// [buffer, type, name, dims, strides, sources]
 static Status readRow(const JsonCursor &row, int64_t numBuffers,
                       std::vector<WrittenBuffer> &list) {
   auto fields = row.arraySize();
   if (!fields)
     return fields.takeError();
-  if (*fields != 5)
-    return row.error("expects five fields");
+  if (*fields != 6)
+    return row.error("expects six fields");
   auto buffer = row.element(0).asInt(0, numBuffers - 1);
   auto name = row.element(2).asString();
   auto elements = readElements(row.element(1), row.element(3), row.element(4));
-  if (!buffer || !name || !elements)
-    return row.error("expects [buffer, type, name, dims, strides]");
-  list.push_back({*buffer, std::move(*elements), *name});
+  auto sources = row.element(5).asIntArray(0);
+  if (!buffer || !name || !elements || !sources ||
+      std::any_of(sources->begin(), sources->end(),
+                  [&](int64_t each) { return each >= numBuffers; }))
+    return row.error("expects [buffer, type, name, dims, strides, sources]");
+  list.push_back({*buffer, std::move(*elements), *name, *sources});
   return Status::success();
 }
 

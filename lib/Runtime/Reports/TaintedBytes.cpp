@@ -19,7 +19,13 @@ void TaintedBytes::mark(int64_t begin, int64_t end, Origin origin) {
     if (old.end > end)
       ranges[end] = old;
   }
-  if (origin != kFinite && begin < end)
+  if (origin == kFinite || begin >= end)
+    return;
+  auto next = ranges.lower_bound(begin);
+  if (next != ranges.begin() && std::prev(next)->second.end == begin &&
+      std::prev(next)->second.origin == origin)
+    std::prev(next)->second.end = end;
+  else
     ranges[begin] = {end, origin};
 }
 

@@ -43,9 +43,9 @@ const WeftExecutable kExecutable = {
 const char *const kTable =
     R"({"micro": [{"at": "m.mlir:3", "ops": "log", "infinite": false,
                    "reads": [[0, "f32", [2], [1]]],
-                   "writes": [[1, "f32", "y", [2], [2]]]},
+                   "writes": [[1, "f32", "y", [2], [2], []]]},
                   {"at": "", "ops": "", "infinite": false, "reads": [],
-                   "writes": [[0, "f64", "", [], []]]}]})";
+                   "writes": [[0, "f64", "", [], [], []]]}]})";
 
 struct HuntTest : testing::Test {
   void SetUp() override { start(kExecutable, kTable); }
@@ -120,10 +120,10 @@ TEST_F(HuntTest, namesACollectiveBeforeWhatIsMadeOfItsResult) {
   start(started, R"({"micro": [
       {"at": "", "ops": "", "infinite": false,
        "reads": [[0, "f32", [2], [1]]],
-       "writes": [[1, "f32", "y", [2], [2]]]},
+       "writes": [[1, "f32", "y", [2], [2], []]]},
       {"at": "", "ops": "", "infinite": false,
        "reads": [[0, "f32", [2], [2]]],
-       "writes": [[1, "f64", "", [], []]]}]})");
+       "writes": [[1, "f64", "", [], [], []]]}]})");
   EXPECT_TRUE(hunt->begin());
   ASSERT_TRUE(runProgram(*context, program));
   const Culprit culprit = hunt->finish(/*good=*/false);
@@ -151,13 +151,13 @@ TEST_F(HuntTest, aWorkspaceIsNoInput) {
   const char *const table =
       R"({"micro": [{"at": "", "ops": "", "infinite": false,
                      "reads": [[0, "f32", [2], [1]]],
-                     "writes": [[1, "f32", "y", [2], [2]]]},
+                     "writes": [[1, "f32", "y", [2], [2], []]]},
                     {"at": "", "ops": "", "infinite": false,
                      "reads": [[1, "f32", [2], [1]]],
-                     "writes": [[0, "f64", "", [], []]]},
+                     "writes": [[0, "f64", "", [], [], []]]},
                     {"at": "", "ops": "", "infinite": false,
                      "reads": [[0, "f32", [2], [1]]],
-                     "writes": [[1, "f32", "z", [2], [2]]]}]})";
+                     "writes": [[1, "f32", "z", [2], [2], []]]}]})";
   const int64_t routine[] = {128, 0, 64}, last[] = {0, 192};
   WeftCommand commands[] = {kCommands[0], kCommands[1], kCommands[0]};
   commands[1].offsets = routine;
@@ -225,7 +225,7 @@ struct Sum {
 };
 const char *const kSumEntry =
     R"([{"at": "", "ops": "", "infinite": false, "reads": [[0, "f32", [2], [1]]],
-         "writes": [[1, "f32", "y", [], []]]}])";
+         "writes": [[1, "f32", "y", [], [], []]]}])";
 
 // An update that reads a moment from a checkpoint makes a weight of it, in a
 // step that ends well; the next one does not.
@@ -297,14 +297,57 @@ TEST_F(HuntTest, followsFoundInf) {
   started.programs = &program;
   start(started, R"({"apply": [
       {"at": "", "ops": "", "infinite": false,
-       "reads": [[0, "f32", [2], [1]]], "writes": [[1, "f32", "", [], []]]},
+       "reads": [[0, "f32", [2], [1]]], "writes": [[1, "f32", "", [], [], []]]},
       {"at": "", "ops": "", "infinite": false,
-       "reads": [[0, "f32", [], []]], "writes": [[1, "i1", "", [], []]]}]})");
+       "reads": [[0, "f32", [], []]], "writes": [[1, "i1", "", [], [], []]]}]})");
   input()[0] = kInf;
   EXPECT_EQ(step(&program, /*good=*/false),
             "copy, program apply, made the first inf: element 0 of F32[]");
   input()[0] = 1.0f;
   EXPECT_EQ(step(&program, /*good=*/false), "");
+}
+
+// Elements of one buffer have origins of their own: a select discards the row
+// that came in so, and keeps the one that overflows.
+TEST_F(HuntTest, followsElements) {
+  static const int64_t offsets[] = {0, 64, 64, 128};
+  const WeftLibraryFn twice = [](WeftContext *, const WeftCommand *,
+                                 void *const *buffers) {
+    for (int i = 0; i < 2; ++i)
+      static_cast<float *>(buffers[1])[i] =
+          2 * static_cast<const float *>(buffers[0])[i];
+  };
+  const WeftLibraryFn select = [](WeftContext *, const WeftCommand *,
+                                  void *const *buffers) {
+    static_cast<float *>(buffers[1])[0] = 0.0f;
+    static_cast<float *>(buffers[1])[1] =
+        static_cast<const float *>(buffers[0])[1];
+  };
+  const WeftCommand commands[] = {
+      {"twice", "", nullptr, nullptr, twice, offsets, nullptr, 0, WEFT_KERNEL,
+       2, 0, 0, 0},
+      {"select", "", nullptr, nullptr, select, offsets + 2, nullptr, 0,
+       WEFT_KERNEL, 2, 0, 0, 0}};
+  const WeftPort x = {"x", WEFT_F32, 0, nullptr, 0, 8},
+                 loss = {"loss", WEFT_F32, 0, nullptr, 128, 8};
+  const WeftProgram program = {"micro", "micro", commands, &x, &loss, 2, 1, 1};
+  WeftExecutable started = kExecutable;
+  started.programs = &program;
+  start(started, R"({"micro": [
+      {"at": "", "ops": "", "infinite": false,
+       "reads": [[0, "f32", [2], [1]]],
+       "writes": [[1, "f32", "", [2], [1], [0]]]},
+      {"at": "", "ops": "", "infinite": false,
+       "reads": [[0, "f32", [2], [1]]],
+       "writes": [[1, "f32", "", [2], [1], [0]]]}]})");
+  input()[0] = NAN;
+  input()[1] = std::numeric_limits<float>::max();
+  EXPECT_EQ(step(&program, /*good=*/false),
+            "twice, program micro, made the first inf: element 1 of F32[2]");
+  // Nor is the element named that the select discards.
+  input()[1] = kInf;
+  EXPECT_EQ(step(&program, /*good=*/false),
+            "input 'x' came in with inf in element 1");
 }
 
 // A slice of a sum over ranks may be finite where others get infinities.
@@ -326,9 +369,9 @@ TEST_F(HuntTest, namesWhatOthersGot) {
   started.programs = &program;
   start(started, R"({"micro": [
       {"at": "", "ops": "", "infinite": false,
-       "reads": [[0, "f32", [2], [1]]], "writes": [[1, "f32", "", [], []]]},
+       "reads": [[0, "f32", [2], [1]]], "writes": [[1, "f32", "", [], [], []]]},
       {"at": "", "ops": "", "infinite": false,
-       "reads": [[0, "f32", [], []]], "writes": [[1, "f32", "", [], []]]}]})");
+       "reads": [[0, "f32", [], []]], "writes": [[1, "f32", "", [], [], []]]}]})");
   input()[0] = std::numeric_limits<float>::max();
   input()[1] = std::numeric_limits<float>::max();
   EXPECT_TRUE(hunt->begin());
@@ -358,11 +401,17 @@ TEST(Hunt, refusesATableOfOtherCommands) {
                     std::string(lists) + R"(}, {}]})",
                 message);
   };
-  const char *const writes = "expects [buffer, type, name, dims, strides]";
-  expectRowError(R"("reads": [], "writes": [[2, "f32", "", [], []]])", writes);
-  expectRowError(R"("reads": [], "writes": [[1, "i8", "", [], []]])", writes);
-  expectRowError(R"("reads": [], "writes": [[1, "f32", 1, [], []]])", writes);
-  expectRowError(R"("reads": [], "writes": [[1]])", "expects five fields");
+  const char *const writes =
+      "expects [buffer, type, name, dims, strides, sources]";
+  expectRowError(R"("reads": [], "writes": [[2, "f32", "", [], [], []]])",
+                 writes);
+  expectRowError(R"("reads": [], "writes": [[1, "i8", "", [], [], []]])",
+                 writes);
+  expectRowError(R"("reads": [], "writes": [[1, "f32", 1, [], [], []]])",
+                 writes);
+  expectRowError(R"("reads": [], "writes": [[1]])", "expects six fields");
+  expectRowError(R"("reads": [], "writes": [[1, "f32", "", [], [], [2]]])",
+                 writes);
   const char *const reads = "expects [buffer, type, dims, strides]";
   expectRowError(R"("reads": [[2, "f32", [], []]])", reads);
   expectRowError(R"("reads": [[1, "i8", [], []]])", reads);

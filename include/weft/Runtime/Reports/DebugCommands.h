@@ -78,6 +78,9 @@ struct WrittenBuffer {
   int64_t buffer;
   Elements elements;
   std::string name; // state or output, or ""
+  /// Positions of buffers: each of its elements is computed from the same
+  /// element of these, and from others that the command reads.
+  std::vector<int64_t> sources;
 };
 
 struct DebugCommand {

@@ -14,6 +14,7 @@
 #include "weft/Runtime/Reports/DebugCommands.h"
 #include "weft/Runtime/Reports/TaintedBytes.h"
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -68,29 +69,56 @@ private:
   };
 
   Status check(const WeftProgram &program, const WeftCommand &command);
-  Expected<int64_t> find(const Elements &elements, int64_t offset,
-                         double &value) const;
+  /// A command that has run.
+  struct Run {
+    const WeftProgram &program;
+    const WeftCommand &command;
+    const DebugCommand &entry;
+    /// Of values that it made: of finite ones, and of a constant's.
+    Origin made[2] = {kFinite, kFinite};
+  };
+  /// Bytes of the arena with one origin.
+  struct Mark {
+    int64_t begin, end;
+    Origin origin;
+  };
+  /// Gets the index of an element that is not finite, where it begins in the
+  /// arena, and its value; false ends the search.
+  using UseBad = std::function<bool(int64_t index, int64_t at, double value)>;
+
   Origin addOrigin(const Culprit &culprit, bool isPassedOn = false);
   const Culprit &culpritOf(Origin origin) const;
-  Status lookAtWrites(const WeftProgram &program, const WeftCommand &command,
-                      const DebugCommand &entry);
-  /// The origin of a non-finite value that the command wrote; its operands have
-  /// the origin `read`.
-  Origin originOf(const WeftCommand &command, const DebugCommand &entry,
-                  Origin read, const std::string &text);
-  Expected<std::string> lookAt(int32_t dtype, int64_t offset, int64_t bytes);
+  /// Goes through elements that are not finite and lie in no gap, in row-major
+  /// order. The first element of all lies at an arena offset.
+  Status forEachBad(const Elements &elements, int64_t offset,
+                    const UseBad &use) const;
+  Status lookAtWrites(Run &run);
+  Status lookAtWritten(Run &run, const WrittenBuffer &written);
+  /// The smallest origin in operands other than the buffer's sources, and in
+  /// element `index` of its sources.
+  Origin findOther(const Run &run, const WrittenBuffer &written) const;
+  Origin findSource(const Run &run, const WrittenBuffer &written,
+                    int64_t index) const;
+  Origin makeOrigin(Run &run, Origin read, const WrittenBuffer &written,
+                    int64_t index, double value);
+  /// Makes the sentence about a tensor of " came in with nan in element 3".
+  using Sentence = std::function<std::string(const std::string &what)>;
+  /// Marks the elements of a dense tensor from outside the programs that are
+  /// not finite; the first origin, or kFinite.
+  Expected<Origin> lookAt(int32_t dtype, int64_t offset, int64_t bytes,
+                          const Sentence &sentence);
   Status lookAtStates();
-  /// The origin of a state that came in so.
-  Origin addState(const NamedTensor &tensor, const std::string &text);
+  /// The sentence about a state that came in so.
+  std::string stateText(const NamedTensor &tensor,
+                        const std::string &text) const;
   Status lookAtInputs(const WeftProgram &program);
   Status lookAtOutputs(const WeftProgram &program);
   /// Element `index` of a buffer that begins at an arena offset: of a segment
   /// if it lies in one.
   Element locate(const WrittenBuffer &written, int64_t begin,
                  int64_t index) const;
-  std::string describe(const WeftProgram &program, const WeftCommand &command,
-                       const DebugCommand &entry, int32_t dtype,
-                       const Element &element, double value) const;
+  std::string describe(const Run &run, int32_t dtype, const Element &element,
+                       double value) const;
 
   WeftContext &context;
   std::map<std::string, std::vector<DebugCommand>> programs;
