@@ -41,7 +41,7 @@ static llvm::SetVector<Operation *> findSources(Value value) {
   return sources;
 }
 
-/// What of the op changes during a step or between its micro-batches, or "".
+/// Names the source of a value that changes within a step, or "".
 static StringRef findChange(ProgramOp model, Operation *op) {
   if (auto random = dyn_cast<RandomOpInterface>(op))
     return random.getRandomKey() ? "random numbers" : "";

@@ -110,8 +110,8 @@ int64_t sizeBefore(ArrayRef<int64_t> shape, int64_t dim) {
   return size;
 }
 
-/// Rows lie behind as many entries as before, in a dimension that has them all
-/// or, with what is inside of a row, a multiple.
+/// The row dimension of the result has the same number of entries before it, and
+/// a multiple of `batch` entries.
 RowFlow flowReshape(Operation *op, Flows flows, int64_t batch) {
   if (!flows[0].isRows())
     return flows[0].isFixed() ? RowFlow::fixed(allDims(op->getResult(0)))
@@ -301,8 +301,8 @@ template <typename OpT> RowFlow flowPairLoss(Operation *op, Flows flows) {
   return fits ? RowFlow::mean() : RowFlow::mixed();
 }
 
-/// Where targets may be ignored it is a mean over those that count, whose
-/// number is that of the whole step.
+/// With ignored targets or class weights the denominator counts the whole step,
+/// so the loss is a mean in that case, too.
 RowFlow flowCrossEntropy(Operation *op, Flows flows) {
   auto loss = cast<CrossEntropyOp>(op);
   const int64_t last = rankOf(loss.getLogits()) - 1;

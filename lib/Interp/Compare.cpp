@@ -161,7 +161,7 @@ std::vector<ProgramPair> Comparer::pairPrograms() {
   return pairs;
 }
 
-/// What counts targets ahead of a micro-step runs before the pairs.
+/// Notes programs of one module alone. `denominators` runs ahead of the pairs.
 void Comparer::noteUnpaired(const std::vector<ProgramPair> &pairs,
                             llvm::ArrayRef<ProgramInfo> others) {
   for (const ProgramInfo &second : others) {
@@ -177,7 +177,7 @@ void Comparer::noteUnpaired(const std::vector<ProgramPair> &pairs,
   }
 }
 
-/// A model divides by what its own targets count: so does what is derived.
+/// A model divides by the count of its own batch, and so must derived programs.
 llvm::LogicalResult Comparer::runAhead(int64_t step) {
   if (!ahead)
     return llvm::success();

@@ -23,7 +23,7 @@ void keepDenominators(ProgramOp denominators) {
   symbols.insert(keep, std::next(denominators->getIterator()));
 }
 
-/// What the program writes to states of denominators and has accumulated.
+/// The accumulations that the program writes to states of denominators.
 static SmallVector<AccumulateOp> findTotals(ProgramOp program) {
   SmallVector<AccumulateOp> totals;
   for (auto total : program.getBody().front().getOps<AccumulateOp>()) {

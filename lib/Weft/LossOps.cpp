@@ -98,7 +98,7 @@ static Value flattenTargets(OpBuilder &builder, CrossEntropyOp op) {
   return ReshapeOp::create(builder, op.getLoc(), flat, targets);
 }
 
-/// The weight of each target's class, 0 for what is no class.
+/// The class weight of each target, 0 for a target that is no class.
 static Value lookUpWeights(OpBuilder &builder, CrossEntropyOp op, Value targets,
                            Value zero) {
   Location loc = op.getLoc();

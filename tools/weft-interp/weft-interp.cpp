@@ -198,8 +198,8 @@ static Tensor takeRows(const Tensor &all, mlir::RankedTensorType type,
   return rows;
 }
 
-/// Made inputs of a rank, then those of the file, then --set. Rows are made for
-/// as many ranks as there are batches in a step.
+/// Generated inputs of a rank, overridden by the file, then by --set. Rows are
+/// generated for as many ranks as a step has batches.
 static TensorMap inputsOf(const RanksRunner &ranks, const ProgramInfo &program,
                           const Settings &settings, Turn turn, int64_t rank) {
   const int64_t part = turn.micro * ranks.getNumRanks() + rank;

@@ -40,7 +40,7 @@ inline bool isLaterMicro(std::string_view program) {
 inline bool keepsGradients(std::string_view program) {
   return program == kMicroKeep || program == kMicroLaterKeep;
 }
-/// Whether denominators are not those of the step behind it.
+/// Whether denominators are incomplete behind it.
 inline bool keepsDenominators(std::string_view program) {
   return program == kDenominatorsKeep;
 }

@@ -237,8 +237,8 @@ def RowFlowOpInterface : OpInterface<"RowFlowOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<[{
-      The dependence of the first result, from that of each operand; `batch` is
-      the number of rows.
+      The dependence of the first result. `operands` has one entry for each operand,
+      `batch` is the number of rows.
     }], "::weft::RowFlow", "getRowFlow",
     (ins "::llvm::ArrayRef<::weft::RowFlow>":$operands, "int64_t":$batch)>,
   ];

@@ -172,8 +172,8 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
       dropped;
     - updates of whole parameters read slices of all ranks, gathered.
 
-    The program `denominators` adds up what the targets of all ranks count, in one
-    message, and divides it by the number of ranks. With `accumulates` it does so
+    The program `denominators` joins the counts of all ranks in one message and
+    divides them by the number of ranks. With `accumulates` it does so
     for the last micro-batch of a step; those before it are a program
     `denominators_keep` (test/Sharding/partition-losses.mlir).
 

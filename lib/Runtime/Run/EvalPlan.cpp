@@ -18,8 +18,8 @@ EvalPlan::EvalPlan(const Metadata &metadata, int64_t available,
   }
   if (!metadata.rowMean)
     rest = 0;
-  // Differences of two batches lose digits where nothing else is added: few
-  // rows, and those of a single batch, have batches of their own.
+  // The difference of two batches loses digits unless full batches are added to
+  // it, so rows that do not fill a first batch have batches of their own.
   remainder = full == 0 ? rest : std::min<int64_t>(rest, 2);
   counted = full * batch + rest;
 }

@@ -124,8 +124,8 @@ int64_t StepRunner::firstRowOf(const StepInFlight &step, int64_t k) const {
          (k * context.ranks() + context.rank()) * metadata.batch;
 }
 
-/// Of one rank, rows that cannot be read end the step; one of several goes on
-/// and spoils its gradients.
+/// With one rank, rows that cannot be read end the step. One of several ranks
+/// finishes the step and spoils its gradients.
 Status StepRunner::readRows(const StepPtr &step, const WeftProgram &program,
                             int64_t row) {
   Status s = fillRows(context, dataInputs(program), *data.train, batchAt(row));
@@ -139,8 +139,7 @@ Status StepRunner::readRows(const StepPtr &step, const WeftProgram &program,
   return Status::success();
 }
 
-/// Adds what the targets of micro-batch `k` count to the denominators of the
-/// step.
+/// Adds the counts of micro-batch `k` to the denominators of the step.
 Status StepRunner::countTargets(const StepPtr &step, int64_t k) {
   const auto begin = Clock::now();
   const WeftProgram &program = denominators.get(k, options.accum);

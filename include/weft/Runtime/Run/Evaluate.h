@@ -1,7 +1,7 @@
 //===- Evaluate.h - The loss of validation data -----------------*- C++ -*-===//
 //
 // Runs a program over batches of a data source and takes the mean of its losses
-// over rows, added in f64. Ranks take turns: batch n is that of rank n mod W.
+// over rows, added in f64. Ranks take turns: rank n mod W runs batch n.
 // Where losses have denominators that data decides, these are counted over all
 // batches first.
 //
