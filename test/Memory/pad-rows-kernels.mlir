@@ -59,6 +59,26 @@ plan.program "eval" @eval {
 
 // -----
 
+// A sum of all elements is one row of them, which has no room inside.
+// CHECK-LABEL: plan.program "eval" @eval
+// CHECK: plan.launch @k_sum ins(%{{[0-9]+}} : memref<8x31xf32>) outs(%{{[0-9]+}} : memref<f32>)
+weft.kernel @k_sum(%z: tensor<8x31xf32>) -> tensor<f32> rows [248] over [0] inplace [[]] {
+  %y = weft.reduce sum %z dims [0, 1] : tensor<8x31xf32>
+  weft.yield %y : tensor<f32>
+}
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<8x4xf32>
+  %w = plan.input "w" : memref<4x31xf32>
+  // expected-remark @below {{rows of 31 stay dense: a kernel does not run row by row}}
+  %z = plan.alloc temporary : memref<8x31xf32>
+  %y = plan.alloc temporary : memref<f32>
+  plan.gemm %x * %w -> %z : memref<8x4xf32> * memref<4x31xf32> -> memref<8x31xf32>
+  plan.launch @k_sum ins(%z : memref<8x31xf32>) outs(%y : memref<f32>)
+  plan.output "y" %y : memref<f32>
+}
+
+// -----
+
 // A kernel that crosses rows inside; what was tried for the other one is gone.
 // CHECK-LABEL: plan.program "eval" @eval
 // CHECK-NOT: weft.kernel
