@@ -1,4 +1,4 @@
-//===- WeightFiles.h - Weights in a folder that weft does not read -*- C++ -*-//
+//===- WeightFiles.h - Weights that weft does not read ----------*- C++ -*-===//
 //
 // A model folder may hold its weights in a form that SafetensorsModel does not
 // open: PyTorch files, shards without an index, unfinished downloads. Training
