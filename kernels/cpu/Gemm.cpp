@@ -2,8 +2,11 @@
 
 #include "GemmPlan.h"
 
+#include "weft/Formats/OutOfMemory.h"
+
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 using dnnl::memory;
 
@@ -163,6 +166,9 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
              shape.hasBias ? as<char>(buffers[3]) : nullptr},
             workspace);
   } catch (const dnnl::error &error) {
+    // It may not say that it is memory.
+    if (error.status == dnnl_out_of_memory || isMemoryExhausted())
+      throw std::bad_alloc();
     failCommand(*context, *command, kInternalError,
                 std::string("oneDNN reports ") + error.what());
   }

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <execinfo.h>
 #include <new>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -97,14 +98,15 @@ void endWithoutMemory() {
   std::abort();
 }
 
-/// Behind it the instruction runs again, and what it does then is the system's.
+/// Without it the instruction runs again, or abort() continues, under the
+/// default action.
 static void onFault(int number) {
   if (isMemoryExhausted())
     endWithoutMemory();
   ::signal(number, SIG_DFL);
 }
 
-/// The stack of the main thread may be what cannot grow.
+/// The stack of the main thread may be unable to grow.
 static void giveHandlersAStack() {
   static char bytes[1 << 15];
   stack_t stack = {};
@@ -115,16 +117,21 @@ static void giveHandlersAStack() {
 
 void explainEnds() {
   std::set_terminate(onTerminate);
-  struct sigaction before = {};
-  // A sanitizer has its own.
-  if (::sigaction(SIGSEGV, nullptr, &before) != 0 ||
-      before.sa_handler != SIG_DFL)
-    return;
+  // glibc opens its unwinder when the first thread ends or throws, and aborts
+  // where it gets no memory for that: open it now.
+  void *frame = nullptr;
+  (void)::backtrace(&frame, 1);
   giveHandlersAStack();
-  struct sigaction action = {};
-  action.sa_handler = onFault;
-  action.sa_flags = SA_ONSTACK;
-  ::sigaction(SIGSEGV, &action, nullptr);
+  for (int number : {SIGSEGV, SIGABRT}) {
+    struct sigaction action = {}, before = {};
+    // A sanitizer has its own.
+    if (::sigaction(number, nullptr, &before) != 0 ||
+        before.sa_handler != SIG_DFL)
+      continue;
+    action.sa_handler = onFault;
+    action.sa_flags = SA_ONSTACK;
+    ::sigaction(number, &action, nullptr);
+  }
 }
 
 } // namespace weft

@@ -2,7 +2,7 @@
 //
 // Answers amx-products.py, which runs it as a child: a product may end the
 // process. Reads lines "TYPE TYPE_C TRANS_A TRANS_B M N K" of standard input,
-// and writes "ok", or what is wrong, when the product of a line is made.
+// and writes "ok", or an error, when the product of a line is made.
 //
 //===----------------------------------------------------------------------===//
 

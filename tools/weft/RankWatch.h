@@ -18,7 +18,7 @@ class RankWatch {
 public:
   RankWatch(int64_t ranks, double timeout);
 
-  /// What begins the lines of heartbeats: the value of kLaunchVariable.
+  /// The first word of a heartbeat: the value of kLaunchVariable.
   const std::string &word() const { return key; }
   /// Takes a heartbeat out of a line, if there is one. Another rank may have
   /// written the beginning of a line before it.
@@ -32,7 +32,7 @@ public:
 
   /// Whether every rank keeps the signals that stop a run.
   bool haveAllStarted() const;
-  /// What is wrong with ranks that owe heartbeats; "" if nothing is.
+  /// The error of ranks that owe heartbeats; "" if there are none.
   std::string findSilence() const;
 
 private:

@@ -13,6 +13,7 @@
 
 #ifdef __GLIBC__
 #include <malloc.h>
+#include <sys/resource.h>
 #endif
 
 using namespace weft;
@@ -102,6 +103,13 @@ static int dispatch(const std::string &name, const Arguments &args) {
 /// own end, which it no longer moves once one of these is set.
 static void growHeapInLargeSteps() {
 #ifdef __GLIBC__
+  // Under a limit the address space itself is scarce. Each thread's heap
+  // reserves 64 MiB, and where it cannot, every allocation tries to again.
+  rlimit limit;
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    mallopt(M_ARENA_MAX, 1);
+    return;
+  }
   constexpr int kStep = 32 << 20;
   mallopt(M_TOP_PAD, kStep);
   mallopt(M_MMAP_THRESHOLD, kStep);

@@ -21,7 +21,7 @@ Error noMemoryError();
 /// for its stack, else exit 9.
 Error noThreadError();
 
-/// What an exception that nobody expected means for the process.
+/// The error of a process that an unexpected exception ends.
 Error errorOf(const std::exception &failure);
 
 /// Whether the system gives no more memory, not even the little that any work
@@ -34,8 +34,8 @@ bool isMemoryExhausted();
 [[noreturn]] void endWithoutMemory();
 
 /// Turns the ends that come of a lack of memory, or of threads, into errors:
-/// std::terminate(), and a fault of memory while there is no more of it, which
-/// is an allocation that nobody has checked or a stack that cannot grow.
+/// std::terminate(), and a fault or an abort() while there is no more memory:
+/// an allocation that nobody has checked, or a stack that cannot grow.
 void explainEnds();
 
 } // namespace weft

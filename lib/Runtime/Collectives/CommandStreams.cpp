@@ -2,6 +2,8 @@
 
 #include "weft/Runtime/Collectives/CommandStreams.h"
 
+#include "weft/Formats/OutOfMemory.h"
+
 #include <chrono>
 #include <system_error>
 
@@ -42,11 +44,8 @@ Status CommandStreams::start(int64_t number, CommunicationThread::Job job) {
   try {
     if (!stream.thread)
       stream.thread = std::make_unique<CommunicationThread>();
-  } catch (const std::system_error &failure) {
-    return Error(
-        ExitCode::DoesNotFit,
-        std::string("expects a thread for collectives, but got none: ") +
-            failure.what());
+  } catch (const std::exception &failure) {
+    return errorOf(failure).during("a thread for collectives");
   }
   stream.last = stream.thread->start(std::move(job));
   return Status::success();

@@ -89,8 +89,8 @@ LaunchHeartbeat::~LaunchHeartbeat() {
   send(after);
 }
 
-/// One write: lines of other threads do not mix with it. Who does not get it
-/// finds out what is wrong.
+/// One write: lines of other threads do not mix with it. A launcher that
+/// does not get it ends the run.
 void LaunchHeartbeat::send(RankStage stage) const {
   if (word.empty())
     return;

@@ -52,11 +52,13 @@ struct Ranks::Member {
 // Threads
 //===----------------------------------------------------------------------===//
 
-/// No exception leaves a thread.
+/// No exception leaves a thread. The others hear that this rank has left: they
+/// would wait for it until the timeout.
 static Status guarded(const Ranks::Work &work, RankPart &part) {
   try {
     return work(part);
   } catch (const std::exception &failure) {
+    part.leave();
     return errorOf(failure);
   }
 }
