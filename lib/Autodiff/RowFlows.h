@@ -16,7 +16,10 @@ namespace weft {
 /// input without rows gives the model itself.
 mlir::Operation *findSplitDependence(ProgramOp model);
 
-/// Gives ops their RowFlowOpInterface.
+/// Dimensions of a tensor with several entries, as the bits of RowFlow::varies.
+uint64_t getVaryingDims(mlir::Value value);
+
+/// Gives ops their RowFlowOpInterface (RowFlowRules.cpp).
 void attachRowFlows(mlir::MLIRContext *context);
 
 } // namespace weft

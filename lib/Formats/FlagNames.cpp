@@ -100,6 +100,7 @@ const std::vector<FlagName> &flagNames() {
       {"progress", RunFlag},
       {"trace", RunFlag},
       {"dump-grads", RunFlag},
+      {"overwrite", RunFlag, isSwitch},
       {"threads", RunFlag},
       {"loopback", RunFlag},
       {"timeout", RunFlag},

@@ -202,7 +202,7 @@ TEST_F(EvaluateTest, keepBestKeepsOneCheckpoint) {
   const int64_t before = lowest[lowest.size() - 2];
   environment = {"WEFT_FAULT=crash@step=" + std::to_string(before + 1)};
   EXPECT_NE(run("c", {}), 0);
-  EXPECT_EQ(list("c"), Args{stepName(before)});
+  EXPECT_EQ(list("c"), (Args{".lock", stepName(before)}));
   environment.clear();
   ASSERT_EQ(run("c", {"--resume", "auto"}), 0);
   EXPECT_EQ(list("c"), (Args{best, last}));
