@@ -7,7 +7,7 @@
 #include "SavedOps.h"
 
 #include "weft/Autodiff/Passes.h"
-#include "weft/Formats/Flags.h"
+#include "weft/Support/ByteCount.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -32,8 +32,8 @@ std::optional<RecomputeRule> parseRecomputeRule(StringRef text) {
     if (std::optional<int64_t> count = number(text))
       return RecomputeRule{*count, std::nullopt};
   if (text.consume_front("bytes:"))
-    if (int64_t bytes = 0; parseByteCount(text.str(), bytes) && bytes >= 1)
-      return RecomputeRule{/*blocks=*/0, bytes};
+    if (std::optional<int64_t> bytes = readByteCount(text))
+      return RecomputeRule{/*blocks=*/0, *bytes};
   return std::nullopt;
 }
 

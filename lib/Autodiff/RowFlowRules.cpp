@@ -2,8 +2,6 @@
 
 #include "RowFlows.h"
 
-#include "weft/Interfaces/RowFlow.h"
-
 using namespace mlir;
 
 namespace weft {

@@ -2,8 +2,6 @@
 
 #include "RowFlows.h"
 
-#include "weft/Interfaces/RowFlow.h"
-
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;

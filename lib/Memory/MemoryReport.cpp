@@ -56,9 +56,9 @@ static void addStates(ModuleOp module, MemoryReport &report) {
       break;
     case plan::StateKind::Gradient:
     case plan::StateKind::Presence:
-    case plan::StateKind::Denominator:
       report.gradients += bytes;
       break;
+    case plan::StateKind::Denominator: // a number for a loss, as step counters
     case plan::StateKind::Optimizer:
       report.optimizerState += bytes;
       break;

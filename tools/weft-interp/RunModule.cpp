@@ -25,11 +25,12 @@ struct Turn {
 /// `type`; another tensor as it is.
 static Tensor takeRows(const Tensor &all, mlir::RankedTensorType type,
                        int64_t part, int64_t parts) {
-  const bool isWhole = type.getRank() == 0 || all.rank() != type.getRank() ||
-                       all.dim(0) != parts * type.getDimSize(0);
+  Tensor rows(type);
+  const bool isWhole =
+      parts == 1 || type.getRank() == 0 || all.rank() != type.getRank() ||
+      all.isFloat() != rows.isFloat() || all.size() != parts * rows.size();
   if (isWhole)
     return all;
-  Tensor rows(type);
   for (int64_t i = 0; i < rows.size(); ++i)
     if (rows.isFloat())
       rows.at(i) = all.at(part * rows.size() + i);
@@ -121,9 +122,10 @@ static llvm::LogicalResult begin(RanksRunner &ranks, const Settings &settings) {
 static llvm::LogicalResult runNamed(RanksRunner &ranks, llvm::StringRef name,
                                     const Settings &settings, Turn turn,
                                     TensorMap &outputs) {
-  const std::string prefix = settings.accum > 1 && name != names::kApply
-                                 ? "micro" + std::to_string(turn.micro) + "/"
-                                 : "";
+  const std::string prefix =
+      settings.accum > 1 && name != names::kApply
+          ? names::kMicro + std::to_string(turn.micro) + "/"
+          : "";
   for (const ProgramInfo &program : ranks.getRank(0).getPrograms())
     if (program.name == name)
       return runProgram(ranks, program, settings, turn, prefix, outputs);

@@ -41,7 +41,7 @@ COMMANDS = [
     ["weft", "compile", "dumps/00-import.mlir", "--from", "import", "-o", "dumps/00-import.mlir"],
     ["weft", "compile", "small", "-o", "small/config.json"],
     ["weft", "compile", "small", "-o", "small/model.safetensors"],
-    ["weft", "compile", "weights.mlir", "--from", "import", "-o", "small/model.safetensors"],
+    ["weft", "compile", "weights.mlir", "--from", "import", "--overwrite", "-o", "small/model.safetensors"],
     ["weft", "ckpt", "export", "ck", STEP[:-1]],
     ["weft-interp", "dumps/00-import.mlir", "--outputs", "dumps/00-import.mlir"],
     ["weft-interp", "dumps/00-import.mlir", "--inputs", "digits.safetensors", "--outputs", "link"],

@@ -13,7 +13,7 @@ module @net {
     %h1 = weft.relu %a1 : tensor<8x16xf32>
     %w2 = weft.read @fc2.weight : tensor<10x16xf32>
     %scores = weft.matmul %h1, %w2 {transpose_rhs} : tensor<8x16xf32>, tensor<10x16xf32>
-    %loss, %lse, %denom = weft.cross_entropy %scores, %label : tensor<8x10xf32>, tensor<8xi32>
+    %loss, %lse, %denom = weft.cross_entropy %scores, %label {reduction = #weft.loss_reduction<sum>} : tensor<8x10xf32>, tensor<8xi32>
     weft.return %loss : tensor<f32>
   }
 }

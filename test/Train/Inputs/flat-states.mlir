@@ -4,7 +4,7 @@
 #w1 = #weft.segment<@fc1.weight [16, 64] at 0 to 1024>
 #b1 = #weft.segment<@fc1.bias [16] at 1152 to 1168>
 #w2 = #weft.segment<@fc2.weight [10, 16] at 1280 to 1440>
-module @net attributes {weft.batch = 8 : i64, weft.family = "mlir", weft.fingerprint = "e31f254a4a3e940b661fd45f0837c28c", weft.options = {}} {
+module @net attributes {weft.batch = 8 : i64, weft.family = "mlir", weft.fingerprint = "0bb1374c7a56e827df19e6bc60e49467", weft.options = {}} {
   weft.param @net.flat : tensor<1536xf32> {segments = [#w1, #weft.segment<@fc1.bias [16] at 1152 to 1168 source "layers.0.bias">, #w2]}
   weft.state @net.flat.grad : tensor<1536xf32> {kind = #weft.state_kind<gradient>, param = @net.flat, slot = "grad", segments = [#w1, #b1, #w2]}
   weft.state @step : tensor<i64> {kind = #weft.state_kind<optimizer>}
@@ -38,9 +38,9 @@ module @net attributes {weft.batch = 8 : i64, weft.family = "mlir", weft.fingerp
     %a1 = weft.add %m1, %b1 : tensor<8x16xf32>, tensor<16xf32>
     %h1 = weft.relu %a1 : tensor<8x16xf32>
     %scores = weft.matmul %h1, %w2 {transpose_rhs} : tensor<8x16xf32>, tensor<10x16xf32>
-    %loss, %lse, %denom = weft.cross_entropy %scores, %label : tensor<8x10xf32>, tensor<8xi32>
+    %loss, %lse, %denom = weft.cross_entropy %scores, %label {reduction = #weft.loss_reduction<sum>} : tensor<8x10xf32>, tensor<8xi32>
 
-    %ds = weft.cross_entropy_grad %loss_seed, %scores, %label, %lse, %denom : tensor<f32>, tensor<8x10xf32>, tensor<8xi32>, tensor<8xf32>
+    %ds = weft.cross_entropy_grad %loss_seed, %scores, %label, %lse, %denom {reduction = #weft.loss_reduction<sum>} : tensor<f32>, tensor<8x10xf32>, tensor<8xi32>, tensor<8xf32>
     %dh = weft.matmul %ds, %w2 : tensor<8x10xf32>, tensor<10x16xf32>
     %dw2 = weft.matmul %ds, %h1 {transpose_lhs} : tensor<8x10xf32>, tensor<8x16xf32>
     %off = weft.compare le %a1, %zero : tensor<8x16xf32>, tensor<f32>
@@ -77,7 +77,7 @@ module @net attributes {weft.batch = 8 : i64, weft.family = "mlir", weft.fingerp
     %a1 = weft.add %m1, %b1 : tensor<8x16xf32>, tensor<16xf32>
     %h1 = weft.relu %a1 : tensor<8x16xf32>
     %scores = weft.matmul %h1, %w2 {transpose_rhs} : tensor<8x16xf32>, tensor<10x16xf32>
-    %loss, %lse, %denom = weft.cross_entropy %scores, %label : tensor<8x10xf32>, tensor<8xi32>
+    %loss, %lse, %denom = weft.cross_entropy %scores, %label {reduction = #weft.loss_reduction<sum>} : tensor<8x10xf32>, tensor<8xi32>
     weft.return %loss : tensor<f32>
   }
 
