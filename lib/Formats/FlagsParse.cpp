@@ -37,7 +37,8 @@ private:
 
 } // namespace
 
-/// The value of an unknown flag: the next argument, unless it looks like a flag.
+/// The value of an unknown flag: the next argument, unless it looks like a
+/// flag.
 std::string Parse::valueOf(const std::string &arg) const {
   if (size_t equals = arg.find('='); equals != arg.npos)
     return arg.substr(equals + 1);
@@ -112,7 +113,8 @@ Status Parse::flag(const std::string &arg) {
   if (negated)
     spec = negated;
   if (!spec || !(spec->group & options.groups))
-    return unknownFlagError({shown, name, valueOf(arg)}, table, options);
+    return unknownFlagError(
+        {shown, negated ? negated->name : name, valueOf(arg)}, table, options);
   value = equals == arg.npos ? "" : arg.substr(equals + 1);
   return negated ? turnOff(equals != arg.npos, shown)
                  : takeValue(equals != arg.npos, shown);

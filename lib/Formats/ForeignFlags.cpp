@@ -139,7 +139,7 @@ static const ForeignName outputNames[] = {
     {"resume-from-checkpoint|resume-from|load-checkpoint|checkpoint|ckpt|"
      "resume-adapter-file|restore-from|load",
      "resume"},
-    {"overwrite-output-dir|overwrite|force", "",
+    {"overwrite-output-dir|force", "",
      "name another --save-dir, or go on with --resume=auto"},
     {"push-to-hub|hub-model-id|hub-token|hub-strategy|trust-remote-code|"
      "use-auth-token",

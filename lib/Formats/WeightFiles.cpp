@@ -189,7 +189,8 @@ std::string unreadWeightsHint(const std::string &path) {
 }
 
 std::string unreadWeightsText(const std::vector<std::string> &paths) {
-  std::string text = inQuotes(paths.front());
+  constexpr size_t most = 4096; // a path is of no use in part
+  std::string text = "'" + printable(paths.front(), most) + "'";
   if (paths.size() == 2)
     text += " and another file";
   if (paths.size() > 2)

@@ -75,7 +75,8 @@ protected:
 
   /// The first error as "line: message".
   void keep(mlir::Diagnostic &diagnostic) {
-    if (!errors.empty())
+    if (!errors.empty() ||
+        diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
       return;
     auto at = diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>();
     errors =

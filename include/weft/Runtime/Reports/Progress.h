@@ -56,10 +56,10 @@ struct EvalReport {
   int64_t step = 0;
   double loss = 0.0;
   NamedNumbers losses;
+  std::optional<double> perplexity; // of a language model
   int64_t rows = 0;                 // that count
   int64_t availableRows = 0;        // of the data
   bool isSample = false;            // by --eval-steps
-  std::optional<double> perplexity; // of a language model
 };
 
 enum class ProgressKind { Bar, Line, Json, None };
