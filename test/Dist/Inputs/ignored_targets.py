@@ -64,7 +64,8 @@ def train(args, mesh, data, name):
     subprocess.run(["weft", "compile", model, "--optimizer=sgd", f"--precision={args.precision}", *flags,
                     "-o", program], check=True)
     loopback = ["--loopback", str(ranks)] if ranks > 1 else []
-    subprocess.run([program, "--data", data, "--steps", str(STEPS), "--lr", "0.5", "--progress", "none", *loopback,
+    subprocess.run([program, "--data", data, "--steps", str(STEPS), "--lr", "0.5", "--no-shuffle", "--progress", "none",
+                    *loopback,
                     "--metrics", program + ".jsonl", "--save-dir", program + ".saves"], check=True)
     subprocess.run(["weft", "ckpt", "export", program + ".saves", program + ".export"], check=True)
     with open(program + ".jsonl") as file:
