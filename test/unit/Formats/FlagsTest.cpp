@@ -86,8 +86,8 @@ TEST(Flags, SwitchesAreTurnedOffByNo) {
   FlagParseOptions runOnly;
   runOnly.groups = RunFlag;
   EXPECT_EQ(errorOf(parse({"--no-nesterov"}, runOnly)),
-            "2|flag '--no-nesterov' is a compile flag and has no effect here|"
-            "run 'weft --help' for the flags");
+            "2|flag '--nesterov' is a compile flag and has no effect here|"
+            "weft compile and weft train take it");
 }
 
 // A default that needs no flag is shown only where it is on.
