@@ -28,8 +28,8 @@ Status weft::checkRates(const RunOptions &options) {
                       std::to_string(rate.warmup));
   if (rate.minLr > rate.lr)
     return usageError(
-               "--min-lr expects at most --lr=" + Json(rate.lr).compact() +
-               ", but got " + Json(rate.minLr).compact())
+               "--min-lr expects at most --lr=" + numberText(rate.lr) +
+               ", but got " + numberText(rate.minLr))
         .hint("--lr is the learning rate after the warmup, --min-lr the one at "
               "the end");
   return Status::success();
@@ -43,7 +43,7 @@ std::string weft::warnOfEarlyEnd(const RunOptions &options) {
   return "--lr-decay-steps=" + std::to_string(rate.decaySteps) +
          " is below --steps=" + steps + ": from step " +
          std::to_string(rate.decaySteps + 1) +
-         " on the learning rate is --min-lr=" + Json(rate.minLr).compact() +
+         " on the learning rate is --min-lr=" + numberText(rate.minLr) +
          "; --lr-decay-steps=" + steps + " makes the schedule last the run";
 }
 

@@ -90,7 +90,7 @@ TEST_F(EpochsTest, aResumedRunMayHaveOtherSteps) {
 TEST_F(EpochsTest, warmupEndsBeforeThem) {
   expectError(
       train({"--epochs", "1", "--lr-schedule", "cosine", "--warmup", "86"}), 2,
-      "--warmup expects less than the 86 steps of the schedule, but "
+      "--warmup expects less than --steps=86, but "
       "got 86\n");
   EXPECT_EQ(
       train({"--epochs", "1", "--lr-schedule", "cosine", "--warmup", "85"})

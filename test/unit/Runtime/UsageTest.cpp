@@ -21,7 +21,7 @@ TEST_F(UsageTest, flagsThatDoNotFitTogether) {
       {{"--steps", "3"}, "expects --data FILE\n"},
       {{"--epochs", "3"}, "expects --data FILE\n"},
       {{"--epochs", "0"},
-       "flag '--epochs' expects an integer of at least 1, but got '0'\n"},
+       "flag '--epochs' expects an integer from 1 to 1e+15, but got '0'\n"},
       {{"--steps", "3", "--epochs", "3"},
        "expects --steps or --epochs, but got both\n"},
       {{"--eval-only", "--val-data", "text.txt", "--epochs", "2"},
@@ -159,6 +159,7 @@ TEST_F(UsageTest, badTokenFiles) {
   };
   write("empty", "");
   write("short", std::string(32, 'a'));
+  write("row", std::string(8, 'a'));
   write("accent", std::string(50, 'a') + "\xc3\xa4" + std::string(50, 'a'));
   expectError(run({"--data", "none"}), 3,
               "none: cannot open: no such file or directory\n");
@@ -172,11 +173,12 @@ TEST_F(UsageTest, badTokenFiles) {
               "size 128\n");
   expectError(run({"--data", "text.txt", "--val-data", "accent"}), 3,
               "accent: token 195 at position 50");
-  expectError(run({"--data", "text.txt", "--val-data", "short"}), 3,
-              "short: expects at least one batch of validation data, ");
-  expectError(run({"--data", "text.txt", "--val-fraction", "0.01"}), 3,
-              "text.txt: expects at least one batch of validation data (the "
-              "tail of the file), 4 x 8 + 1 = 33 tokens, but got 27\n");
+  // One row is enough: a batch is filled with copies of it.
+  expectError(run({"--data", "text.txt", "--val-data", "row"}), 3,
+              "row: expects at least one row of validation data, ");
+  expectError(run({"--data", "text.txt", "--val-fraction", "0.002"}), 3,
+              "text.txt: expects at least one row of validation data (the "
+              "tail of the file), 1 x 8 + 1 = 9 tokens, but got 5\n");
 }
 
 TEST_F(UsageTest, outputsThatCannotBeWritten) {
