@@ -52,7 +52,7 @@ def guard_of(path):
     """include/weft/Plan/Plan.h: WEFT_PLAN_PLAN_H; lib/Memory/ArenaMap.h:
     WEFT_LIB_MEMORY_ARENAMAP_H."""
     place = re.sub(r"^include/weft/", "", path)
-    return "WEFT_" + re.sub(r"[/.]", "_", place).upper()
+    return "WEFT_" + re.sub(r"[/.-]", "_", place).upper()
 
 
 def check_header(path, text):
