@@ -131,9 +131,14 @@ def interpret(folder, model):
     need("weft-interp", graph, "--program=init", "--mode=f32", "--set", f"seed={args.draw}", "--print=off",
          "--save-state", folder / "start.safetensors")
     model.write_inputs(folder / "inputs.safetensors")
-    need("weft-interp", graph, "--program=micro", mode, "--state", folder / "start.safetensors", "--inputs",
-         folder / "inputs.safetensors", "--set", "loss_seed=1", "--set", "accumulate=0", "--print=off", "--outputs",
-         folder / "outputs.safetensors", "--save-state", folder / "state.safetensors")
+    begin, rows = folder / "start.safetensors", ["--inputs", folder / "inputs.safetensors", "--set", "accumulate=0"]
+    if "@denominators" in graph.read_text():
+        counted = folder / "counted.safetensors"
+        need("weft-interp", graph, "--program=denominators", mode, "--state", begin, *rows, "--print=off",
+             "--save-state", counted)
+        begin = counted
+    need("weft-interp", graph, "--program=micro", mode, "--state", begin, *rows, "--set", "loss_seed=1",
+         "--print=off", "--outputs", folder / "outputs.safetensors", "--save-state", folder / "state.safetensors")
     start, state = (dict(read_tensors(folder / f"{name}.safetensors")) for name in ("start", "state"))
     loss = dict(read_tensors(folder / "outputs.safetensors"))["loss"][0]
     return {name: array.array("f", start[name]) for name in PARAMETERS}, loss, {name: state[f"{name}.grad"] for name in PARAMETERS}
