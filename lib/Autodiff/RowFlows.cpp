@@ -88,7 +88,8 @@ void RowAnalysis::add(Operation *op) {
 }
 
 Operation *RowAnalysis::findSplitDependence() {
-  for (const LossTerm &term : *findLosses(model, /*allowF64=*/true)) {
+  const SmallVector<LossTerm> terms = *findLosses(model, /*allowF64=*/true);
+  for (const LossTerm &term : terms) {
     Value value = model.getTerminator().getOutputs()[term.result];
     const RowFlow flow = flows.lookup(value);
     if (flow.isMean() || flow.isFixed())

@@ -118,3 +118,28 @@ module @per_row {
     weft.return %loss : tensor<f32>
   }
 }
+
+// -----
+
+// As many terms as a model has.
+
+// CHECK-LABEL: module @terms attributes {{.*}}weft.row_mean
+module @terms {
+  weft.param @w : tensor<3x2xf32> {init = #weft.init<normal, 0.0, 1.0>}
+  weft.program @model(%x: tensor<4x3xf32> {weft.input = "x"})
+      -> (tensor<f32> {weft.output = "l0", weft.loss = 1.0 : f64}, tensor<f32> {weft.output = "l1", weft.loss = 1.0 : f64}, tensor<f32> {weft.output = "l2", weft.loss = 1.0 : f64}, tensor<f32> {weft.output = "l3", weft.loss = 1.0 : f64}, tensor<f32> {weft.output = "l4", weft.loss = 1.0 : f64}, tensor<f32> {weft.output = "l5", weft.loss = 1.0 : f64}, tensor<f32> {weft.output = "l6", weft.loss = 1.0 : f64}, tensor<f32> {weft.output = "l7", weft.loss = 1.0 : f64}, tensor<f32> {weft.output = "l8", weft.loss = 1.0 : f64})
+      attributes {kind = #weft.kind<model>} {
+    %w = weft.read @w : tensor<3x2xf32>
+    %y = weft.matmul %x, %w : tensor<4x3xf32>, tensor<3x2xf32>
+    %l0 = weft.reduce mean %y dims [0, 1] : tensor<4x2xf32>
+    %l1 = weft.reduce mean %y dims [0, 1] : tensor<4x2xf32>
+    %l2 = weft.reduce mean %y dims [0, 1] : tensor<4x2xf32>
+    %l3 = weft.reduce mean %y dims [0, 1] : tensor<4x2xf32>
+    %l4 = weft.reduce mean %y dims [0, 1] : tensor<4x2xf32>
+    %l5 = weft.reduce mean %y dims [0, 1] : tensor<4x2xf32>
+    %l6 = weft.reduce mean %y dims [0, 1] : tensor<4x2xf32>
+    %l7 = weft.reduce mean %y dims [0, 1] : tensor<4x2xf32>
+    %l8 = weft.reduce mean %y dims [0, 1] : tensor<4x2xf32>
+    weft.return %l0, %l1, %l2, %l3, %l4, %l5, %l6, %l7, %l8 : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
+  }
+}
