@@ -150,7 +150,9 @@ InFlightDiagnostic StateOrder::reportUnwritten(const StateAccess &access,
                << state.getSymName() << " that it reads to be written before, "
                << "in ";
   for (StringRef earlier : getEarlier(program, start))
-    error << earlier << " or ";
+    if (earlier != names::kDenominators ||
+        state.getKind() == plan::StateKind::Denominator)
+      error << earlier << " or ";
   error << (isLater(program) ? program.getSymName() : program.getKind())
         << ", but got " << (isPart ? "a part of them" : "no write");
   if (start == Start::Checkpoint)
