@@ -77,7 +77,7 @@ static void describeTexts(ModuleOp module, StringRef name, Json &meta) {
   meta.set(name.str(), std::move(list));
 }
 
-/// What the fingerprint leaves out; a model may have nothing of that.
+/// Numbers outside of the fingerprint; a model may have none.
 static Json describeAdjustable(ModuleOp module) {
   Json numbers = Json::object();
   if (auto texts = module->getAttrOfType<DictionaryAttr>("weft.adjustable"))

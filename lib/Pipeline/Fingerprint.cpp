@@ -187,7 +187,7 @@ static std::string getRunsText(ArrayRef<double> numbers) {
   return text;
 }
 
-/// What version 2 leaves out, as texts by name.
+/// Numbers that version 2 leaves out, as texts by name.
 static DictionaryAttr makeAdjustable(ModuleOp module) {
   Builder b(module.getContext());
   SmallVector<NamedAttribute> texts;

@@ -56,7 +56,7 @@ static const char *signalName(int number) {
                              : "SIGUSR1";
 }
 
-/// What the end of the process costs.
+/// Tells which steps are lost with the process.
 static void tellOfEnd(int number) {
   HandlerText text;
   // The line of a progress bar, and the ^C of the terminal, have no end.
