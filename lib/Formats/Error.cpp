@@ -2,6 +2,8 @@
 
 #include "weft/Formats/Error.h"
 
+#include "weft/Formats/OutOfMemory.h"
+
 #include <cctype>
 #include <cstring>
 
@@ -49,13 +51,16 @@ Error &Error::ofCheckpoint() {
   case ELOOP:
   case ENAMETOOLONG:
     return withCode(ExitCode::Checkpoint);
+  case ENOMEM:
+    return *this;
   default:
     return withCode(ExitCode::Storage).hint("");
   }
 }
 
 Error systemError(ExitCode code, const std::string &what, int number) {
-  Error error(code, what + ": " + errnoText(number));
+  Error error = number == ENOMEM ? noMemoryError().during(what)
+                                 : Error(code, what + ": " + errnoText(number));
   error.errnoNumber = number;
   return error;
 }

@@ -340,7 +340,8 @@ Status Compiler::dump(int index) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error)
-    return storageError("cannot make the folder: " + error.message())
+    return systemError(ExitCode::Storage, "cannot make the folder",
+                       error.value())
         .at(folder.string());
   return writeFile((folder / phases().dumpFileName(index)).string(),
                    sealText(text(), "//"));

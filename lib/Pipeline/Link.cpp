@@ -193,8 +193,8 @@ linkFile(const Objects &objects, const std::string &hint,
   }
   auto buffer = llvm::MemoryBuffer::getFile(program.string());
   if (!buffer)
-    return storageError("cannot read the linked program: " +
-                        buffer.getError().message());
+    return systemError(ExitCode::Storage, "cannot read the linked program",
+                       buffer.getError().value());
   return (*buffer)->getBuffer().str();
 }
 

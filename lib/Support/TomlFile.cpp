@@ -3,6 +3,7 @@
 #include "weft/Support/TomlFile.h"
 
 #include "weft/Formats/Digest.h"
+#include "weft/Formats/OutOfMemory.h"
 #include "weft/Support/MatchPattern.h"
 
 #include "mlir/IR/Builders.h"
@@ -84,6 +85,8 @@ FailureOr<TomlFile> readTomlFile(MLIRContext *context, StringRef path,
                      "expects a readable ")
            << what << ", but got: " << problem;
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (file.getError() == std::errc::not_enough_memory)
+    endWithoutMemory();
   if (!file)
     return emitError(FileLineColLoc::get(context, path, 0, 0),
                      "expects a readable ")

@@ -18,7 +18,8 @@ readBytes(const std::string &path) {
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
   if (!buffer)
-    return inputError("cannot read it: " + buffer.getError().message())
+    return systemError(ExitCode::Input, "cannot read it",
+                       buffer.getError().value())
         .at(path);
   return std::move(*buffer);
 }

@@ -115,8 +115,8 @@ assemble(const std::string &ptxas, StringRef chip, const std::string &ptx) {
   auto code = llvm::MemoryBuffer::getFile(output, /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false);
   if (!code)
-    return Error(ExitCode::Device, "cannot read what it has written: " +
-                                       code.getError().message())
+    return systemError(ExitCode::Device, "cannot read what it has written",
+                       code.getError().value())
         .at(ptxas);
   StringRef bytes = (*code)->getBuffer();
   return std::vector<char>(bytes.begin(), bytes.end());
