@@ -52,7 +52,7 @@ Error &Error::ofCheckpoint() {
   case ENAMETOOLONG:
     return withCode(ExitCode::Checkpoint);
   case ENOMEM:
-    return *this;
+    return hint(noMemoryError().hintText());
   default:
     return withCode(ExitCode::Storage).hint("");
   }

@@ -24,13 +24,19 @@ TEST(Error, FilesOfCheckpointsAreDamagedOrCannotBeRead) {
     EXPECT_EQ(error.ofCheckpoint().code(), ExitCode::Checkpoint) << number;
     EXPECT_TRUE(error.isDamage());
   }
-  for (int number : {EACCES, EPERM, EIO, EMFILE, ENFILE, ENOMEM, ESTALE}) {
+  for (int number : {EACCES, EPERM, EIO, EMFILE, ENFILE, ESTALE}) {
     Error error = systemError(ExitCode::Input, "cannot open", number);
     error.hint("the checkpoint is damaged");
     EXPECT_EQ(error.ofCheckpoint().code(), ExitCode::Storage) << number;
     EXPECT_EQ(error.hintText(), "");
     EXPECT_FALSE(error.isDamage());
   }
+  Error memory = systemError(ExitCode::Input, "cannot open", ENOMEM);
+  memory.hint("the checkpoint is damaged");
+  EXPECT_EQ(memory.ofCheckpoint().code(), ExitCode::DoesNotFit);
+  EXPECT_EQ(memory.message(), "cannot open: the system gives no more memory");
+  EXPECT_EQ(memory.hintText().substr(0, 25), "raise the limit on memory");
+  EXPECT_FALSE(memory.isDamage());
   EXPECT_EQ(systemError(ExitCode::Input, "cannot open", EIO).message(),
             "cannot open: input/output error");
   Error content = inputError("expects a '{'");
