@@ -98,12 +98,14 @@ void endWithoutMemory() {
   std::abort();
 }
 
-/// Without it the instruction runs again, or abort() continues, under the
-/// default action.
-static void onFault(int number) {
+/// The default action follows: a faulting instruction runs again, and a signal
+/// that a process has sent comes again.
+static void onFault(int number, siginfo_t *info, void *) {
   if (isMemoryExhausted())
     endWithoutMemory();
   ::signal(number, SIG_DFL);
+  if (info->si_code <= 0)
+    ::raise(number);
 }
 
 /// The stack of the main thread may be unable to grow.
@@ -128,8 +130,8 @@ void explainEnds() {
     if (::sigaction(number, nullptr, &before) != 0 ||
         before.sa_handler != SIG_DFL)
       continue;
-    action.sa_handler = onFault;
-    action.sa_flags = SA_ONSTACK;
+    action.sa_sigaction = onFault;
+    action.sa_flags = SA_ONSTACK | SA_SIGINFO;
     ::sigaction(number, &action, nullptr);
   }
 }

@@ -2,12 +2,14 @@
 
 #include "weft/Formats/OutOfMemory.h"
 
+#include <csignal>
 #include <gtest/gtest.h>
 #include <new>
 #include <stdexcept>
 #include <sys/resource.h>
 #include <system_error>
 #include <thread>
+#include <unistd.h>
 
 using namespace weft;
 
@@ -101,4 +103,15 @@ TEST_F(OutOfMemoryDeathTest, AFaultWithMemoryIsOne) {
     *reinterpret_cast<volatile char *>(uintptr_t(8)) = 1;
   };
   EXPECT_EXIT(faults(), testing::KilledBySignal(SIGSEGV), "");
+}
+
+TEST_F(OutOfMemoryDeathTest, ASignalThatWasSentEndsTheProcess) {
+  for (int number : {SIGSEGV, SIGABRT}) {
+    auto isSent = [&] {
+      explainEnds();
+      ::kill(::getpid(), number);
+      std::exit(0);
+    };
+    EXPECT_EXIT(isSent(), testing::KilledBySignal(number), "");
+  }
 }
