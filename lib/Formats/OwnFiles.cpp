@@ -83,13 +83,19 @@ static bool isOwnJson(std::string_view text) {
                 "{\"displayTimeUnit\": \"ms\", \"otherData\": {\"model\":") ||
          (begins(head, "{") &&
           (head.find("\"otherData\": {\n    \"weft\": ") != head.npos ||
-           head.find("\"cublaslt\": ") != head.npos));
+           (begins(head, "{\n  \"format\": ") &&
+            head.find("\n  \"cublaslt\": \"") != head.npos)));
+}
+
+/// A reproducer of a pipeline with passes of weft.
+static bool isOwnReproducer(std::string_view text) {
+  const size_t begin =
+      text.find("{-#\n  external_resources: {\n    mlir_reproducer: {");
+  return begin != text.npos && text.find("weft-", begin) != text.npos;
 }
 
 static FileOrigin originOfText(std::string_view text) {
-  if (text.empty() || isOwnJson(text) ||
-      text.find("{-#\n  external_resources: {\n    mlir_reproducer: {") !=
-          text.npos)
+  if (text.empty() || isOwnJson(text) || isOwnReproducer(text))
     return FileOrigin::Weft;
   std::optional<bool> isIntact = checkSeal(text);
   return !isIntact   ? FileOrigin::Other
@@ -113,23 +119,22 @@ FileOrigin originOf(const std::string &path) {
 }
 
 static Status checkOne(const FileUse &output, bool overwrites) {
-  // An edit is worth more than a flag that a script always gives.
+  // An edit, which may have lost its seal, is worth more than a flag that a
+  // script always gives.
   const bool isDump = output.role == "--dump-dir";
   if (overwrites && !isDump)
     return Status::success();
   const FileOrigin origin = originOf(output.path);
-  if (origin == FileOrigin::Weft ||
-      (overwrites && origin != FileOrigin::Edited))
+  if (origin == FileOrigin::Weft)
     return Status::success();
   Error error = usageError(
       output.role + " expects a new file, or one that weft wrote, but got " +
       (origin == FileOrigin::Edited ? "one that was edited since"
                                     : "another file"));
   return error.at(output.path)
-      .hint(isDump && origin == FileOrigin::Edited
-                ? "it stays as it is; move it, or choose another --dump-dir"
-                : "it stays as it is; choose another name, or --overwrite "
-                  "replaces it");
+      .hint(isDump ? "it stays as it is; move it, or choose another --dump-dir"
+                   : "it stays as it is; choose another name, or --overwrite "
+                     "replaces it");
 }
 
 Status checkReplaced(const std::vector<FileUse> &outputs, bool overwrites) {

@@ -52,11 +52,14 @@ TEST_F(OwnFilesTest, MarksOfOtherFormats) {
   EXPECT_EQ(origin("{\n  \"format\": 1,\n  \"cublaslt\": \"13\"}\n"),
             FileOrigin::Weft);
   EXPECT_EQ(origin("module {\n}\n{-#\n  external_resources: {\n    "
-                   "mlir_reproducer: {\n"),
+                   "mlir_reproducer: {\n      pipeline: \"builtin.module("
+                   "weft-fuse)\",\n"),
             FileOrigin::Weft);
   for (const char *text :
        {"my thesis\n", "{\"displayTimeUnit\": \"ms\", \"traceEvents\": []}",
-        "{\"weft\": 1}\n", "{",
+        "{\"weft\": 1}\n", "{", "{\"gpu\": \"A\", \"cublaslt\": \"13\"}",
+        "module {\n}\n{-#\n  external_resources: {\n    mlir_reproducer: {\n"
+        "      pipeline: \"builtin.module(cse)\",\n",
         "\x7f"
         "ELF"})
     EXPECT_EQ(origin(text), FileOrigin::Other) << text;
@@ -110,6 +113,10 @@ TEST_F(OwnFilesTest, AnEditedDumpIsNeverReplaced) {
   EXPECT_EQ(check("dump", false, "--out").substr(0, 63),
             "2|dump: --out expects a new file, or one that weft wrote, but g");
   EXPECT_EQ(check("dump", true, "--out"), "ok");
-  dir.write("dump", "somebody's\n");
-  EXPECT_EQ(check("dump", true, "--dump-dir"), "ok");
+  // Without the seal, which an editor or a tool of MLIR may take away.
+  dir.write("dump", "module {}\n");
+  EXPECT_EQ(check("dump", true, "--dump-dir"),
+            "2|dump: --dump-dir expects a new file, or one that weft wrote, "
+            "but got another file|it stays as it is; move it, or choose "
+            "another --dump-dir");
 }
