@@ -4,8 +4,8 @@
 usage: no-waits.py BUILD WORK MODEL DATA
 
 Of runs on the emulated device, with a tool that records where a program is given
-to it: of a step, the update and the next micro-step are given without waiting
-for anything, and whenever the host gives it another run, one that nobody has
+to it: the update of a step, the denominators and the micro-step of the next one
+are given without waiting for anything, and whenever the host gives it another run, one that nobody has
 waited for is still under way.
 """
 import os
@@ -43,7 +43,7 @@ def events_of(accum):
                 waits += 1
                 # A run is over when each of the program's streams is.
                 events += ["wait"] if waits % streams == 0 else []
-    return events[events.index("micro"):]
+    return events[events.index("denominators"):]
 
 
 call([weft, "compile", model, "--target=cuda:sm_90", "-o", program])
@@ -52,11 +52,11 @@ for accum in 1, 4:
     events = events_of(accum)
     steps = [i for i, event in enumerate(events) if event == "apply"]
     for i in steps[1:-1]:
-        if events[i + 1] != "micro" and accum == 1:
-            sys.exit(f"expects a micro-step behind update {steps.index(i) + 1}, but got {events[i - 4:i + 5]}")
+        if events[i + 1:i + 3] != ["denominators", "micro"] and accum == 1:
+            sys.exit(f"expects the next step behind update {steps.index(i) + 1}, but got {events[i - 4:i + 5]}")
     under_way = 0
     for i, event in enumerate(events):
-        if event != "wait" and 2 * (accum + 1) < i < steps[-1] and under_way < 1:
+        if event != "wait" and 2 * (2 * accum + 1) < i < steps[-1] and under_way < 1:
             sys.exit(f"expects work under way, but got {events[max(0, i - 6):i + 2]}")
         under_way += -1 if event == "wait" else 1
     print(f"--accum={accum}: {len(events)} events, the device always has work")

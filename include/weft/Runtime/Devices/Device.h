@@ -86,10 +86,11 @@ public:
 struct DeviceOptions : ContextOptions {
   /// Steps may be recorded once and launched as a whole.
   bool graphs = true;
-  /// Runs that a device which works by itself takes ahead of the host. With 3
-  /// the host has given it the update of a step and the first micro-step of the
-  /// next one before it waits for anything of that step.
-  int runsAhead = 3;
+  /// Runs that a device which works by itself takes ahead of the host. With 5
+  /// the host has given it the update of a step, and the first count of targets
+  /// and the first micro-step of the next one, before it waits for anything of
+  /// that step.
+  int runsAhead = 5;
   /// Nothing will run and no byte of memory is needed: a machine without the
   /// device will do.
   bool onlyDescribes = false;
