@@ -2,6 +2,8 @@
 
 #include "ApplyProgram.h"
 
+#include "OptimizerStates.h"
+
 #include "weft/Formats/Names.h"
 #include "weft/Training/Passes.h"
 #include "weft/Weft/Optimizers.h"
@@ -41,9 +43,6 @@ public:
 
 private:
   // The frame of the program.
-  void declareStates();
-  void declareState(StringRef symbol, Location loc, Type type, ParamOp param);
-  void writeFirstValues();
   StringAttr getDecayInput(const OptimizerInfo &optimizer);
   SmallVector<StringRef> getInputs();
   SmallVector<std::pair<std::string, Type>> getOutputs();
@@ -61,7 +60,7 @@ private:
 
   // The body.
   void buildBody(ProgramOp program);
-  void askForTargets();
+  void readNoTargets();
   Group checkGradients(StringRef name);
   void buildCoefficient();
   Value countStep(StringRef symbol, Value skip);
@@ -86,7 +85,6 @@ private:
   SmallVector<StringRef> names; // of the groups
   OpBuilder builder;
   Type number, flag, scalar;
-  SmallVector<StateOp> states; // what the pass declares
   // Values of the body.
   llvm::StringMap<Value> inputs;
   llvm::StringMap<Group> groups;
@@ -106,48 +104,6 @@ private:
 //===----------------------------------------------------------------------===//
 // Frame
 //===----------------------------------------------------------------------===//
-
-void ApplyBuilder::declareState(StringRef symbol, Location loc, Type type,
-                                ParamOp param) {
-  states.push_back(StateOp::create(
-      builder, loc, builder.getStringAttr(symbol), TypeAttr::get(type),
-      StateKindAttr::get(module.getContext(), StateKind::Optimizer),
-      param ? FlatSymbolRefAttr::get(param.getSymNameAttr())
-            : FlatSymbolRefAttr()));
-}
-
-/// Optimizers start from zeros, which `init` writes like all other first
-/// values: no program relies on what memory holds before it.
-void ApplyBuilder::writeFirstValues() {
-  for (auto init : module.getOps<ProgramOp>()) {
-    if (init.getKind() != ProgramKind::Init)
-      continue;
-    ReturnOp terminator = init.getTerminator();
-    OpBuilder body(terminator);
-    SmallVector<std::pair<StringRef, Value>> writes;
-    for (StateOp state : states) {
-      RankedTensorType type = state.getTensorType();
-      auto zeros = cast<ElementsAttr>(DenseElementsAttr::get(
-          type, body.getZeroAttr(type.getElementType())));
-      writes.push_back({state.getSymName(),
-                        ConstantOp::create(body, state.getLoc(), zeros)});
-    }
-    terminator.addWrites(writes);
-  }
-}
-
-void ApplyBuilder::declareStates() {
-  StateOp last = updates.back().grad;
-  builder.setInsertionPointAfter(last);
-  auto counter = RankedTensorType::get({}, builder.getI64Type());
-  for (StringRef symbol : getStepSymbols(updates))
-    declareState(symbol, module.getLoc(), counter, ParamOp());
-  for (Update update : updates)
-    for (StringRef name : update.optimizer->states) {
-      declareState(getStateSymbol(update.param, name), update.param.getLoc(),
-                   getMomentType(update.param), update.param);
-    }
-}
 
 StringAttr ApplyBuilder::getDecayInput(const OptimizerInfo &optimizer) {
   if (optimizers.empty())
@@ -222,7 +178,7 @@ void ApplyBuilder::write(StringRef target, Value value) {
 
 /// Whether the loss of the step is the mean of no target at all. Then nothing
 /// changes, the loss scale included.
-void ApplyBuilder::askForTargets() {
+void ApplyBuilder::readNoTargets() {
   StateOp state = findNoTargets();
   if (!state)
     return;
@@ -411,7 +367,7 @@ void ApplyBuilder::updateScaler(Value any) {
 void ApplyBuilder::buildBody(ProgramOp program) {
   for (StringRef name : getInputs())
     inputs[name] = program.findInput(name);
-  askForTargets();
+  readNoTargets();
   for (StringRef name : names)
     groups[name] = checkGradients(name);
   buildCoefficient();
@@ -424,8 +380,7 @@ void ApplyBuilder::buildBody(ProgramOp program) {
 }
 
 void ApplyBuilder::build() {
-  declareStates();
-  writeFirstValues();
+  declareOptimizerStates(module, updates);
   buildBody(createProgram());
   tellCounters(module, updates);
 }

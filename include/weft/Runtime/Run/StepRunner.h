@@ -1,10 +1,10 @@
 //===- StepRunner.h - Runs the programs of training steps -------*- C++ -*-===//
 //
-// Part of a rank: a step is K micro-steps and one update, and ahead of them the
-// count of the targets of all micro-steps where losses are divided by it. What
-// comes of it, and whether the run goes on, is not known here. Where the device
-// runs ahead of the host, the micro-steps of a step are given to it before the
-// results of the step before are read; the update never is.
+// Part of a rank. A step counts the targets of its K micro-steps, where losses
+// are divided by that count, runs the micro-steps and one update. The caller
+// decides what its results mean for the run. Where the device runs ahead of the
+// host, the micro-steps of a step are given to it before the results of the
+// step before are read; the update never is.
 //
 //===----------------------------------------------------------------------===//
 
