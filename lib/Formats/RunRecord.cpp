@@ -12,6 +12,13 @@ const std::string *findSetting(const Settings &settings,
   return nullptr;
 }
 
+std::optional<int64_t> countOf(const Settings &settings,
+                               std::string_view name) {
+  const std::string *text = findSetting(settings, name);
+  auto count = parseJson(text ? *text : "", std::string(name));
+  return count && count->isInt() ? std::optional(count->asInt()) : std::nullopt;
+}
+
 static Json settingsJson(const Settings &settings) {
   Json object = Json::object();
   for (const auto &[name, value] : settings)
@@ -36,6 +43,8 @@ Json RunRecord::json() const {
     object.set("model", settingsJson(*model));
   if (!device.empty())
     object.set("device", settingsJson(device));
+  if (decaySteps > 0)
+    object.set("decay_steps", decaySteps);
   if (data)
     object.set("data", identityJson(*data));
   if (valData)
@@ -91,6 +100,12 @@ Expected<RunRecord> RunRecord::read(const JsonCursor &at) {
   if (at.find("device"))
     if (Status s = readSettings(at, "device", record.device); !s)
       return s.takeError();
+  if (at.find("decay_steps")) {
+    auto steps = at.getInt("decay_steps", 1);
+    if (!steps)
+      return steps.takeError();
+    record.decaySteps = *steps;
+  }
   if (Status s = readIdentity(at, "data", record.data); !s)
     return s.takeError();
   if (Status s = readIdentity(at, "val_data", record.valData); !s)

@@ -77,11 +77,11 @@ OUTCOMES = {
     "tokenizer": nothing("bytes"),
     "shuffle": Change("off", code=2, error="--shuffle expects on, as in the checkpoint"),
     "steps": Change("9", [warned("steps", "12", "9"),
-                          "weft: warning: the learning rate of step 7 is 0.00449866 instead of 0.00689058, since --steps is 9 "
-                          "instead of 12; --lr-decay-steps=12 keeps the course"], last="step_00000009"),
+                          "weft: warning: the learning rate of step 7 is 0.00449866 instead of 0.00689058, since the training has "
+                          "9 steps instead of 12; --lr-decay-steps=12 keeps the course"], last="step_00000009"),
     "epochs": Change("1", [warned("steps", "12", "not set"), warned("epochs", "not set", "1"),
-                           "weft: warning: the learning rate of step 7 is 0.00999566 instead of 0.00689058, since --steps is "
-                           "288 instead of 12; --lr-decay-steps=12 keeps the course"], last=ANY),
+                           "weft: warning: the learning rate of step 7 is 0.00999566 instead of 0.00689058, since the training "
+                           "has 288 steps instead of 12; --lr-decay-steps=12 keeps the course"], last=ANY),
     "stop-after": nothing("100"),
     "accum": Change("1", [warned("accum", "2", "1"), rows_warned(8, 4, 6 * 8)]),
     "lr": named("lr", "0.02", "0.01"),

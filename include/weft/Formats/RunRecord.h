@@ -17,6 +17,8 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 
 /// The text of a setting, or null.
 const std::string *findSetting(const Settings &settings, std::string_view name);
+/// The integer that a setting spells, or nothing.
+std::optional<int64_t> countOf(const Settings &settings, std::string_view name);
 
 /// What a data file holds, whatever its path.
 struct DataIdentity {
@@ -37,6 +39,8 @@ struct RunRecord {
   /// of an older weft.
   std::optional<Settings> model;
   Settings device; // what bits depend on beside the program; none on the host
+  /// The step at which the learning rate stops decaying; 0 where none is known.
+  int64_t decaySteps = 0;
   std::optional<DataIdentity> data, valData;
 
   Json json() const;

@@ -11,15 +11,23 @@ static bool decays(const RateSchedule &rate) {
   return rate.kind != RateScheduleKind::Constant;
 }
 
+/// The length of a training, by the flag that was given.
+static std::string stepsText(const RunOptions &options) {
+  const std::string steps = std::to_string(*options.steps);
+  return options.epochs
+             ? "the " + steps +
+                   " steps of --epochs=" + std::to_string(*options.epochs)
+             : "--steps=" + steps;
+}
+
 Status weft::checkRates(const RunOptions &options) {
   if (!options.trains())
     return Status::success();
   const RateSchedule &rate = options.schedule;
   if (rate.warmup >= *options.steps)
-    return usageError("--warmup expects less than --steps=" +
-                      std::to_string(*options.steps) + ", but got " +
-                      std::to_string(rate.warmup))
-        .hint("the run would end before the learning rate is --lr");
+    return usageError("--warmup expects less than " + stepsText(options) +
+                      ", but got " + std::to_string(rate.warmup))
+        .hint("no step would follow the warmup");
   if (!decays(rate))
     return Status::success();
   if (rate.warmup >= rate.decaySteps)
@@ -27,9 +35,8 @@ Status weft::checkRates(const RunOptions &options) {
                       std::to_string(rate.decaySteps) + ", but got " +
                       std::to_string(rate.warmup));
   if (rate.minLr > rate.lr)
-    return usageError(
-               "--min-lr expects at most --lr=" + numberText(rate.lr) +
-               ", but got " + numberText(rate.minLr))
+    return usageError("--min-lr expects at most --lr=" + numberText(rate.lr) +
+                      ", but got " + numberText(rate.minLr))
         .hint("--lr is the learning rate after the warmup, --min-lr the one at "
               "the end");
   return Status::success();
@@ -47,21 +54,21 @@ std::string weft::warnOfEarlyEnd(const RunOptions &options) {
          "; --lr-decay-steps=" + steps + " makes the schedule last the run";
 }
 
-/// The number of a setting; 0 without one.
-static int64_t countOf(const Settings &settings, const char *name) {
-  const std::string *text = findSetting(settings, name);
-  auto count = parseJson(text ? *text : "", name);
-  return count && count->isInt() ? count->asInt() : 0;
+/// The steps of a schedule that lasted as long as its run; 0 if the record does
+/// not tell.
+static int64_t decayStepsOf(const RunRecord &run) {
+  return run.decaySteps > 0 ? run.decaySteps
+                            : countOf(run.flags, "steps").value_or(0);
 }
 
 std::string weft::warnOfJump(const RunOptions &options, const RunRecord &was,
                              const RunRecord &now, int64_t nextStep) {
   const RateSchedule &rate = options.schedule;
-  const int64_t steps = countOf(was.flags, "steps");
+  const int64_t steps = decayStepsOf(was);
   const bool isDefault = !findSetting(was.flags, "lr-decay-steps") &&
                          !findSetting(now.flags, "lr-decay-steps");
   if (!options.trains() || !decays(rate) || !isDefault || steps < 1 ||
-      steps == *options.steps || nextStep > *options.steps)
+      steps == rate.decaySteps || nextStep > *options.steps)
     return "";
   RateSchedule kept = rate;
   kept.decaySteps = steps;
@@ -71,8 +78,8 @@ std::string weft::warnOfJump(const RunOptions &options, const RunRecord &was,
   if (before == after)
     return "";
   return "the learning rate of step " + std::to_string(nextStep) + " is " +
-         after + " instead of " + before + ", since --steps is " +
-         std::to_string(*options.steps) + " instead of " +
+         after + " instead of " + before + ", since the training has " +
+         std::to_string(rate.decaySteps) + " steps instead of " +
          std::to_string(steps) + "; --lr-decay-steps=" + std::to_string(steps) +
          " keeps the course";
 }

@@ -86,6 +86,8 @@ Status Run::lockSaves() {
 /// of the one it continues. All of it is read, so only when it matters.
 Status Run::identifyData() {
   record = options.record;
+  if (options.trains())
+    record.decaySteps = options.schedule.decaySteps;
   // A run that only says what it would do has no device to compare.
   if (!options.dryRun)
     record.device = ranks.first().context().device().facts();

@@ -30,13 +30,6 @@ Expected<TrainState> weft::resumedState(const Manifest &manifest,
   return state;
 }
 
-static std::optional<int64_t> countOf(const Settings &settings,
-                                      const char *name) {
-  const std::string *text = findSetting(settings, name);
-  auto count = parseJson(text ? *text : "", name);
-  return count && count->isInt() ? std::optional(count->asInt()) : std::nullopt;
-}
-
 /// Of all ranks and micro-steps, in the run that saved `manifest`; nothing if
 /// its record does not tell.
 static std::optional<int64_t> rowsOfStep(const Manifest &manifest) {

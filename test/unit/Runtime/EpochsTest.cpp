@@ -70,6 +70,25 @@ TEST_F(EpochsTest, aResumedRunEndsWhereAWholeOneDoes) {
   EXPECT_EQ(lastStep("n.jsonl"), 172);
 }
 
+/// The default of --lr-decay-steps follows from the data and the micro-steps.
+TEST_F(EpochsTest, moreEpochsMoveTheLearningRate) {
+  const Args cosine = {"--epochs",     "1", "--save-dir",    "a",
+                       "--stop-after", "5", "--lr-schedule", "cosine"};
+  ASSERT_EQ(train(cosine).status, 0);
+  const std::string keeps = "; --lr-decay-steps=86 keeps the course\n";
+  for (const Args &more :
+       {Args{"--epochs", "2"}, Args{"--accum", "2"}, Args{"--steps", "90"}}) {
+    Args args = {"--resume", "a", "--dry-run"};
+    args.insert(args.end(), more.begin(), more.end());
+    const auto run = bigram(args);
+    EXPECT_EQ(run.status, 0) << run.err;
+    EXPECT_NE(run.err.find("weft: warning: the learning rate of step 6 is "),
+              std::string::npos)
+        << run.err;
+    EXPECT_NE(run.err.find(keeps), std::string::npos) << run.err;
+  }
+}
+
 /// Rows count, not steps: 20 are read, and 8 a step are left of 344.
 TEST_F(EpochsTest, aResumedRunMayHaveOtherSteps) {
   ASSERT_EQ(
@@ -90,8 +109,7 @@ TEST_F(EpochsTest, aResumedRunMayHaveOtherSteps) {
 TEST_F(EpochsTest, warmupEndsBeforeThem) {
   expectError(
       train({"--epochs", "1", "--lr-schedule", "cosine", "--warmup", "86"}), 2,
-      "--warmup expects less than --steps=86, but "
-      "got 86\n");
+      "--warmup expects less than the 86 steps of --epochs=1, but got 86\n");
   EXPECT_EQ(
       train({"--epochs", "1", "--lr-schedule", "cosine", "--warmup", "85"})
           .status,

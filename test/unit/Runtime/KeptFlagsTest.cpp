@@ -106,8 +106,8 @@ TEST_F(RateTest, moreStepsMoveTheLearningRate) {
       "weft: warning: --steps was 10 in the checkpoint, now 20\n";
   EXPECT_EQ(warnings({"--steps", "20"}),
             steps + "weft: warning: the learning rate of step 6 is 0.0075 "
-                    "instead of 0.005, since --steps is 20 instead of 10; "
-                    "--lr-decay-steps=10 keeps the course\n");
+                    "instead of 0.005, since the training has 20 steps "
+                    "instead of 10; --lr-decay-steps=10 keeps the course\n");
   EXPECT_EQ(warnings({}), "");
   // The flag that it names does, and says what that means.
   EXPECT_EQ(

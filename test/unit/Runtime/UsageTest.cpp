@@ -86,8 +86,8 @@ TEST_F(UsageTest, flagsThatDoNotFitTogether) {
       {{"--resume", "must"}, "--resume=must expects --save-dir\n"},
       {{"--steps", "5", "--data", "text.txt", "--lr-schedule", "cosine",
         "--warmup", "5"},
-       "--warmup expects less than --steps=5, but got 5\nhint: the run would "
-       "end before the learning rate is --lr\n"},
+       "--warmup expects less than --steps=5, but got 5\nhint: no step "
+       "would follow the warmup\n"},
       {{"--steps", "5", "--data", "text.txt", "--warmup", "6"},
        "--warmup expects less than --steps=5, but got 6\n"},
       {{"--steps", "5", "--data", "text.txt", "--lr-schedule", "linear",

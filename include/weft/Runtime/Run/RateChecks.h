@@ -14,8 +14,9 @@ Status checkRates(const RunOptions &options);
 /// A warning if the schedule ends before the run does, or "".
 std::string warnOfEarlyEnd(const RunOptions &options);
 
-/// A warning if the default of --lr-decay-steps, which is --steps, has moved
-/// since `was` and `nextStep` therefore gets another learning rate, or "".
+/// A warning if the default of --lr-decay-steps, the steps of the training, has
+/// moved since `was` and `nextStep` therefore gets another learning rate, or
+/// "".
 std::string warnOfJump(const RunOptions &options, const RunRecord &was,
                        const RunRecord &now, int64_t nextStep);
 
