@@ -220,11 +220,9 @@ void NanHunt::blame(const NamedTensor &gradient, const std::string &text) {
     tainted.mark(held.offset, end, addOrigin({Culprit::Made, commands, text}));
 }
 
-Culprit NanHunt::finish(bool good) {
-  if (good) {
-    onPurpose.insert(makers.begin(), makers.end());
-    return {};
-  }
+void NanHunt::learn() { onPurpose.insert(makers.begin(), makers.end()); }
+
+Culprit NanHunt::findCulprit() const {
   const bool isReceived =
       !isKnown(outcome) || culpritOf(outcome).source == Culprit::Received;
   if (isReceived && isKnown(sent)) {

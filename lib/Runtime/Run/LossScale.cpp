@@ -58,6 +58,7 @@ Status Trainer::nonFiniteLoss(const StepReport &report) {
 Status Trainer::skipWithoutTargets(StepReport &report) {
   report.skipped = true;
   report.skips = ++skips;
+  ++withoutTargets;
   if (!warnedOfNoTargets)
     journal.warnOf("step " + std::to_string(report.step) +
                        ": no target of its rows counts, so nothing is updated",
@@ -71,9 +72,10 @@ void Trainer::reportFirstBad(int64_t step, bool good) {
   culprit.clear();
   if (!hunt)
     return;
-  const Culprit own = hunt->finish(good);
-  if (!good)
-    culprit = findCulprit(agreement, step, own);
+  if (good)
+    hunt->learn();
+  else
+    culprit = findCulprit(agreement, step, hunt->findCulprit());
   if (culprit.empty())
     return;
   journal.warnOf("step " + std::to_string(step) + ": " + culprit, "");
@@ -139,7 +141,7 @@ Status Trainer::countSkip(StepInFlight &step) {
 /// A dynamic scale may be on its way down at the end of a short run; a fixed
 /// one that never fits will not.
 Status Trainer::checkApplied() const {
-  const int64_t steps = now.step + 1 - firstStep;
+  const int64_t steps = now.step + 1 - firstStep - withoutTargets;
   if (scaler.policy != ScalePolicy::Fixed || steps == 0 || applied > 0)
     return Status::success();
   auto scale =
@@ -150,7 +152,9 @@ Status Trainer::checkApplied() const {
                "expects steps with finite gradients, but " +
                    (steps == 1 ? "the only step"
                                : "all " + std::to_string(steps) + " steps") +
-                   " of this run had some that are not at the fixed loss "
+                   " of this run" +
+                   (withoutTargets > 0 ? " with targets" : "") +
+                   " had some that are not at the fixed loss "
                    "scale " +
                    numberText(*scale) + "; nothing was updated")
       .hint(

@@ -37,11 +37,11 @@ Trainer::Trainer(const TrainerParts &parts, const RunInputs &inputs,
 
 /// Whether training may go on after what the update found.
 Status Trainer::judge(StepInFlight &step) {
-  const bool isFinite = std::isfinite(step.report.loss);
-  reportFirstBad(step.report.step,
-                 step.report.hasNoTargets || (!step.foundInf && isFinite));
+  // Means over no target are no numbers, and tell nothing of other steps.
   if (step.report.hasNoTargets)
     return skipWithoutTargets(step.report);
+  const bool isFinite = std::isfinite(step.report.loss);
+  reportFirstBad(step.report.step, !step.foundInf && isFinite);
   if (hasScaler())
     return countSkip(step);
   if (step.foundInf)

@@ -77,7 +77,10 @@ struct HuntTest : testing::Test {
   std::string step(const WeftProgram *program, bool good) {
     EXPECT_TRUE(hunt->begin());
     EXPECT_TRUE(!program || runProgram(*context, *program));
-    return hunt->finish(good).text;
+    if (!good)
+      return hunt->findCulprit().text;
+    hunt->learn();
+    return "";
   }
 
   WeftExecutable executable;
@@ -126,7 +129,7 @@ TEST_F(HuntTest, namesACollectiveBeforeWhatIsMadeOfItsResult) {
        "writes": [[1, "f64", "", [], [], []]]}]})");
   EXPECT_TRUE(hunt->begin());
   ASSERT_TRUE(runProgram(*context, program));
-  const Culprit culprit = hunt->finish(/*good=*/false);
+  const Culprit culprit = hunt->findCulprit();
   EXPECT_EQ(culprit.source, Culprit::Received);
   EXPECT_EQ(culprit.text, "reduce_scatter, program micro, made the first inf: "
                           "element 0 of F32[2] 'y'");
@@ -376,7 +379,7 @@ TEST_F(HuntTest, namesWhatOthersGot) {
   input()[1] = std::numeric_limits<float>::max();
   EXPECT_TRUE(hunt->begin());
   ASSERT_TRUE(runProgram(*context, program));
-  const Culprit culprit = hunt->finish(/*good=*/false);
+  const Culprit culprit = hunt->findCulprit();
   EXPECT_EQ(culprit.source, Culprit::Sent);
   EXPECT_EQ(culprit.text,
             "add, program micro, made the first inf: element 0 of F32[]");

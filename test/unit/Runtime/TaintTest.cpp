@@ -91,11 +91,11 @@ public:
     mask.numCommands = 1;
     EXPECT_TRUE((*hunt)->begin());
     EXPECT_TRUE(runProgram(*context, mask));
-    EXPECT_EQ((*hunt)->finish(/*good=*/true).text, "");
+    (*hunt)->learn();
     EXPECT_TRUE((*hunt)->begin());
     for (const WeftProgram &program : programs)
       EXPECT_TRUE(runProgram(*context, program));
-    std::string text = (*hunt)->finish(/*good=*/false).text;
+    std::string text = (*hunt)->findCulprit().text;
     return text.substr(0, text.find(','));
   }
 

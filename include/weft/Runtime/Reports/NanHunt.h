@@ -53,10 +53,11 @@ public:
   /// A value that is not finite came into a gradient from outside the program;
   /// `text` is the sentence about it, unless the gradient had one before.
   void blame(const NamedTensor &gradient, const std::string &text);
-  /// The origin of what made the step bad, since begin(). A command that made
-  /// one in a step that ended well (`good`) does so on purpose, as masks do: it
-  /// is passed over from then on.
-  Culprit finish(bool good);
+  /// The step ended well: a command that made a value that is not finite since
+  /// begin() does so on purpose, as masks do, and is passed over from now on.
+  void learn();
+  /// The origin of what made the step bad, since begin(); none without one.
+  Culprit findCulprit() const;
 
 private:
   explicit NanHunt(WeftContext &context) : context(context) {}

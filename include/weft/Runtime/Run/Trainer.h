@@ -100,7 +100,8 @@ private:
   const LossScaler scaler;
   int64_t skips = 0, skipsInARow = 0;
   std::map<std::string, int64_t> groupSkipsInARow; // of several instances
-  int64_t applied = 0; // steps of this run that updated something
+  int64_t applied = 0;        // steps of this run that updated something
+  int64_t withoutTargets = 0; // steps of this run
   bool warnedOfSkips = false;
   bool warnedOfNoTargets = false;
 };
