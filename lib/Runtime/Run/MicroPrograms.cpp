@@ -43,6 +43,15 @@ std::vector<const WeftProgram *> MicroPrograms::list(int64_t count) const {
   return programs;
 }
 
+std::vector<const WeftProgram *>
+DenominatorPrograms::list(int64_t count) const {
+  if (!exist())
+    return {};
+  if (count == 1 || keep == last)
+    return {last};
+  return {keep, last};
+}
+
 DenominatorPrograms::DenominatorPrograms(const WeftExecutable &executable) {
   auto choose = [&](int64_t number, int64_t count) {
     return findProgram(executable, names::chooseDenominators(

@@ -33,9 +33,9 @@ StepRunner::StepRunner(WeftContext &context, const RunInputs &inputs,
       seed(state.seed), firstStep(state.step + 1), hunt(hunt) {}
 
 void StepRunner::warmUp() {
-  std::vector<const WeftProgram *> programs = micros.list(options.accum);
-  if (denominators.exist())
-    programs.push_back(&denominators.get(0, 1));
+  std::vector<const WeftProgram *> programs = denominators.list(options.accum);
+  for (const WeftProgram *micro : micros.list(options.accum))
+    programs.push_back(micro);
   programs.push_back(&apply);
   context.device().warmUp(context, programs);
 }

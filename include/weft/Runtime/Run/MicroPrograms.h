@@ -37,6 +37,8 @@ public:
   const WeftProgram &get(int64_t number, int64_t count) const {
     return number == count - 1 ? *last : *keep;
   }
+  /// Those that a step of `count` micro-steps runs, each once.
+  std::vector<const WeftProgram *> list(int64_t count) const;
 
 private:
   const WeftProgram *last, *keep;
