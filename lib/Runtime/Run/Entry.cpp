@@ -243,8 +243,12 @@ int Start::run() {
     status = report(errorOf(failure));
   }
   status = finishOutput(status, ReaderGone::Reported);
-  Status left = finish();
-  return left || status != 0 ? status : left.error().report();
+  try {
+    Status left = finish();
+    return left || status != 0 ? status : left.error().report();
+  } catch (const std::exception &failure) {
+    return status != 0 ? status : errorOf(failure).report();
+  }
 }
 
 void weft::beginProcess() {

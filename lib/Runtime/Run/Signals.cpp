@@ -3,6 +3,7 @@
 #include "weft/Runtime/Run/Signals.h"
 
 #include "weft/Formats/Temporaries.h"
+#include "weft/Runtime/Collectives/LaunchHeartbeat.h"
 
 #include <atomic>
 
@@ -13,7 +14,7 @@ using namespace weft;
 // The one global state of the runtime: a signal handler gets no context.
 // Ranks that are threads read what the handler writes on any of them.
 static std::atomic<int> stopRequested{0}, mayStopLater{0}, endRequested{0},
-    isOnTerminal{0};
+    isOnTerminal{0}, isLaunched{0};
 static std::atomic<EndNotice> endNotice{EndNotice::None};
 static_assert(std::atomic<int>::is_always_lock_free, "handlers take no lock");
 
@@ -53,6 +54,7 @@ static const char *signalName(int number) {
   return number == SIGINT    ? "SIGINT"
          : number == SIGTERM ? "SIGTERM"
          : number == SIGHUP  ? "SIGHUP"
+         : isLaunched        ? "a signal to weft launch"
                              : "SIGUSR1";
 }
 
@@ -74,8 +76,8 @@ static void tellOfEnd(int number) {
 
 [[noreturn]] static void endNow(int number) {
   const EndNotice notice = endNotice;
-  if (notice == EndNotice::OfAll ||
-      (notice == EndNotice::OfInterrupt && number == SIGINT))
+  if (notice == EndNotice::OfAll || (notice == EndNotice::OfInterrupt &&
+                                     (number == SIGINT || number == SIGUSR1)))
     tellOfEnd(number);
   removeTemporaries();
   _exit(128 + number);
@@ -169,6 +171,7 @@ void EarlySignals::endProcess() {
 SignalScope::SignalScope(bool canSave, EndNotice notice) {
   mayStopLater = canSave;
   endNotice = notice;
+  isLaunched = std::getenv(kLaunchVariable) != nullptr;
   isOnTerminal = ::isatty(STDOUT_FILENO) && ::isatty(STDERR_FILENO);
   if (int number = stopRequested; number && !canSave)
     endNow(number);

@@ -5,9 +5,9 @@
 // once with 128 + signal, and so does the first signal when nothing can be
 // saved; a message then says what is lost. A signal that comes before the loop
 // is kept for it: a scheduler may stop a run that has just begun. A SIGHUP that
-// was ignored when the program started (nohup) stays ignored. While a run lasts,
-// a file-size limit is an error of the write instead of a deadly signal, and so
-// is a closed pipe.
+// was ignored when the program started (nohup) stays ignored. While a run
+// lasts, a file-size limit is an error of the write instead of a deadly signal,
+// and so is a closed pipe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,12 +77,13 @@ private:
   SignalHandlers handlers;
 };
 
-/// Handlers are installed while the scope lives; one scope at a time.
 /// Which signals say what they cost when they end the process at once. Of
-/// several processes one speaks, and SIGTERM says nothing: launchers end the
-/// other ranks with it after one has failed, which has its own message.
+/// several processes one speaks, of SIGINT and of SIGUSR1, which `weft launch`
+/// hands on. SIGTERM says nothing: launchers end the other ranks with it after
+/// one has failed, which has its own message.
 enum class EndNotice { None, OfInterrupt, OfAll };
 
+/// Handlers are installed while the scope lives; one scope at a time.
 class SignalScope : public StopRequest {
 public:
   /// `canSave`: a first signal is answered by saving and stopping.
