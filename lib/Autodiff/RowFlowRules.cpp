@@ -30,19 +30,19 @@ RowFlow flowElementwise(Operation *op, Flows flows) {
     const int64_t shift = rank - rankOf(operand);
     if (flow.isFixed())
       varies |= flow.varies << shift;
-    if (flow.isMixed() || flow.isMean())
-      return RowFlow::mixed();
+    if (flow.isUnknown() || flow.isMean())
+      return RowFlow::unknown();
     if (!flow.isRows())
       continue;
     const int64_t own = flow.dim + shift;
     if ((dim >= 0 && dim != own) ||
         getShape(operand)[flow.dim] != getShape(op->getResult(0))[own])
-      return RowFlow::mixed();
+      return RowFlow::unknown();
     dim = own;
   }
   if (dim < 0)
     return RowFlow::fixed(varies);
-  return varies >> dim & 1 ? RowFlow::mixed() : RowFlow::rows(dim);
+  return varies >> dim & 1 ? RowFlow::unknown() : RowFlow::rows(dim);
 }
 
 /// Of ops that are linear in the operands whose bits `linear` has, together: a
@@ -52,8 +52,8 @@ RowFlow flowLinear(Operation *op, Flows flows, unsigned linear) {
   for (auto [i, flow] : llvm::enumerate(flows)) {
     isMean |= flow.isMean();
     if (flow.isMean() && !(linear >> i & 1))
-      return RowFlow::mixed();
-    if (flow.isRows() || flow.isMixed())
+      return RowFlow::unknown();
+    if (flow.isRows() || flow.isUnknown())
       return flowElementwise(op, flows);
   }
   return isMean ? RowFlow::mean() : flowElementwise(op, flows);
@@ -62,12 +62,20 @@ RowFlow flowLinear(Operation *op, Flows flows, unsigned linear) {
 RowFlow flowSum(Operation *op, Flows flows) { return flowLinear(op, flows, 3); }
 
 RowFlow flowProduct(Operation *op, Flows flows) {
-  return flows[0].isMean() && flows[1].isMean() ? RowFlow::mixed()
+  return flows[0].isMean() && flows[1].isMean() ? RowFlow::unknown()
                                                 : flowLinear(op, flows, 3);
 }
 
 RowFlow flowFirst(Operation *op, Flows flows) {
   return flowLinear(op, flows, 1);
+}
+
+/// A mean that is rounded to an integer is a mean no more.
+RowFlow flowCast(Operation *op, Flows flows) {
+  const bool isLinear =
+      isa<FloatType>(getElementTypeOrSelf(op->getOperand(0))) &&
+      isa<FloatType>(getElementTypeOrSelf(op->getResult(0)));
+  return flowLinear(op, flows, isLinear);
 }
 
 /// The condition is fixed where a mean is chosen.
@@ -77,13 +85,14 @@ RowFlow flowSelect(Operation *op, Flows flows) {
 
 /// Random numbers depend on the row of the run and the element.
 RowFlow flowDropout(Operation *op, Flows flows) {
-  return flows[0].isRows() ? flows[0] : RowFlow::mixed();
+  return flows[0].isRows() ? flows[0] : RowFlow::unknown();
 }
 
 /// One of both operands for the whole batch.
 RowFlow flowLayerDrop(Operation *op, Flows flows) {
   const bool areRows = flows[0].isRows() && flows[1].isRows();
-  return areRows && flows[0].dim == flows[1].dim ? flows[0] : RowFlow::mixed();
+  return areRows && flows[0].dim == flows[1].dim ? flows[0]
+                                                 : RowFlow::unknown();
 }
 
 //===----------------------------------------------------------------------===//
@@ -110,7 +119,7 @@ RowFlow flowReshape(Operation *op, Flows flows, int64_t batch) {
     if (sizeBefore(to, d) == before && to[d] % batch == 0 &&
         (to[d] > 1 || batch == 1))
       return RowFlow::rows(d);
-  return RowFlow::mixed();
+  return RowFlow::unknown();
 }
 
 RowFlow flowTranspose(Operation *op, Flows flows) {
@@ -133,7 +142,7 @@ RowFlow flowBroadcast(Operation *op, Flows flows) {
   return getShape(op->getResult(0))[dim] ==
                  getShape(op->getOperand(0))[flows[0].dim]
              ? RowFlow::rows(dim)
-             : RowFlow::mixed();
+             : RowFlow::unknown();
 }
 
 /// Of slices and pads: all rows, or another value.
@@ -145,7 +154,7 @@ RowFlow flowPart(Operation *op, Flows flows) {
   return getShape(op->getResult(0))[flows[0].dim] ==
                  getShape(op->getOperand(0))[flows[0].dim]
              ? flows[0]
-             : RowFlow::mixed();
+             : RowFlow::unknown();
 }
 
 RowFlow flowConcat(Operation *op, Flows flows) {
@@ -160,7 +169,7 @@ RowFlow flowConcat(Operation *op, Flows flows) {
     const bool fits = flow.isFixed() ? dim >= 0 && !flow.variesAlong(dim)
                                      : flow.isRows() && flow.dim == dim;
     if (!fits || dim == along)
-      return RowFlow::mixed();
+      return RowFlow::unknown();
   }
   return RowFlow::rows(dim);
 }
@@ -173,12 +182,12 @@ RowFlow flowReduce(Operation *op, Flows flows) {
   if (flows[0].isFixed())
     return RowFlow::fixed(getVaryingDims(op->getResult(0)));
   if (flows[0].isMean())
-    return isLinear ? RowFlow::mean() : RowFlow::mixed();
+    return isLinear ? RowFlow::mean() : RowFlow::unknown();
   if (!flows[0].isRows())
     return flows[0];
   if (llvm::is_contained(dims, flows[0].dim))
     return reduce.getKind() == ReduceKind::Mean ? RowFlow::mean()
-                                                : RowFlow::mixed();
+                                                : RowFlow::unknown();
   const int64_t gone =
       reduce.getKeepDims()
           ? 0
@@ -215,7 +224,7 @@ RowFlow flowMatmul(Operation *op, Flows flows) {
     const int64_t own = productDim(op->getOperand(i), flows[i].dim, transposed,
                                    /*isLhs=*/i == 0, rank);
     if (own < 0 || (dim >= 0 && dim != own))
-      return RowFlow::mixed();
+      return RowFlow::unknown();
     dim = own;
   }
   if (areFixed(flows))
@@ -225,19 +234,21 @@ RowFlow flowMatmul(Operation *op, Flows flows) {
     const bool isBatch =
         dim >= 0 && dim < rank - 2 && i < 2 && rankOf(op->getOperand(i)) > 2;
     if (flows[i].isFixed() && isBatch && flows[i].variesAlong(dim))
-      return RowFlow::mixed();
-    if (flows[i].isMean() || flows[i].isMixed())
-      return RowFlow::mixed();
+      return RowFlow::unknown();
+    if (flows[i].isMean() || flows[i].isUnknown())
+      return RowFlow::unknown();
   }
-  if (matmul.getBias() && dim == rank - 1)
-    return RowFlow::mixed();
+  // The bias lies along the last dimension.
+  if (matmul.getBias() && (dim == rank - 1 || !flows.back().isFixed()))
+    return RowFlow::unknown();
   return RowFlow::rows(dim);
 }
 
 RowFlow flowEmbedding(Operation *op, Flows flows) {
   if (areFixed(flows))
     return RowFlow::fixed(getVaryingDims(op->getResult(0)));
-  return flows[0].isFixed() && flows[1].isRows() ? flows[1] : RowFlow::mixed();
+  return flows[0].isFixed() && flows[1].isRows() ? flows[1]
+                                                 : RowFlow::unknown();
 }
 
 /// [B, ...]: batches do not meet. Random numbers, if any, are of rows.
@@ -245,13 +256,13 @@ RowFlow flowAttention(Operation *op, Flows flows) {
   const bool areRows = llvm::all_of(flows.take_front(3), [](const RowFlow &f) {
     return f.isRows() && f.dim == 0;
   });
-  return areRows ? RowFlow::rows(0) : RowFlow::mixed();
+  return areRows ? RowFlow::rows(0) : RowFlow::unknown();
 }
 
 RowFlow flowRope(Operation *op, Flows flows) {
   const bool fits =
       flows[0].isRows() && flows[0].dim == 0 && areFixed(flows.drop_front());
-  return fits ? flows[0] : RowFlow::mixed();
+  return fits ? flows[0] : RowFlow::unknown();
 }
 
 /// Rows are not in the last dimension, over which it is computed.
@@ -261,12 +272,12 @@ RowFlow flowNorm(Operation *op, Flows flows) {
     return RowFlow::fixed(getVaryingDims(op->getResult(0)));
   const bool fits =
       flows[0].isRows() && flows[0].dim != last && areFixed(flows.drop_front());
-  return fits ? flows[0] : RowFlow::mixed();
+  return fits ? flows[0] : RowFlow::unknown();
 }
 
 template <typename OpT> RowFlow flowSoftmax(Operation *op, Flows flows) {
   if (flows[0].isRows() && flows[0].dim == cast<OpT>(op).getAxis())
-    return RowFlow::mixed();
+    return RowFlow::unknown();
   return flowElementwise(op, flows);
 }
 
@@ -276,7 +287,7 @@ template <typename OpT> RowFlow flowSoftmax(Operation *op, Flows flows) {
 
 template <typename OpT> RowFlow flowPairLoss(Operation *op, Flows flows) {
   if (cast<OpT>(op).getReduction() != LossReduction::Mean)
-    return RowFlow::mixed();
+    return RowFlow::unknown();
   int64_t dim = -1;
   for (const RowFlow &flow : flows)
     if (flow.isRows())
@@ -285,7 +296,7 @@ template <typename OpT> RowFlow flowPairLoss(Operation *op, Flows flows) {
     return flow.isFixed() ? dim >= 0 && !flow.variesAlong(dim)
                           : flow.isRows() && flow.dim == dim;
   });
-  return fits ? RowFlow::mean() : RowFlow::mixed();
+  return fits ? RowFlow::mean() : RowFlow::unknown();
 }
 
 /// With ignored targets or class weights the denominator counts the whole step,
@@ -300,7 +311,7 @@ RowFlow flowCrossEntropy(Operation *op, Flows flows) {
       (targets.isFixed() ? !targets.variesAlong(logits.dim)
                          : targets.isRows() && targets.dim == logits.dim) &&
       areFixed(flows.drop_front(2));
-  return fits ? RowFlow::mean() : RowFlow::mixed();
+  return fits ? RowFlow::mean() : RowFlow::unknown();
 }
 
 //===----------------------------------------------------------------------===//
@@ -336,7 +347,8 @@ void attachRowFlows(MLIRContext *context) {
          NotOp>(context);
   attach<flowSum, AddOp, SubOp>(context);
   attach<flowProduct, MulOp>(context);
-  attach<flowFirst, NegOp, DivOp, CastOp, FenceOp>(context);
+  attach<flowFirst, NegOp, DivOp, FenceOp>(context);
+  attach<flowCast, CastOp>(context);
   attach<flowSelect, SelectOp>(context);
   attach<flowDropout, DropoutOp>(context);
   attach<flowLayerDrop, LayerDropOp>(context);

@@ -46,7 +46,7 @@ RowAnalysis::RowAnalysis(ProgramOp model) : model(model) {
   for (BlockArgument input : model.getArguments()) {
     const bool hasRows =
         !getShape(input).empty() && getShape(input).front() == batch;
-    flows[input] = hasRows ? RowFlow::rows(0) : RowFlow::mixed();
+    flows[input] = hasRows ? RowFlow::rows(0) : RowFlow::unknown();
     if (!hasRows)
       origins[input] = model;
   }
@@ -67,7 +67,7 @@ RowFlow RowAnalysis::flowOf(Operation *op, unsigned result) {
   for (Value operand : op->getOperands())
     operands.push_back(flows.lookup(operand));
   auto flow = dyn_cast<RowFlowOpInterface>(op);
-  return flow ? flow.getRowFlow(operands, batch) : RowFlow::mixed();
+  return flow ? flow.getRowFlow(operands, batch) : RowFlow::unknown();
 }
 
 /// Further results (statistics of norms, of attention and of losses) have rows
@@ -75,9 +75,9 @@ RowFlow RowAnalysis::flowOf(Operation *op, unsigned result) {
 void RowAnalysis::add(Operation *op) {
   for (unsigned i = 0; i != op->getNumResults(); ++i) {
     Value value = op->getResult(i);
-    RowFlow flow = i == 0 ? flowOf(op, 0) : RowFlow::mixed();
+    RowFlow flow = i == 0 ? flowOf(op, 0) : RowFlow::unknown();
     flows[value] = flow;
-    if (!flow.isMixed())
+    if (!flow.isUnknown())
       continue;
     Operation *origin = op;
     for (Value operand : op->getOperands())

@@ -143,3 +143,39 @@ module @terms {
     weft.return %l0, %l1, %l2, %l3, %l4, %l5, %l6, %l7, %l8 : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
   }
 }
+
+// -----
+
+// Rows in the bias of a product lie along its columns.
+
+module @bias attributes {weft.batch = 4 : i64} {
+  weft.param @w : tensor<3x4xf32> {init = #weft.init<normal, 0.0, 1.0>}
+  weft.program @model(%x: tensor<4x3xf32> {weft.input = "x"}, %t: tensor<4x4xf32> {weft.input = "t"})
+      -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
+    %w = weft.read @w : tensor<3x4xf32>
+    %b = weft.reduce mean %x dims [1] : tensor<4x3xf32>
+    // expected-remark @+1 {{the loss is not known to be a mean over rows behind this op}}
+    %y = weft.matmul %x, %w bias %b : tensor<4xf32> : tensor<4x3xf32>, tensor<3x4xf32>
+    %loss = weft.mse %y, %t : tensor<4x4xf32>
+    weft.return %loss : tensor<f32>
+  }
+}
+
+// -----
+
+// A mean that is rounded to an integer is none.
+
+module @integer attributes {weft.batch = 2 : i64} {
+  weft.param @w : tensor<4x8xf32> {init = #weft.init<normal, 0.0, 1.0>}
+  weft.program @model(%x: tensor<2x4xf32> {weft.input = "x"})
+      -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
+    %w = weft.read @w : tensor<4x8xf32>
+    %y = weft.matmul %x, %w : tensor<2x4xf32>, tensor<4x8xf32>
+    %mean = weft.reduce mean %y dims [0, 1] : tensor<2x8xf32>
+    // expected-remark @+1 {{the loss is not known to be a mean over rows behind this op}}
+    %whole = weft.cast %mean : tensor<f32> to tensor<i32>
+    %back = weft.cast %whole : tensor<i32> to tensor<f32>
+    %loss = weft.add %mean, %back : tensor<f32>, tensor<f32>
+    weft.return %loss : tensor<f32>
+  }
+}

@@ -17,13 +17,13 @@ namespace weft {
 
 struct RowFlow {
   enum class Kind {
-    Fixed, // the same for every batch
-    Rows,  // entries along `dim` belong to rows, in order and in equal numbers
-    Mean,  // a mean over rows of values of single rows
-    Mixed  // anything else
+    Fixed,  // the same for every batch
+    Rows,   // entries along `dim` belong to rows, in order and in equal numbers
+    Mean,   // a mean over rows of values of single rows
+    Unknown // anything else
   };
 
-  Kind kind = Kind::Mixed;
+  Kind kind = Kind::Unknown;
   int64_t dim = 0; // Rows: where rows are
   uint64_t varies =
       0; // Fixed: bit d is set if entries along dimension d differ
@@ -31,12 +31,12 @@ struct RowFlow {
   static RowFlow fixed(uint64_t varies) { return {Kind::Fixed, 0, varies}; }
   static RowFlow rows(int64_t dim) { return {Kind::Rows, dim, 0}; }
   static RowFlow mean() { return {Kind::Mean, 0, 0}; }
-  static RowFlow mixed() { return {}; }
+  static RowFlow unknown() { return {}; }
 
   bool isFixed() const { return kind == Kind::Fixed; }
   bool isRows() const { return kind == Kind::Rows; }
   bool isMean() const { return kind == Kind::Mean; }
-  bool isMixed() const { return kind == Kind::Mixed; }
+  bool isUnknown() const { return kind == Kind::Unknown; }
   bool variesAlong(int64_t d) const { return varies >> d & 1; }
 };
 
