@@ -2,10 +2,11 @@
 
 #include "Denominators.h"
 
+#include "ProgramEdits.h"
+
 #include "weft/Formats/Names.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -75,19 +76,46 @@ Denominators::verifyKnownAhead(CountedLossOpInterface loss) const {
   return success();
 }
 
-LogicalResult Denominators::findTerms() {
-  FailureOr<SmallVector<LossTerm>> found = findLosses(model, /*allowF64=*/true);
+/// Fills `losses`, `ordinals` and `terms`.
+LogicalResult Denominators::collect() {
+  FailureOr<SmallVector<LossTerm>> found =
+      weft::findLosses(model, /*allowF64=*/true);
   if (failed(found))
     return failure();
-  for (const LossTerm &term : *found) {
-    Value value = model.getTerminator().getOutputs()[term.result];
-    llvm::SetVector<Operation *> sources = findSources(value);
-    SmallVector<unsigned> &parts = terms.emplace_back();
-    for (auto [index, loss] : llvm::enumerate(losses))
-      if (sources.contains(loss))
-        parts.push_back(index);
+  SmallVector<llvm::SetVector<Operation *>> sources;
+  for (const LossTerm &term : *found)
+    sources.push_back(
+        findSources(model.getTerminator().getOutputs()[term.result]));
+  terms.resize(sources.size());
+  unsigned number = 0;
+  for (auto loss : model.getBody().front().getOps<CountedLossOpInterface>()) {
+    const unsigned ordinal = number++;
+    auto isSource = [&](const auto &ops) { return ops.contains(loss); };
+    if (!isCounted(model, loss) || llvm::none_of(sources, isSource))
+      continue;
+    if (failed(verifyKnownAhead(loss)))
+      return failure();
+    for (auto [term, ops] : llvm::zip_equal(terms, sources))
+      if (isSource(ops))
+        term.push_back(losses.size());
+    losses.push_back(loss);
+    ordinals.push_back(ordinal);
   }
   return success();
+}
+
+/// The losses in a clone of the model.
+SmallVector<CountedLossOpInterface>
+Denominators::findIn(ProgramOp program) const {
+  auto all = llvm::to_vector(
+      program.getBody().front().getOps<CountedLossOpInterface>());
+  return llvm::map_to_vector(ordinals,
+                             [&](unsigned ordinal) { return all[ordinal]; });
+}
+
+/// Whether the rows of a step may leave no term of the loss defined.
+bool Denominators::mayHaveNoTargets() const {
+  return llvm::none_of(terms, [](const auto &term) { return term.empty(); });
 }
 
 static std::string getStateName(unsigned loss) {
@@ -110,14 +138,8 @@ LogicalResult Denominators::verifyNames() const {
 FailureOr<Denominators> Denominators::find(ProgramOp model) {
   Denominators result;
   result.model = model;
-  for (auto loss : model.getBody().front().getOps<CountedLossOpInterface>())
-    if (isCounted(model, loss)) {
-      if (failed(result.verifyKnownAhead(loss)))
-        return failure();
-      result.losses.push_back(loss);
-    }
-  if (!result.empty() &&
-      (failed(result.findTerms()) || failed(result.verifyNames())))
+  if (failed(result.collect()) ||
+      (!result.empty() && failed(result.verifyNames())))
     return failure();
   return result;
 }
@@ -128,14 +150,6 @@ FailureOr<Denominators> Denominators::find(ProgramOp model) {
 
 static RankedTensorType getTotalType(MLIRContext *context) {
   return RankedTensorType::get({}, Float64Type::get(context));
-}
-
-static Value makeScalar(OpBuilder &builder, Location loc, Type type,
-                        double number) {
-  auto tensor = cast<RankedTensorType>(type);
-  Attribute value = builder.getFloatAttr(tensor.getElementType(), number);
-  return ConstantOp::create(
-      builder, loc, cast<ElementsAttr>(DenseElementsAttr::get(tensor, value)));
 }
 
 static Value castTo(OpBuilder &builder, Location loc, Type type, Value value) {
@@ -173,21 +187,48 @@ Value Denominators::isEmptyTerm(OpBuilder &builder, unsigned index) const {
   });
 }
 
-void Denominators::divide(ProgramOp program) const {
-  SmallVector<CountedLossOpInterface> clones;
-  for (auto loss : program.getBody().front().getOps<CountedLossOpInterface>())
-    if (isCounted(program, loss))
-      clones.push_back(loss);
-  for (auto [index, loss] : llvm::enumerate(clones)) {
+void Denominators::divide(ProgramOp program, bool isSum) const {
+  for (auto [index, loss] : llvm::enumerate(findIn(program))) {
     OpBuilder builder(loss);
-    Location loc = loss->getLoc();
-    Value total = readState(builder, loc, index);
-    copyScope(loss, total.getDefiningOp());
-    Value share = castTo(builder, loc, loss->getResult(0).getType(), total);
-    if (share != total)
-      copyScope(loss, share.getDefiningOp());
-    loss.divideBy(builder, share);
+    Operation *op = loss;
+    Location loc = op->getLoc();
+    auto scoped = [op](Value value) {
+      copyScope(op, value.getDefiningOp());
+      return value;
+    };
+    Value total = scoped(readState(builder, loc, index));
+    if (isSum) {
+      Value zero = makeScalar(builder, loc, total.getType(), 0);
+      Value one = makeScalar(builder, loc, total.getType(), 1);
+      Value none =
+          scoped(CompareOp::create(builder, loc, Predicate::EQ, total, zero));
+      total = scoped(SelectOp::create(builder, loc, none, one, total));
+    }
+    Type type = loss->getResult(0).getType();
+    Value share = castTo(builder, loc, type, total);
+    loss.divideBy(builder, share == total ? share : scoped(share));
   }
+}
+
+void Denominators::keepStates(ProgramOp program) const {
+  ReturnOp terminator = program.getTerminator();
+  if (empty() || !mayHaveNoTargets() || terminator.getValues().empty())
+    return;
+  OpBuilder builder(terminator);
+  Location loc = program.getLoc();
+  auto number = RankedTensorType::get({}, builder.getF32Type());
+  Value flag = ReadOp::create(builder, loc, number, names::kNoTargetsState);
+  Value zero = makeScalar(builder, loc, number, 0);
+  Value none = CompareOp::create(builder, loc, Predicate::NE, flag, zero);
+  SmallVector<Value> values;
+  for (auto [value, target] : llvm::zip_equal(
+           terminator.getValues(),
+           terminator.getTargets().getAsRange<FlatSymbolRefAttr>())) {
+    Value old =
+        ReadOp::create(builder, loc, value.getType(), target.getValue());
+    values.push_back(SelectOp::create(builder, loc, none, old, value));
+  }
+  terminator.getValuesMutable().assign(values);
 }
 
 //===----------------------------------------------------------------------===//
@@ -204,16 +245,9 @@ void Denominators::declareStates(OpBuilder &builder) const {
   for (auto [index, loss] : llvm::enumerate(losses))
     declare(getStateName(index), CountedLossOpInterface(loss)->getLoc(),
             getTotalType(builder.getContext()));
-  if (llvm::none_of(terms, [](const auto &term) { return term.empty(); }))
+  if (mayHaveNoTargets())
     declare(names::kNoTargetsState, ProgramOp(model).getLoc(),
             RankedTensorType::get({}, builder.getF32Type()));
-}
-
-static void eraseDeadOps(ProgramOp program) {
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(program.getBody().front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
 }
 
 /// Leaves the inputs that something reads.
@@ -246,11 +280,7 @@ void Denominators::buildBody(ProgramOp program) const {
   Value flag = program.findInput(names::kAccumulate);
   Value share = program.findInput(names::kBatchShare);
   SmallVector<Value> totals;
-  SmallVector<CountedLossOpInterface> counted;
-  for (auto loss : program.getBody().front().getOps<CountedLossOpInterface>())
-    if (isCounted(program, loss))
-      counted.push_back(loss);
-  for (auto [index, loss] : llvm::enumerate(counted)) {
+  for (auto [index, loss] : llvm::enumerate(findIn(program))) {
     Location loc = loss->getLoc();
     Value count = castTo(builder, loc, type, loss.buildDenominator(builder));
     Value part = MulOp::create(builder, loc, count, share);

@@ -16,8 +16,8 @@
 
 namespace weft {
 
-/// The losses of a model that are means over targets whose number is known at
-/// run time, in program order.
+/// The losses of a model that a term of its loss is computed from and that are
+/// means over targets whose number is known at run time, in program order.
 class Denominators {
 public:
   /// Fails with an error on a loss whose targets or weights depend on what a
@@ -29,8 +29,14 @@ public:
   /// Declares the states and builds `@denominators` at the insertion point.
   void build(mlir::OpBuilder &builder) const;
 
-  /// Divides the losses of `program`, a clone of the model, by the states.
-  void divide(ProgramOp program) const;
+  /// Divides the losses of `program`, a clone of the model, by the states. Of a
+  /// `sum` of terms, a term whose denominator is 0 is divided by 1: it has no
+  /// part in the sum, and what is computed from it stays finite.
+  void divide(ProgramOp program, bool isSum) const;
+
+  /// Lets the writes of `program`, a clone of the model, leave the states as
+  /// they are in a step without a counted target.
+  void keepStates(ProgramOp program) const;
 
   /// A value that is true where term `index` of the loss has no counted target;
   /// null if it always has some. Built at the insertion point in a clone of the
@@ -38,7 +44,9 @@ public:
   mlir::Value isEmptyTerm(mlir::OpBuilder &builder, unsigned index) const;
 
 private:
-  llvm::LogicalResult findTerms();
+  llvm::LogicalResult collect();
+  llvm::SmallVector<CountedLossOpInterface> findIn(ProgramOp program) const;
+  bool mayHaveNoTargets() const;
   llvm::LogicalResult verifyKnownAhead(CountedLossOpInterface loss) const;
   llvm::LogicalResult verifyNames() const;
   void declareStates(mlir::OpBuilder &builder) const;
@@ -50,6 +58,8 @@ private:
 
   ProgramOp model;
   llvm::SmallVector<CountedLossOpInterface> losses;
+  /// The number of each among all ops of the interface in the model.
+  llvm::SmallVector<unsigned> ordinals;
   /// For each term of the loss, the losses that it is computed from.
   llvm::SmallVector<llvm::SmallVector<unsigned>> terms;
 };

@@ -2,13 +2,12 @@
 
 #include "Denominators.h"
 #include "InitProgram.h"
+#include "ProgramEdits.h"
 #include "RowFlows.h"
 
 #include "weft/Autodiff/Passes.h"
 #include "weft/Formats/Names.h"
 #include "weft/Weft/Losses.h"
-
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <limits>
 
@@ -122,14 +121,6 @@ void attachRng(ProgramOp micro) {
 // Programs
 //===----------------------------------------------------------------------===//
 
-/// Removes ops whose results no one uses.
-void eraseDeadOps(ProgramOp program) {
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(program.getBody().front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
-
 /// Returns the terms of the loss and nothing else.
 void keepOnlyLosses(ProgramOp program, ArrayRef<LossTerm> terms) {
   llvm::BitVector erased(program.getNumResults(), true);
@@ -144,21 +135,20 @@ void keepOnlyLosses(ProgramOp program, ArrayRef<LossTerm> terms) {
   (void)result;
 }
 
-Value makeScalar(OpBuilder &builder, Location loc, RankedTensorType type,
-                 double number) {
-  Attribute value = builder.getFloatAttr(type.getElementType(), number);
-  return ConstantOp::create(
-      builder, loc, cast<ElementsAttr>(DenseElementsAttr::get(type, value)));
+Value makeNaN(OpBuilder &builder, Location loc, Type type) {
+  return makeScalar(builder, loc, type,
+                    std::numeric_limits<double>::quiet_NaN());
 }
 
 /// The weighted sum of the outputs, in their order. A term without a counted
-/// target in the step is not defined and adds nothing; without any term the
-/// loss is NaN.
+/// target in the step is not defined: its output is NaN, and it adds nothing to
+/// the sum and to no gradient. Without any term the loss is NaN.
 Value weightedSum(ProgramOp program, ArrayRef<LossTerm> terms,
                   const Denominators &denominators) {
   ReturnOp terminator = program.getTerminator();
   OpBuilder builder(terminator);
   Location loc = program.getLoc();
+  SmallVector<Value> outputs(terminator.getOutputs());
   Value sum, noTerm;
   bool mayBeEmpty = true;
   for (auto [index, value] : llvm::enumerate(terminator.getOutputs())) {
@@ -168,18 +158,19 @@ Value weightedSum(ProgramOp program, ArrayRef<LossTerm> terms,
     if (Value none = denominators.isEmptyTerm(builder, index)) {
       scaled = SelectOp::create(builder, loc, none,
                                 makeScalar(builder, loc, type, 0), scaled);
+      outputs[index] = SelectOp::create(builder, loc, none,
+                                        makeNaN(builder, loc, type), value);
       noTerm = noTerm ? AndOp::create(builder, loc, noTerm, none) : none;
     } else {
       mayBeEmpty = false;
     }
     sum = sum ? AddOp::create(builder, loc, sum, scaled) : scaled;
   }
-  if (!mayBeEmpty)
-    return sum;
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  auto type = cast<RankedTensorType>(sum.getType());
-  return SelectOp::create(builder, loc, noTerm,
-                          makeScalar(builder, loc, type, nan), sum);
+  terminator.getOutputsMutable().assign(outputs);
+  return mayBeEmpty
+             ? SelectOp::create(builder, loc, noTerm,
+                                makeNaN(builder, loc, sum.getType()), sum)
+             : sum;
 }
 
 /// Puts the output `loss`, the weighted sum of the others, before them.
@@ -209,8 +200,9 @@ ProgramOp fork(ProgramOp model, OpBuilder &builder, StringRef name,
   program.setSymName(name);
   program.setKind(kind);
   keepOnlyLosses(program, terms);
-  denominators.divide(program);
-  if (program.findOutput(kLossName) < 0)
+  const bool isSum = program.findOutput(kLossName) < 0;
+  denominators.divide(program, isSum);
+  if (isSum)
     addTotal(program, terms, denominators);
   return program;
 }
@@ -229,7 +221,7 @@ struct DeriveProgramsPass
     if (failed(denominators))
       return signalPassFailure();
 
-    tellOfSplits(module, *model);
+    remarkOnSplits(module, *model);
     OpBuilder builder(*model);
     if (failed(buildInitProgram(module, builder)))
       return signalPassFailure();
@@ -245,7 +237,7 @@ struct DeriveProgramsPass
 
   /// A loss whose value depends on the split of rows is legal: whoever trains
   /// with it should know.
-  void tellOfSplits(ModuleOp module, ProgramOp model) {
+  void remarkOnSplits(ModuleOp module, ProgramOp model) {
     Operation *origin = findSplitDependence(model);
     if (!origin) {
       module->setAttr(WeftDialect::kRowMeanAttr, UnitAttr::get(&getContext()));
@@ -254,8 +246,7 @@ struct DeriveProgramsPass
     ++numSplitLosses;
     origin->emitRemark()
         << "the loss is not known to be a mean over rows behind this op: it "
-           "may "
-           "depend on how rows are split into micro-batches, ranks and "
+           "may depend on how rows are split into micro-batches, ranks and "
            "evaluation batches";
   }
 
@@ -263,6 +254,7 @@ struct DeriveProgramsPass
                   const Denominators &denominators) {
     ProgramOp micro =
         fork(model, builder, names::kMicro, ProgramKind::Micro, denominators);
+    denominators.keepStates(micro);
     auto loss = cast<RankedTensorType>(micro.getResultTypes()[0]);
     micro.addInput(names::kLossSeed, loss);
     micro.addInput(names::kAccumulate, loss.clone(builder.getF32Type()));

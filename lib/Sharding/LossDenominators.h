@@ -10,7 +10,7 @@
 namespace weft {
 
 /// Declares `@denominators_keep`, a copy of `denominators` for micro-batches
-/// but the last one of a step, which stays without collectives.
+/// but the last one of a step, which joins no counts.
 void keepDenominators(ProgramOp denominators);
 
 /// Replaces the totals that `denominators` has accumulated by their mean over

@@ -66,9 +66,10 @@ module @weights {
 
 // -----
 
-// A weighted loss without a target in the whole step adds nothing; one that has
-// rows always is defined, so that no step is without targets. What is read of the
-// op's own denominator stays that of the micro-batch.
+// A weighted loss without a target in the whole step adds nothing, and is divided
+// by 1, so that its gradients are zeros; its own output is NaN. A loss that has rows
+// always is defined, so that no step is without targets. What is read of the op's
+// own denominator stays that of the micro-batch.
 
 // CHECK-LABEL: module @terms
 // CHECK-NOT: @denominator.none
@@ -76,6 +77,9 @@ module @weights {
 // CHECK-NOT: %{{.*}}: tensor<4x1xf32>
 // CHECK: weft.return writes @denominator.0 = %{{.*}} : tensor<f64>
 // CHECK-LABEL: weft.program @micro(
+// CHECK: %[[COUNT:.*]] = weft.read @denominator.0 : tensor<f64>
+// CHECK: %[[EMPTY:.*]] = weft.compare eq %[[COUNT]]
+// CHECK: %[[SHARE:.*]] = weft.select %[[EMPTY]], %{{.*}}, %[[COUNT]]
 // CHECK: %[[OWN:.*]] = weft.reduce sum
 // CHECK: %[[MEAN:.*]] = weft.div
 // CHECK: weft.mul %[[OWN]]
@@ -83,7 +87,11 @@ module @weights {
 // CHECK: %[[SCALED:.*]] = weft.mul %[[TERM]]
 // CHECK: %[[D:.*]] = weft.read @denominator.0 : tensor<f64>
 // CHECK: %[[NONE:.*]] = weft.compare eq %[[D]]
-// CHECK: weft.select %[[NONE]], %{{.*}}, %[[SCALED]]
+// CHECK: %[[PART:.*]] = weft.select %[[NONE]], %{{.*}}, %[[SCALED]]
+// CHECK: %[[NAN:.*]] = weft.constant dense<0x7FC00000>
+// CHECK: %[[OUT:.*]] = weft.select %[[NONE]], %[[NAN]], %[[TERM]]
+// CHECK: %[[SUM:.*]] = weft.add %[[PART]]
+// CHECK: weft.return %[[SUM]], %[[OUT]], %{{.*}} : tensor<f32>, tensor<f32>, tensor<f32>
 module @terms {
   weft.param @w : tensor<3x2xf32> {init = #weft.init<normal, 0.0, 1.0>}
   weft.program @model(%x: tensor<4x3xf32> {weft.input = "x"}, %t: tensor<4xi32> {weft.input = "label"}, %v: tensor<4x2xf32> {weft.input = "value"})
@@ -118,5 +126,55 @@ module @tokens attributes {weft.vocab = 3 : i64, weft.seq = 2 : i64, weft.batch 
     %flat = weft.reshape %t : tensor<2x2xi32> to tensor<4xi32>
     %loss, %lse, %denom = weft.cross_entropy %y, %flat : tensor<4x3xf32>, tensor<4xi32>
     weft.return %loss : tensor<f32>
+  }
+}
+
+// -----
+
+// What the model writes stays as it is in a step without a target.
+
+// CHECK-LABEL: module @writes
+// CHECK-LABEL: weft.program @micro(
+// CHECK: %[[MEAN:.*]] = weft.reduce mean
+// CHECK: %[[FLAG:.*]] = weft.read @denominator.none : tensor<f32>
+// CHECK: %[[NONE:.*]] = weft.compare ne %[[FLAG]]
+// CHECK: %[[OLD:.*]] = weft.read @mean : tensor<2xf32>
+// CHECK: %[[NEW:.*]] = weft.select %[[NONE]], %[[OLD]], %[[MEAN]]
+// CHECK: weft.return %{{.*}} : tensor<f32> writes @mean = %[[NEW]] : tensor<2xf32>
+module @writes {
+  weft.param @w : tensor<3x2xf32> {init = #weft.init<normal, 0.0, 1.0>}
+  weft.param @mean : tensor<2xf32> {init = #weft.init<zeros>, trainable = false}
+  weft.program @model(%x: tensor<4x3xf32> {weft.input = "x"}, %t: tensor<4xi32> {weft.input = "label"})
+      -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
+    %w = weft.read @w : tensor<3x2xf32>
+    %y = weft.matmul %x, %w : tensor<4x3xf32>, tensor<3x2xf32>
+    %m = weft.reduce mean %y dims [0] : tensor<4x2xf32>
+    %loss, %lse, %denom = weft.cross_entropy %y, %t : tensor<4x2xf32>, tensor<4xi32>
+    weft.return %loss : tensor<f32> writes @mean = %m : tensor<2xf32>
+  }
+}
+
+// -----
+
+// A loss that is only watched, and one that nothing reads, are not counted.
+
+// CHECK-LABEL: module @watched
+// CHECK: weft.state @denominator.0
+// CHECK-NOT: weft.state @denominator.1
+// CHECK-LABEL: weft.program @denominators(
+// CHECK-SAME: {{^}}%{{[^ ]*}}: tensor<4xi32> {weft.input = "label"}, %{{.*}}: tensor<f32> {weft.input = "accumulate"}, %{{.*}}: tensor<f64> {weft.input = "batch_share"})
+// CHECK-LABEL: weft.program @micro(
+// CHECK: weft.cross_entropy %{{.*}}, %[[T:.*]] {reduction = #weft.loss_reduction<sum>}
+module @watched {
+  weft.param @w : tensor<3x2xf32> {init = #weft.init<normal, 0.0, 1.0>}
+  weft.param @classes : tensor<2xf32> {init = #weft.init<ones>}
+  weft.program @model(%x: tensor<4x3xf32> {weft.input = "x"}, %other: tensor<4xi32> {weft.input = "other"}, %t: tensor<4xi32> {weft.input = "label"})
+      -> (tensor<f32> {weft.output = "watched"}, tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
+    %w = weft.read @w : tensor<3x2xf32>
+    %c = weft.read @classes : tensor<2xf32>
+    %y = weft.matmul %x, %w : tensor<4x3xf32>, tensor<3x2xf32>
+    %watched, %lse0, %denom0 = weft.cross_entropy %y, %other weight %c : tensor<2xf32> : tensor<4x2xf32>, tensor<4xi32>
+    %loss, %lse1, %denom1 = weft.cross_entropy %y, %t : tensor<4x2xf32>, tensor<4xi32>
+    weft.return %watched, %loss : tensor<f32>, tensor<f32>
   }
 }

@@ -1,11 +1,13 @@
 """Trains one step of random models with their rows split in several ways, and compares.
 
 A model has a small network and one to three losses: cross-entropy with ignored targets, class weights and label
-smoothing, or a mean of squares or of binary cross-entropy. Its rows are one batch, or any number of micro-batches on
-any number of ranks at any ZeRO stage. Some micro-batches have no target that counts. For all splits
+smoothing, or a mean of squares or of binary cross-entropy, perhaps with a learned factor. Its rows are one batch, or any
+number of micro-batches on any number of ranks at any ZeRO stage. Some micro-batches, and some steps, have no target that
+counts. For all splits
 
 - the interpreter in f64 finds the same loss, gradients and parameters (1e-10 of the largest value);
-- the executable has the same loss (1e-6) and gradients (3e-6 of the largest of the tensor; f16 2e-3, bf16 2e-2);
+- the executable has the same losses of two steps (1e-6) and gradients (3e-6 of the largest of the tensor; f16 2e-3, bf16 2e-2);
+  The gradient of a learned factor, 1 minus a loss, is compared in units of 1;
 - its evaluation of rows that do not fill the last batch gives the same validation loss (1e-6).
 
 Usage: token-exact.py --work DIR [--seeds A:B] [--low] [--keep]
@@ -35,13 +37,13 @@ KINDS = {"F32": np.float32, "F64": np.float64, "I32": np.int32, "I64": np.int64,
 TOLERANCES = {"f32": (1e-6, 3e-6), "f16": (2e-3, 2e-3), "bf16": (2e-2, 2e-2)}
 
 
-def call(*command):
+def call(*command, codes=(0,)):
     result = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=600,
                             errors="replace")
-    if result.returncode != 0:
+    if result.returncode not in codes:
         raise RuntimeError(f"exit {result.returncode} of {' '.join(map(str, command))}:\n"
                            f"{(result.stdout + result.stderr)[-3000:]}")
-    return result.stdout
+    return result.returncode
 
 
 # --- Tensor files ---------------------------------------------------------------------------------
@@ -80,12 +82,25 @@ class Loss:
         self.ignore = dice.choice([-100, -100, 1])
         self.weight = dice.choice([0.3, 1.0, 2.0])
         self.weights_from = dice.choice(["constant", "frozen"])
+        self.first_weight = dice.choice([0.0, 0.5, 0.5])  # of a constant
+        self.learned = dice.random() < 0.3
 
     def params(self):
-        if self.kind != "classes" or not self.weighted or self.weights_from != "frozen":
-            return []
-        return [f"  weft.param @classes{self.number} : tensor<{CLASSES}xf32> "
-                "{init = #weft.init<uniform, 0.5, 2.0>, trainable = false}"]
+        lines = [f"  weft.param @s{self.number} : tensor<f32> {{init = #weft.init<normal, 0.0, 0.3>}}"] * self.learned
+        if self.kind == "classes" and self.weighted and self.weights_from == "frozen":
+            lines.append(f"  weft.param @classes{self.number} : tensor<{CLASSES}xf32> "
+                         "{init = #weft.init<uniform, 0.5, 2.0>, trainable = false}")
+        return lines
+
+    def value(self):
+        return f"%m{self.number}" if self.learned else f"%l{self.number}"
+
+    def factor_lines(self):
+        """The loss times exp(-s), plus s, of a trained s."""
+        n, kind = self.number, "tensor<f32>"
+        return [f"    %s{n} = weft.read @s{n} : {kind}", f"    %n{n} = weft.neg %s{n} : {kind}",
+                f"    %e{n} = weft.exp %n{n} : {kind}", f"    %p{n} = weft.mul %l{n}, %e{n} : {kind}, {kind}",
+                f"    %m{n} = weft.add %p{n}, %s{n} : {kind}, {kind}"] * self.learned
 
     def lines(self, batch, steps):
         n, rows = self.number, f"{batch}x{steps}"
@@ -97,7 +112,7 @@ class Loss:
             if self.weights_from == "frozen":
                 lines.append(f"    %c{n} = weft.read @classes{n} : {kind}")
             else:
-                numbers = ", ".join(f"{0.5 + i / 3:.4e}" for i in range(CLASSES))
+                numbers = ", ".join(f"{0.5 + i / 3 if i else self.first_weight:.4e}" for i in range(CLASSES))
                 lines.append(f"    %c{n} = weft.constant dense<[{numbers}]> : {kind}")
             weight = f" weight %c{n} : {kind}"
         facts = f"{{ignore_index = {self.ignore} : i64, label_smoothing = {self.smooth:.2e} : f64}}"
@@ -114,6 +129,9 @@ class Loss:
             masked = rng.random((rows, steps)) < dice.choice([0.0, 0.3, 0.8])
             masked[rng.random(rows) < dice.choice([0.0, 0.3])] = True
             masked[0, 0] = False
+            if dice.random() < 0.15:
+                targets[:] = 0
+            masked |= dice.random() < 0.15
             targets[masked] = self.ignore
             return targets
         values = rng.standard_normal((rows, steps, CLASSES))
@@ -125,10 +143,13 @@ class Case:
         dice = self.dice = random.Random(seed)
         self.losses = [Loss(dice, n) for n in range(dice.choice([1, 1, 2, 3]))]
         self.steps = dice.choice([1, 2, 3])
-        self.rows = dice.choice([4, 6, 8, 12, 24])
+        self.rows = dice.choice([4, 5, 6, 8, 10, 12, 20, 24, 30])
+        self.sync = dice.choice(["last", "each"])
         self.precision = dice.choice(["f16", "bf16"]) if args.low else "f32"
         rng = np.random.default_rng(seed)
-        self.train, self.val = self.draw(rng, self.rows), self.draw(rng, dice.randint(1, 2 * self.rows))
+        self.first, second = self.draw(rng, self.rows), self.draw(rng, self.rows)
+        self.train = {name: np.concatenate([values, second[name]]) for name, values in self.first.items()}
+        self.val = self.draw(rng, dice.randint(1, 2 * self.rows))
 
     def draw(self, rng, rows):
         tensors = {"x": rng.standard_normal((rows, self.steps, WIDTH)).astype(np.float32)}
@@ -157,10 +178,14 @@ class Case:
                   f"    %a = weft.add %h, %b1 : tensor<{rows}x{HIDDEN}xf32>, tensor<{HIDDEN}xf32>",
                   f"    %t = weft.tanh %a : tensor<{rows}x{HIDDEN}xf32>",
                   f"    %y = weft.matmul %t, %w2 : tensor<{rows}x{HIDDEN}xf32>, tensor<{HIDDEN}x{CLASSES}xf32>"]
-        lines += [line for loss in self.losses for line in loss.lines(batch, self.steps)]
-        values = ", ".join(f"%l{loss.number}" for loss in self.losses)
+        lines += [line for loss in self.losses for line in loss.lines(batch, self.steps) + loss.factor_lines()]
+        values = ", ".join(loss.value() for loss in self.losses)
         types = ", ".join(["tensor<f32>"] * len(self.losses))
         return "\n".join(lines + [f"    weft.return {values} : {types}", "  }", "}", ""])
+
+    def names(self):
+        """The trained parameters."""
+        return ["w1", "b1", "w2"] + [f"s{loss.number}" for loss in self.losses if loss.learned]
 
     def splits(self):
         """(batch, micro-batches, ranks, stage); the first one has all rows at once."""
@@ -175,7 +200,7 @@ class Case:
 def compile_flags(case, ranks, stage):
     flags = ["--clip-norm=2", "--optimizer=sgd", f"--precision={case.precision}"]
     if ranks > 1:
-        flags += [f"--mesh=dp:{ranks}", f"--zero={stage}"]
+        flags += [f"--mesh=dp:{ranks}", f"--zero={stage}", f"--sync={case.sync}"]
     if case.precision != "f32":
         flags.append("--loss-scale=1024")
     return flags
@@ -186,44 +211,49 @@ def run_interpreter(case, folder, model, split):
     _, accum, ranks, stage = split
     dump, outputs, state = folder / "step.mlir", folder / "out.st", folder / "state.st"
     call("weft", "compile", model, *compile_flags(case, ranks, stage), "--to=partition", "-o", dump)
-    call("weft-interp", dump, "--steps=1", f"--accum={accum}", "--inputs", folder.parent / "train.st", "--print=off",
+    call("weft-interp", dump, "--steps=1", f"--accum={accum}", "--inputs", folder.parent / "first.st", "--print=off",
          "--set", "lr=0.5", "--set", "max_norm=1e9", "--set", "weight_decay=0", "--set", "momentum=0", "--outputs",
          outputs, "--save-state", state)
     found = read_tensors(outputs)
     losses = [float(value) for name, value in found.items() if name.split("/")[-1] == "loss"]
-    params = {name: value for name, value in read_tensors(state).items() if name in ("w1", "b1", "w2")}
+    params = {name: value for name, value in read_tensors(state).items() if name in case.names()}
     return float(np.mean(losses)), params
 
 
 def run_executable(case, folder, model, split):
-    """Loss, gradients and validation loss."""
+    """Losses of two steps, gradients of the first one and validation loss."""
     _, accum, ranks, stage = split
     program, metrics, grads = folder / "net", folder / "m.jsonl", folder / "g.st"
     call("weft", "compile", model, *compile_flags(case, ranks, stage), "-o", program)
     common = ["--progress=none", "--threads=1"] + ([f"--loopback={ranks}"] if ranks > 1 else [])
-    call(program, "--data", folder.parent / "train.st", "--no-shuffle", "--steps=1", f"--accum={accum}", "--dump-grads",
+    call(program, "--data", folder.parent / "train.st", "--no-shuffle", "--steps=2", f"--accum={accum}", "--dump-grads",
          grads, "--metrics", metrics, *common)
-    loss = json.loads(metrics.read_text().splitlines()[1])["loss"]
+    losses = [json.loads(line)["loss"] for line in metrics.read_text().splitlines()[1:]]
     metrics.unlink()
-    call(program, "--eval-only", "--val-data", folder.parent / "val.st", "--metrics", metrics, *common)
-    return loss, read_tensors(grads), json.loads(metrics.read_text().splitlines()[1])["val_loss"]
+    # A loss without a target is no number: exit 6.
+    code = call(program, "--eval-only", "--val-data", folder.parent / "val.st", "--metrics", metrics, *common, codes=(0, 6))
+    evaluated = json.loads(metrics.read_text().splitlines()[1])["val_loss"] if code == 0 else None
+    return losses, read_tensors(grads), evaluated
 
 
 # --- Comparison -----------------------------------------------------------------------------------
 
 
-def differ(what, first, second, tolerance):
+def differ(what, first, second, tolerance, least=1e-30):
     if (first is None) != (second is None):
         return [f"{what}: {first} and {second}"]
     if first is None:
         return []
     first, second = np.asarray(first, np.float64), np.asarray(second, np.float64)
-    most = max(np.abs(first).max(), 1e-30)
+    if np.isnan(first).all() and np.isnan(second).all():
+        return []
+    most = max(np.abs(first).max(), least)
     distance = np.abs(first - second).max() / most
     return [] if distance <= tolerance else [f"{what}: differ by {distance:.2e} of {most:.4g} (at most {tolerance})"]
 
 
 def check(case, folder):
+    write_tensors(folder / "first.st", case.first)
     write_tensors(folder / "train.st", case.train)
     write_tensors(folder / "val.st", case.val)
     wrong, runs = [], []
@@ -235,17 +265,18 @@ def check(case, folder):
         exact = None if args.low else run_interpreter(case, own, model, split)
         runs.append((split, exact, run_executable(case, own, model, split)))
     to_loss, to_grads = TOLERANCES[case.precision]
-    _, first, (loss, grads, val) = runs[0]
-    for split, exact, (other, other_grads, other_val) in runs[1:]:
+    _, first, (losses, grads, val) = runs[0]
+    for split, exact, (others, other_grads, other_val) in runs[1:]:
         place = f"batch {split[0]}, {split[1]} micro-batches, {split[2]} ranks, stage {split[3]}: "
         if exact:
             wrong += differ(place + "f64 loss", first[0], exact[0], 1e-10)
             for name, value in first[1].items():
                 wrong += differ(place + f"f64 {name}", value, exact[1][name], 1e-10)
-        wrong += differ(place + "loss", loss, other, to_loss)
+        for step, pair in enumerate(zip(losses, others, strict=True), 1):
+            wrong += differ(place + f"loss of step {step}", *pair, to_loss)
         wrong += differ(place + "val_loss", val, other_val, to_loss)
         for name, value in grads.items():
-            wrong += differ(place + name, value, other_grads[name], to_grads)
+            wrong += differ(place + name, value, other_grads[name], to_grads, 1.0 if name.startswith("s") else 1e-30)
     return wrong, len(runs)
 
 
@@ -256,8 +287,8 @@ for seed in args.seeds:
     folder.mkdir(parents=True)
     try:
         wrong, count = check(Case(seed), folder)
-    except RuntimeError as error:
-        wrong, count = [str(error)], 0
+    except (RuntimeError, subprocess.TimeoutExpired, LookupError, ValueError) as error:
+        wrong, count = [f"{type(error).__name__}: {error}"], 0
     splits += count
     for text in wrong:
         print(f"seed {seed}: {text}")

@@ -175,7 +175,8 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
     The program `denominators` joins the counts of all ranks in one message and
     divides them by the number of ranks. With `accumulates` it does so
     for the last micro-batch of a step; those before it are a program
-    `denominators_keep` (test/Sharding/partition-losses.mlir).
+    `denominators_keep` (test/Sharding/partition-losses.mlir). Both gather class
+    weights that are sharded.
 
     A step may have several micro-steps (`accumulates`). With `sync=each` all of
     them reduce sharded gradients, and add the slice to that of those before. With
