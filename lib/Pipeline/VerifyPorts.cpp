@@ -349,6 +349,10 @@ LogicalResult PortVerifier::verifyPresent() {
        failed(verifyAlike<plan::OutputOp>(micro, eval, "output")) ||
        failed(verifyAlike<plan::OutputOp>(eval, micro, "output"))))
     return failure();
+  for (auto program : module.getOps<plan::ProgramOp>())
+    if (micro && program.getKind() == names::kDenominators &&
+        failed(verifyAlike<plan::InputOp>(program, micro, "input")))
+      return failure();
   if (auto logits = findProgram(module, names::kLogits);
       logits && failed(verifyLogits(logits)))
     return failure();
