@@ -301,7 +301,8 @@ Json Profiler::result() const {
   double training = 0;
   for (const char *program :
        {names::kMicro, names::kMicroLater, names::kMicroKeep,
-        names::kMicroLaterKeep, names::kApply})
+        names::kMicroLaterKeep, names::kDenominators, names::kDenominatorsKeep,
+        names::kApply})
     training += time(program);
   Json profile = Json::object();
   int64_t steps = count(names::kApply);
