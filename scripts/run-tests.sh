@@ -12,8 +12,9 @@ trap 'rm -f "$report" "$failures"' EXIT
 
 for binary in "$build"/test/unit/*Tests; do
   [ -x "$binary" ] || continue
-  "$binary" --gtest_brief=1 --gtest_output="json:$report"
-  counts=$(python3 - "$report" "$(basename "$binary")" 2>>"$failures" <<'PY'
+  status=0
+  "$binary" --gtest_brief=1 --gtest_output="json:$report" || status=$?
+  counts=$(python3 - "$report" "$(basename "$binary")" "$status" 2>>"$failures" <<'PY'
 import json, sys
 try:
     tests = json.load(open(sys.argv[1]))
@@ -25,9 +26,13 @@ for suite in tests["testsuites"]:
     for case in suite["testsuite"]:
         if case.get("failures"):
             print(f"failed: {sys.argv[2]} {suite['name']}.{case['name']}", file=sys.stderr)
+failed = tests["failures"]
+if failed == 0 and sys.argv[3] != "0":  # as it ended, of a sanitizer for one
+    print(f"failed: {sys.argv[2]} exit {sys.argv[3]}", file=sys.stderr)
+    failed = 1
 skipped = sum(case.get("result") == "SKIPPED"
               for suite in tests["testsuites"] for case in suite["testsuite"])
-print(tests["tests"] - tests["failures"] - skipped, tests["failures"], skipped)
+print(tests["tests"] - tests["failures"] - skipped, failed, skipped)
 PY
 )
   read -r p f s <<<"$counts"
