@@ -114,8 +114,7 @@ def device_object(source, folder, prefix, alignment, program=""):
     """Code of the kernels in the linalg form of `source`, as launches of
     `program` need it."""
     path = os.path.join(folder, prefix)
-    with open(source) as f:
-        text = f.read().rstrip()
+    text = interpreter.read_unsealed(source)
     with open(path + ".linalg.mlir", "w") as f:
         f.write(text.removesuffix("}") + program + "}\n")
     run("weft-opt", path + ".linalg.mlir", f"--weft-lower-to-cuda=alignment={alignment}", "-o", path + ".mlir")
