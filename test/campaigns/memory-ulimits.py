@@ -56,7 +56,7 @@ class Run:
         self.seconds = time.monotonic() - begin
         self.text = (folder / "stderr").read_text(errors="replace")
         self.files = {str(path.relative_to(folder)) for path in folder.rglob("*")}
-        self.outputs = {path for path in self.files if path.endswith(("out", "saves", "dump.safetensors"))}
+        self.outputs = {path for path in self.files if path == "out" or "saves/step_" in path or path.startswith("saves/.tmp")}
 
     def wrong(self, codes):
         """What is wrong with the end, or ""."""
@@ -125,7 +125,7 @@ def without_threads(name, command):
 
 
 def main():
-    args.work = args.work.resolve()
+    args.work, args.threads = args.work.resolve(), args.threads.resolve(strict=True)
     args.work.mkdir(parents=True, exist_ok=True)
     model, data = args.source / "examples/gpt2-mini", args.source / "README.md"
     small = ["--batch", "1", "--seq", "32"]
