@@ -208,7 +208,8 @@ def one_export():
                                 stderr=subprocess.PIPE, text=True) for dtype in types]
     errors = [process.communicate()[1] for process in started]
     codes = [process.returncode for process in started]
-    expect(sorted(codes) == [0, 8, 8], f"exports into one folder end with {codes}: {errors}")
+    # The file may be there as a process starts, or as it ends.
+    expect(codes.count(0) == 1 and {*codes} <= {0, 2, 8}, f"exports into one folder end with {codes}: {errors}")
     expect((work / "other" / "model.safetensors").read_bytes() == wanted[types[codes.index(0)]],
            "the weights are not those of the export that ended well")
 
