@@ -3,7 +3,7 @@
 // Programs run one after the other: init, then micro-steps and an update again
 // and again, with evaluations and samples between them. Where losses have
 // denominators that data decides, these are computed ahead of the micro-steps
-// of a step, and of an evaluation. A run that goes on from a checkpoint has
+// of a step, and of an evaluation. A run that resumes a checkpoint has
 // what that holds, and what refresh makes of it, in place of what init writes.
 // Gradients start anew in each step: what they held before may reach no state
 // and no output of micro (OldGradients).

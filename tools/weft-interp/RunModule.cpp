@@ -67,7 +67,7 @@ static void printTensor(llvm::StringRef name, const Tensor &tensor) {
       (name + " = " + tensor.text() + " : " + tensor.typeText() + "\n").str());
 }
 
-/// What a rank returned and, where single programs run, wrote.
+/// Prints the results of a rank and, where single programs run, its writes.
 static void printRank(const RanksRunner &ranks, int64_t rank,
                       const ProgramInfo &program, const TensorMap &results,
                       const Settings &settings) {

@@ -197,7 +197,7 @@ Status NanHunt::lookAtWrites(Run &run) {
   const Origin readDerived = findOrigin(derived, run.command, run.entry);
   if (isCollective(run.command))
     sent = std::min(sent, read);
-  // What it leaves in its workspace means nothing.
+  // Its workspace holds nothing that is read later.
   if (run.command.workspaceBytes > 0) {
     const int64_t begin = run.command.offsets[run.command.numBuffers - 1];
     tainted.mark(begin, begin + run.command.workspaceBytes, kFinite);

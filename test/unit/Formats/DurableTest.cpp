@@ -241,7 +241,7 @@ TEST_F(DurableTest, RetireKeepsOneBest) {
   EXPECT_EQ(names(), (std::set<std::string>{"step_00000003", "step_00000005"}));
 }
 
-// The newest step is what a run resumes from.
+// A run resumes from the newest step.
 TEST_F(DurableTest, RetireKeepsTheNewestOfSeveralBest) {
   for (int64_t step : {1, 2}) {
     auto writer = StepWriter::begin(dir.path(), step);

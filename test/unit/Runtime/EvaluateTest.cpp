@@ -198,7 +198,7 @@ TEST_F(EvaluateTest, keepBestKeepsOneCheckpoint) {
   // Those of --save-every stay, also one that was the best.
   ASSERT_EQ(run("b", {"--save-every", "1"}), 0);
   EXPECT_EQ(list("b").size(), 12u);
-  // A run that goes on after a crash retires the best step of before.
+  // A run that resumes after a crash retires the best step of before.
   const int64_t before = lowest[lowest.size() - 2];
   environment = {"WEFT_FAULT=crash@step=" + std::to_string(before + 1)};
   EXPECT_NE(run("c", {}), 0);

@@ -79,7 +79,7 @@ struct Metadata {
   bool isLanguageModel() const { return vocab > 0 && seq > 0; }
   /// The fewest rows that can be evaluated.
   int64_t leastEvalRows() const { return rowMean ? 1 : batch; }
-  /// Whether a fingerprint of either version is that of this model.
+  /// Whether this model has the fingerprint, of either version.
   bool isModel(const std::string &other) const {
     return other == fingerprint ||
            (!fingerprint1.empty() && other == fingerprint1);
