@@ -38,7 +38,8 @@ def refused(path, kind):
     result = train(path)
     expect(result.returncode == 3 and f"but got {kind}\n" in result.stderr, path, result.returncode, result.stderr)
     hint = result.stderr.split("hint: ")[-1].strip()
-    command, _, rest = hint.partition("; --data-format=text")
+    command, _, rest = hint.rpartition("--data-format=text")
+    command = command.removesuffix("; ")
     expect(rest == " reads its bytes as they are", path, hint)
     expect(train(path, "--data-format", "text").returncode == 0, path, "--data-format text")
     return command
@@ -68,10 +69,28 @@ def main():
     converted("rows.data", "a JSON file")
     write("one.json", json.dumps({"title": 1, "content": TEXT[:-1]}))
     converted("one.json", "a JSON file")
-    for name, separator in (("table.csv", ","), ("table.tsv", "\t")):
-        with open(name, "w", newline="", encoding="utf-8") as file:
+    # By what they hold, whatever the name says, and with a byte-order mark.
+    mark = "\ufeff"
+    write("lines.json", "".join(json.dumps(row) + "\n" for row in rows))
+    converted("lines.json", "JSON lines")
+    write("rows.jsonl", mark + json.dumps(rows))
+    converted("rows.jsonl", "a JSON file")
+    write("marked.txt", mark + "".join(json.dumps(row) + "\n" for row in rows))
+    converted("marked.txt", "JSON lines")
+    write("texts.json", json.dumps(LINES))
+    converted("texts.json", "a JSON file")
+    for name, separator, coding in (("table.csv", ",", "utf-8"), ("table.tsv", "\t", "utf-8"),
+                                    ("marked.csv", ",", "utf-8-sig"), ("semicolons.csv", ";", "utf-8")):
+        with open(name, "w", newline="", encoding=coding) as file:
             csv.writer(file, delimiter=separator).writerows([["id", "text"], *enumerate(LINES)])
         converted(name, "a table (CSV)")
+    # Nobody knows which field is meant, or there is none.
+    write("fields.csv", 'id,"a, b",label\n' + "1,x,y\n" * 50)
+    expect("with the name of a field for FIELD (id, a, b, label)" in refused("fields.csv", "a table (CSV)"), "fields.csv")
+    write("nested.json", json.dumps({"data": rows}))
+    expect("['FIELD']" in refused("nested.json", "a JSON file"), "nested.json")
+    write("pretty.json", "\n".join(json.dumps(row, indent=1) for row in rows))
+    expect(refused("pretty.json", "JSON lines") == "", "pretty.json has a command")
     for coding, kind in (("utf-16", "UTF-16"), ("utf-16-le", "UTF-16"), ("utf-16-be", "UTF-16"), ("utf-32", "UTF-32")):
         write(coding, TEXT.encode(coding))
         converted(coding, kind + " text")

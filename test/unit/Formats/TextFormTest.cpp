@@ -79,6 +79,11 @@ TEST(TextForm, NamesTell) {
   EXPECT_EQ(formOf("prose", "a/b.JSONL"), TextForm::JsonLines);
   EXPECT_EQ(formOf("prose", "a.ndjson"), TextForm::JsonLines);
   EXPECT_EQ(formOf("prose", "a.json"), TextForm::Json);
+  // What they hold decides where it tells.
+  EXPECT_EQ(formOf("{\"a\": 1}\n{\"a\": 2}\n", "a.json"), TextForm::JsonLines);
+  EXPECT_EQ(formOf("[{\"a\": 1}]", "a.jsonl"), TextForm::Json);
+  EXPECT_EQ(formOf("\xef\xbb\xbf{\"a\": 1}\n{\"a\": 2}\n"),
+            TextForm::JsonLines);
   EXPECT_EQ(formOf("a,b", "a.csv"), TextForm::Csv);
   EXPECT_EQ(formOf("a\tb", "a.tsv"), TextForm::Tsv);
   EXPECT_EQ(formOf("a,b", "a.csv.txt"), TextForm::Plain);
@@ -116,13 +121,19 @@ TEST(TextForm, CommandsNameTheField) {
             "json.load(sys.stdin)]\" < d > d.txt");
   EXPECT_EQ(
       command(TextForm::Json, "{\"a$(b)\": \"x\", \"in\": {\"text\": \"y\"}}"),
-      "python3 -c \"import json,sys; print(json.load(sys.stdin)['text'])"
-      "\" < d > d.txt");
+      "python3 -c \"import json,sys; print(json.load(sys.stdin)['FIELD'])"
+      "\" < d > d.txt, with the name of a field for FIELD (a$(b))");
+  EXPECT_EQ(command(TextForm::Json, "{\"data\": [1]}"),
+            "python3 -c \"import json,sys; print(json.load(sys.stdin)['FIELD'])"
+            "\" < d > d.txt, with the name of a field for FIELD");
   EXPECT_EQ(command(TextForm::Json, "  "), command(TextForm::Json, "{}"));
-  EXPECT_EQ(command(TextForm::Csv, "\"quote\",author\r\nx,y", "my d"),
-            "python3 -c \"import csv,sys; csv.field_size_limit(10**9); "
-            "[print(row['quote']) for row in csv.DictReader(sys.stdin)]\" < "
-            "'my d' > 'my d.txt'");
+  EXPECT_EQ(command(TextForm::JsonLines, "{\n\"text\": \"a\"\n}\n{}"), "");
+  EXPECT_EQ(
+      command(TextForm::Csv, "\"quote, or so\",author\r\nx,y", "my d"),
+      "python3 -c \"import csv,sys; csv.field_size_limit(10**9); "
+      "[print(row['FIELD']) for row in csv.DictReader(sys.stdin)]\" < "
+      "'my d' > 'my d.txt', with the name of a field for FIELD (quote, or "
+      "so, author)");
   EXPECT_EQ(command(TextForm::Tsv, "id\ttext"),
             "python3 -c \"import csv,sys; csv.field_size_limit(10**9); "
             "[print(row['text']) for row in csv.DictReader(sys.stdin, "
