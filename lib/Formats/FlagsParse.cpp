@@ -75,6 +75,20 @@ Status Parse::takeValue(bool inlineValue, const std::string &shown) {
   return checkFlagValue(*spec, value);
 }
 
+/// An argument that nothing takes. Behind a switch, other tools write a value.
+static Error unexpected(const std::string &arg, const std::string &before,
+                        const FlagTable &table,
+                        const FlagParseOptions &options) {
+  Error error = usageError("unexpected argument " + inQuotes(arg));
+  const FlagSpec *spec =
+      before.compare(0, 2, "--") == 0 ? table.find(before.substr(2)) : nullptr;
+  const bool isSwitch = spec && spec->kind == FlagKind::Switch;
+  const std::string value = isSwitch ? canonicalValue(*spec, arg) : "";
+  if (value == "on" || value == "off")
+    return error.hint("write " + before + "=" + value);
+  return error.hint("run '" + options.program + " --help' for the usage");
+}
+
 /// `--no-NAME` is `--NAME=off` and has no value of its own.
 Status Parse::turnOff(bool inlineValue, const std::string &shown) {
   if (inlineValue)
@@ -171,8 +185,9 @@ Expected<FlagValues> FlagTable::parse(const std::vector<std::string> &args,
     }
     if (flagsEnded || arg.size() < 2 || arg[0] != '-') {
       if (result.positionalList.size() == options.maxPositionals)
-        return usageError("unexpected argument " + inQuotes(arg))
-            .hint("run '" + options.program + " --help' for the usage");
+        return unexpected(arg,
+                          parse.position > 0 ? args[parse.position - 1] : "",
+                          *this, options);
       result.positionalList.push_back(arg);
       continue;
     }

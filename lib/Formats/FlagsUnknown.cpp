@@ -24,7 +24,7 @@ private:
   std::string spelled(const FlagName &known) const;
   std::string compiledValue(const std::string &name) const;
   std::string placeOf(const FlagName &known, const std::string &given) const;
-  Error elsewhere(const FlagName &known) const;
+  Error elsewhere(const FlagName &known, const std::string &given) const;
   std::string foreign(const ForeignName &entry) const;
 
   const UnknownFlag &flag;
@@ -45,12 +45,12 @@ static const char *groupText(FlagGroup group) {
   }
 }
 
-/// "--batch=4", as it was given.
+/// "--batch=4", as it was given; "--batch=..." without a value.
 std::string UnknownAnswer::spelled(const FlagName &known) const {
   const std::string text = "--" + std::string(known.name);
-  if (known.isSwitch || flag.value.empty())
+  if (known.isSwitch)
     return text;
-  return text + "=" + printable(flag.value, 80);
+  return text + "=" + (flag.value.empty() ? "..." : printable(flag.value, 80));
 }
 
 /// "--batch=8", as the program was compiled; "" if that is not known.
@@ -76,14 +76,14 @@ std::string UnknownAnswer::placeOf(const FlagName &known,
                                     : "weft compile takes it";
 }
 
-/// A flag of weft, not of this command.
-Error UnknownAnswer::elsewhere(const FlagName &known) const {
+/// A flag of weft, not of this command; `given` is how to give it there.
+Error UnknownAnswer::elsewhere(const FlagName &known,
+                               const std::string &given) const {
   const std::string value = compiledValue(known.name);
   std::string message = "flag '--" + std::string(known.name) + "' is " +
                         groupText(known.group) + " and has no effect here";
   if (!value.empty())
     message += ": the program was compiled with " + value;
-  const std::string given = spelled(known);
   if (!value.empty() && value == given)
     return usageError(message).hint("leave it out");
   return usageError(message).hint(placeOf(known, given));
@@ -98,8 +98,8 @@ std::string UnknownAnswer::foreign(const ForeignName &entry) const {
   if (answer.empty() || isHere(own) || !known)
     return text;
   // A value can be copied where only the name differs.
-  const std::string given = own != answer ? "--" + answer
-                            : *entry.text ? "--" + own
+  const std::string given = own != answer || known->isSwitch ? "--" + answer
+                            : *entry.text ? "--" + own + "=..."
                                           : spelled(*known);
   text += "; it is " + std::string(groupText(known->group));
   const std::string value = compiledValue(own);
@@ -107,12 +107,25 @@ std::string UnknownAnswer::foreign(const ForeignName &entry) const {
          placeOf(*known, given);
 }
 
+/// The switch that `--no-NAME` turns off, if one has that name.
+static const FlagName *findNegatedName(const std::string &name) {
+  if (name.compare(0, 3, "no-") != 0)
+    return nullptr;
+  const FlagName *known = findFlagName(name.substr(3));
+  return known && known->isSwitch ? known : nullptr;
+}
+
 Error UnknownAnswer::error() const {
   const std::string all = "'" + options.program + " --help' lists all";
+  if (const FlagName *negated = findNegatedName(name))
+    return isHere(negated->name)
+               ? usageError("unknown flag " + inQuotes(flag.shown))
+                     .hint("weft writes it '--" + name + "'")
+               : elsewhere(*negated, "--" + name);
   const FlagName *known = findFlagName(name);
   const std::string own = known ? known->name : name;
   if (known && !isHere(own))
-    return elsewhere(*known);
+    return elsewhere(*known, spelled(*known));
   Error error = usageError("unknown flag " + inQuotes(flag.shown));
   if (isHere(own))
     return error.hint("weft writes it '--" + own + "'");

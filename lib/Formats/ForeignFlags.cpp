@@ -124,7 +124,8 @@ static const ForeignName outputNames[] = {
     {"wandb|wandb-log|wandb-project|wandb-run-name|report-to|tensorboard|"
      "logging-dir|tensorboard-dir|log-file|run-name|use-wandb",
      "metrics", "FILE gets one JSON object per step"},
-    {"verbose|quiet|disable-tqdm|silent|no-progress", "progress"},
+    {"verbose|show-progress", "progress=line"},
+    {"quiet|disable-tqdm|silent|no-progress", "progress=none"},
     {"profiler|use-profiler|profile", "trace",
      "weft inspect PROGRAM --profile reads it"},
     {"out-dir|output-dir|ckpt-dir|checkpoint-dir|save-path|adapter-path|"
@@ -139,11 +140,12 @@ static const ForeignName outputNames[] = {
     {"resume-from-checkpoint|resume-from|load-checkpoint|checkpoint|ckpt|"
      "resume-adapter-file|restore-from|load",
      "resume"},
-    {"overwrite-output-dir|force", "",
+    {"force|overwrite-existing|allow-overwrite", "overwrite"},
+    {"overwrite-output-dir", "",
      "name another --save-dir, or go on with --resume=auto"},
     {"push-to-hub|hub-model-id|hub-token|hub-strategy|trust-remote-code|"
      "use-auth-token",
-     "", "it reads and writes local files alone"},
+     "", "models and data are local files"},
 };
 
 static const ForeignName precisionNames[] = {
@@ -156,7 +158,9 @@ static const ForeignName precisionNames[] = {
     {"fp8|load-in-4bit|load-in-8bit|quantize|quantization|q-bits|int8", "",
      "--precision is f32, f16 or bf16"},
     {"loss-scaling", "loss-scale"},
-    {"init-scale|initial-scale-power|initial-loss-scale", "scaler-init"},
+    {"init-scale|initial-loss-scale", "scaler-init"},
+    {"initial-scale-power", "scaler-init",
+     "it takes the scale itself: 65536 for a power of 16"},
     {"gradient-checkpointing|grad-checkpoint|activation-checkpointing|"
      "checkpoint-activations|recompute-activations|use-checkpoint|remat",
      "recompute=blocks"},
@@ -166,12 +170,14 @@ static const ForeignName precisionNames[] = {
      "every program is compiled"},
     {"cuda-graphs|use-cuda-graphs|cuda-graph", "",
      "programs for CUDA devices use graphs, unless --no-graph is given"},
-    {"max-memory|gpu-memory|vram|memory", "memory-limit"},
+    {"max-memory|gpu-memory|vram|memory", "memory-limit",
+     "such as --memory-limit=8G"},
 };
 
 static const ForeignName machineNames[] = {
-    {"device=cuda|device=gpu|device=cpu|device=mps|device=auto|device-type|"
-     "cuda|gpu|cpu|use-cuda|no-cuda|use-cpu|accelerator|use-gpu",
+    {"device=cpu|cpu|no-cuda|use-cpu", "target=cpu", "the default"},
+    {"device=cuda|device=gpu|device=mps|device=auto|device-type|"
+     "cuda|gpu|use-cuda|accelerator|use-gpu",
      "target", "such as --target=cuda:sm_90"},
     {"num-threads|n-threads|omp-num-threads|nthreads", "threads"},
     {"nproc-per-node|nproc|num-processes|num-gpus|gpus|ngpu|n-gpus|n-gpu|"
@@ -191,7 +197,7 @@ static const ForeignName machineNames[] = {
      "rdzv-endpoint|rdzv-id|standalone|local-rank|rank|machine-rank|"
      "main-process-port|dist-url|hostfile",
      "", "weft launch, mpirun or srun starts the ranks of --mesh"},
-    {"max-restarts", "", "it is a flag of weft launch: --restarts N"},
+    {"max-restarts", "", "programs restart under weft launch --restarts N"},
 };
 
 static const ForeignName commandNames[] = {
@@ -219,8 +225,7 @@ static const ForeignName commandNames[] = {
     {"list|ls", "ckpt ls DIR"},
     {"tokenize|prepare|preprocess|data", "",
      "text is read as bytes, and --data takes files of tokens"},
-    {"download|pull|push|login|upload", "",
-     "it reads and writes local files alone"},
+    {"download|pull|push|login|upload", "", "models and data are local files"},
     {"serve|deploy|server", "",
      "a trained model is exported for other tools: "
      "weft ckpt export DIR OUT"},

@@ -239,6 +239,8 @@ TEST(ForeignFlags, weftCompileNamesRunFlags) {
                                   "here"),
                       std::string("./PROGRAM --lr=0.1 takes it, and so does "
                                   "weft train")));
+  EXPECT_EQ(answer(compile, "no-shuffle").second,
+            "./PROGRAM --no-shuffle takes it, and so does weft train");
   EXPECT_EQ(answer(compile, "learning_rate", "0.1").second,
             "weft's flag is '--lr'; it is a run flag: ./PROGRAM --lr=0.1 takes "
             "it, and so does weft train");
