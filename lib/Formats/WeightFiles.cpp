@@ -6,6 +6,7 @@
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/Safetensors.h"
 #include "weft/Formats/Text.h"
+#include "weft/Formats/TextForm.h"
 
 #include <algorithm>
 #include <cctype>
@@ -57,6 +58,16 @@ static bool isTrainerState(std::string_view name) {
                               "training_args.", "rng_state"});
 }
 
+/// model.safetensors.1, .tmp, .index.json.bak: of a tool that fetched or wrote
+/// weights.
+static bool isLeftover(std::string_view name) {
+  const std::string_view ending = name.substr(name.rfind('.') + 1);
+  const bool isNumber =
+      !ending.empty() && ending.find_first_not_of("0123456789") == ending.npos;
+  return name.find(".safetensors.") != name.npos &&
+         (isNumber || endsWithAny(name, {".tmp", ".bak", ".old"}));
+}
+
 /// Of a name in lower case.
 static WeightForm formOf(std::string_view name) {
   if (isTrainerState(name))
@@ -69,6 +80,8 @@ static WeightForm formOf(std::string_view name) {
                ? WeightForm::Unfinished
                : WeightForm::None;
   }
+  if (isLeftover(name))
+    return WeightForm::Unfinished;
   if (beginsWithAny(name, {"adapter_model."}))
     return WeightForm::Adapter;
   if (endsWith(name, ".safetensors"))
@@ -119,7 +132,8 @@ static bool looksLikeWeights(const fs::path &path) {
   if (form == WeightForm::Safetensors)
     return !isWrittenByWeft(path);
   return form != WeightForm::None ||
-         (endsWith(name, ".bin") && !isTrainerState(name) && isTorchFile(path));
+         (endsWithAny(name, {".bin", ".pkl"}) && !isTrainerState(name) &&
+          isTorchFile(path));
 }
 
 /// Unfinished downloads of the Hugging Face hub's client.
@@ -149,6 +163,15 @@ findUnreadWeights(const std::string &folder) {
   return found;
 }
 
+static constexpr char kSavePretrained[] =
+    "save them as model.safetensors: transformers' save_pretrained does";
+
+/// One of several files of the same weights, or their index.
+static bool isPart(const std::string &path) {
+  const std::string name = fs::path(path).filename().string();
+  return name.find("-of-") != name.npos || endsWith(name, ".json");
+}
+
 /// How to get a file that weft reads; "" where the file itself is one.
 static std::string conversionOf(const std::string &path) {
   switch (formOf(lowered(fs::path(path).filename().string()))) {
@@ -166,11 +189,13 @@ static std::string conversionOf(const std::string &path) {
     return "take the model that the file was converted from";
   case WeightForm::Torch:
   case WeightForm::None: // a .bin file
-    return "save them as safetensors: safetensors.torch.save_file(torch.load("
-           "FILE, weights_only=True), 'model.safetensors')";
+    if (isPart(path))
+      return kSavePretrained;
+    return "save them as safetensors: safetensors.torch.save_file({k: "
+           "v.clone() for k, v in torch.load(FILE, weights_only=True).items()}"
+           ", 'model.safetensors')";
   case WeightForm::Other:
-    return "save them as model.safetensors: transformers' save_pretrained "
-           "does";
+    return kSavePretrained;
   }
   return "";
 }
@@ -182,7 +207,7 @@ bool isAdapter(const std::string &path) {
 
 std::string unreadWeightsHint(const std::string &path) {
   const std::string conversion = conversionOf(path);
-  return (conversion.empty() ? "--init-from " + path
+  return (conversion.empty() ? "--init-from " + shellWord(path)
                              : conversion + "; --init-from FILE") +
          " takes weights of a safetensors file, --init-from none draws new "
          "ones";

@@ -206,7 +206,8 @@ static void warnOfUnreadWeights(Compiler &compiler) {
       paths.push_back(path.str());
   if (!paths.empty())
     warn("the model's folder has weights that weft does not read, " +
-             unreadWeightsText(paths) + "; a run will have to ask for others",
+             unreadWeightsText(paths) +
+             "; the program does not start without --init-from",
          unreadWeightsHint(paths.front()));
 }
 

@@ -169,9 +169,9 @@ Status InitialWeights::match(const WeftExecutable &executable,
 static Status checkUnread(const Metadata &metadata) {
   if (metadata.unreadWeights.empty())
     return Status::success();
-  return inputError("expects model.safetensors in the model's folder, but the "
-                    "program was compiled beside " +
-                    unreadWeightsText(metadata.unreadWeights))
+  return inputError("expects model.safetensors in the model's folder, but when "
+                    "the program was compiled it had " +
+                    unreadWeightsText(metadata.unreadWeights) + " instead")
       .hint(unreadWeightsHint(metadata.unreadWeights.front()));
 }
 

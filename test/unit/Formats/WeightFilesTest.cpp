@@ -118,13 +118,23 @@ TEST_F(WeightFilesTest, HintsNameTheWayOn) {
             "FILE" +
                 rest);
   EXPECT_EQ(unreadWeightsHint("m/pytorch_model.bin"),
-            "save them as safetensors: safetensors.torch.save_file(torch.load("
-            "FILE, weights_only=True), 'model.safetensors'); --init-from FILE" +
+            "save them as safetensors: safetensors.torch.save_file({k: "
+            "v.clone() for k, v in torch.load(FILE, weights_only=True).items()"
+            "}, 'model.safetensors'); --init-from FILE" +
                 rest);
-  EXPECT_EQ(unreadWeightsHint("m/tf_model.h5"),
-            "save them as model.safetensors: transformers' save_pretrained "
-            "does; --init-from FILE" +
-                rest);
+  for (const char *part : {"m/pytorch_model-00001-of-00002.bin",
+                           "m/pytorch_model.bin.index.json", "m/tf_model.h5"})
+    EXPECT_EQ(unreadWeightsHint(part),
+              "save them as model.safetensors: transformers' save_pretrained "
+              "does; --init-from FILE" +
+                  rest);
+  for (const char *left : {"m/model.safetensors.1", "m/model.safetensors.tmp",
+                           "m/model.safetensors.index.json.bak"})
+    EXPECT_EQ(unreadWeightsHint(left),
+              "finish the download and compile again; --init-from FILE" + rest)
+        << left;
+  EXPECT_EQ(unreadWeightsHint("my m/best one.safetensors"),
+            "--init-from 'my m/best one.safetensors'" + rest);
   EXPECT_EQ(unreadWeightsText({"a"}), "'a'");
   EXPECT_EQ(unreadWeightsText({"a", "b"}), "'a' and another file");
   EXPECT_EQ(unreadWeightsText({"a", "b", "c"}), "'a' and 2 other files");

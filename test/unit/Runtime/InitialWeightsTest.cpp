@@ -262,17 +262,20 @@ TEST_F(InitialWeightsTest, weightsThatWereNotReadMustBeAskedFor) {
   auto weights = open("");
   ASSERT_FALSE(weights.ok());
   EXPECT_EQ(weights.error().code(), ExitCode::Input);
-  EXPECT_EQ(weights.error().where(),
-            "expects model.safetensors in the model's folder, but the program "
-            "was compiled beside 'm/pytorch_model.bin' and another file");
+  EXPECT_EQ(
+      weights.error().where(),
+      "expects model.safetensors in the model's folder, but when the "
+      "program was compiled it had 'm/pytorch_model.bin' and another file "
+      "instead");
   EXPECT_NE(weights.error().hintText().find("--init-from none draws new ones"),
             std::string::npos);
   // The toy draws none; the error is another one.
   EXPECT_EQ(open("none").error().where(),
             "the program cannot draw initial weights");
   save("a.safetensors", {{"a", TensorType::F32, f32(1, 2)}});
-  EXPECT_EQ(open(path("a.safetensors")).error().where().find("compiled beside"),
-            std::string::npos);
+  EXPECT_EQ(
+      open(path("a.safetensors")).error().where().find("was compiled it had"),
+      std::string::npos);
 }
 
 TEST_F(InitialWeightsTest, severalFilesBehindAnIndex) {
