@@ -196,7 +196,10 @@ static bool isAmong(llvm::ArrayRef<llvm::StringRef> names,
 
 void ConfigFields::finish(llvm::StringRef family,
                           llvm::ArrayRef<llvm::StringRef> harmless) {
-  std::vector<std::string> names(harmless.begin(), harmless.end());
+  std::vector<std::string> names;
+  for (llvm::StringRef name : harmless)
+    if (!name.contains('*')) // a pattern
+      names.push_back(name.str());
   for (llvm::StringRef name : asked.keys())
     names.push_back(name.str());
   llvm::sort(names); // of equally near ones always the same
@@ -207,13 +210,12 @@ void ConfigFields::finish(llvm::StringRef family,
     std::string name = prefix + member.name;
     if (isAmong(harmless, member.name))
       known.insert(name);
-    if (asked.contains(member.name) || member.value.isNull() ||
-        isAmong(harmless, member.name))
+    if (asked.contains(member.name) || isAmong(harmless, member.name))
       continue;
-    if (llvm::is_contained(ignored, name)) {
+    if (llvm::is_contained(ignored, name))
       passedOver.insert(name);
+    if (passedOver.contains(name) || member.value.isNull())
       continue;
-    }
     InFlightDiagnostic diag = error(member.name);
     diag << "expects a field that weft knows for " << family << ", but got '"
          << printable(name, 200) << "'";

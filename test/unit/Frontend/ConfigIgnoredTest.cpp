@@ -14,7 +14,7 @@ TEST_F(ConfigTest, IgnoredFieldsAreUnknownOnes) {
   const std::string absent = "which is not in it", known = "which weft knows";
   options.ignoreFields = {"n_experts"};
   EXPECT_EQ(errorOf(gpt2()), message("n_experts", absent));
-  EXPECT_EQ(errorOf(gpt2("\"n_experts\": null")), message("n_experts", absent));
+  EXPECT_TRUE(load(gpt2("\"n_experts\": null"))) << messages;
   for (const char *field : {"n_embd", "resid_pdrop", "n_ctx", "use_cache",
                             "n_special", "unsloth_version"}) {
     options.ignoreFields = {field};
