@@ -253,12 +253,10 @@ Expected<std::vector<std::string>> TokenFile::doubts(int64_t vocabulary) {
   auto isHalved = looksHalved();
   if (!isHalved)
     return isHalved.takeError();
-  const std::string bits = std::to_string(8 * tokenWidth);
   if (*isHalved)
     texts.push_back(path() +
-                    ": every second token is 0, as if it were a file "
-                    "of wider numbers than u" +
-                    bits +
+                    ": every second token is 0, as in a file of numbers of " +
+                    std::to_string(16 * tokenWidth) + " bits" +
                     (tokenWidth == 2 ? "; --data-format=u32 reads those"
                                      : "; write its tokens as u32 first"));
   else if (tokenWidth == 2 && vocabulary > 65536)

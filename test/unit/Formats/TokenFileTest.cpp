@@ -210,14 +210,14 @@ TEST_F(TokenFileTest, TokensOfAnotherWidthAreDoubted) {
     EXPECT_TRUE(texts);
     return texts->empty() ? "" : texts->front().substr(file->path().size());
   };
-  const std::string halved = ": every second token is 0, as if it were a file "
-                             "of wider numbers than u";
+  const std::string halved =
+      ": every second token is 0, as in a file of numbers of ";
   EXPECT_EQ(doubts(bytesOf(tokens), TokenFormat::U16, 50257),
-            halved + "16; --data-format=u32 reads those");
+            halved + "32 bits; --data-format=u32 reads those");
   EXPECT_EQ(doubts(bytesOf(tokens), TokenFormat::U32, 50257), "");
   std::vector<uint64_t> wide(tokens.begin(), tokens.end());
   EXPECT_EQ(doubts(bytesOf(wide), TokenFormat::U32, 50257),
-            halved + "32; write its tokens as u32 first");
+            halved + "64 bits; write its tokens as u32 first");
   std::vector<uint16_t> narrow(tokens.begin(), tokens.end());
   EXPECT_EQ(doubts(bytesOf(narrow), TokenFormat::U16, 65536), "");
   EXPECT_EQ(doubts(bytesOf(narrow), TokenFormat::U16, 65537),
