@@ -31,7 +31,7 @@ public:
 
   /// Divides the losses of `program`, a clone of the model, by the states. Of a
   /// `sum` of terms, a term whose denominator is 0 is divided by 1: it has no
-  /// part in the sum, and what is computed from it stays finite.
+  /// part in the sum, and values computed from it stay finite.
   void divide(ProgramOp program, bool isSum) const;
 
   /// Lets the writes of `program`, a clone of the model, leave the states as

@@ -65,8 +65,7 @@ static bool hasOwnSection(ByteSource &file) {
       });
 }
 
-/// A safetensors file with the entry of weft in its metadata.
-static bool hasOwnEntry(const std::string &path) {
+bool hasOwnEntry(const std::string &path) {
   auto file = SafetensorsFile::open(path);
   if (!file)
     return false;

@@ -48,7 +48,7 @@ static std::string chooseField(const std::vector<std::string> &fields) {
                                                       : kPlaceholder;
 }
 
-/// What the placeholder of a command may be.
+/// Lists the fields that may stand for the placeholder of a command.
 static std::string placeholderNote(const std::vector<std::string> &fields) {
   constexpr size_t most = 8;
   std::string names;

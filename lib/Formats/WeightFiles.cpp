@@ -4,7 +4,6 @@
 
 #include "weft/Formats/FileKind.h"
 #include "weft/Formats/OwnFiles.h"
-#include "weft/Formats/Safetensors.h"
 #include "weft/Formats/Text.h"
 #include "weft/Formats/TextForm.h"
 
@@ -109,17 +108,6 @@ static bool isTorchFile(const fs::path &path) {
   return guessFileKind(path.string()).isTorch;
 }
 
-/// Gradients and the like, which a run was told to write there.
-static bool isWrittenByWeft(const fs::path &path) {
-  auto file = SafetensorsFile::open(path.string());
-  if (!file)
-    return false;
-  const StringMap &strings = file->metadata();
-  return std::any_of(strings.begin(), strings.end(), [](const auto &entry) {
-    return entry.first == writtenByKey;
-  });
-}
-
 static bool looksLikeWeights(const fs::path &path) {
   const std::string file = path.filename().string(), name = lowered(file);
   // SafetensorsModel opens these.
@@ -129,8 +117,9 @@ static bool looksLikeWeights(const fs::path &path) {
   if (fs::is_directory(path, error))
     return false;
   const WeightForm form = formOf(name);
+  // Gradients and the like, which a run was told to write there.
   if (form == WeightForm::Safetensors)
-    return !isWrittenByWeft(path);
+    return !hasOwnEntry(path.string());
   return form != WeightForm::None ||
          (endsWithAny(name, {".bin", ".pkl"}) && !isTrainerState(name) &&
           isTorchFile(path));

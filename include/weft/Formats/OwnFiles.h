@@ -33,6 +33,9 @@ enum class FileOrigin {
 /// JSON; sealed text; a reproducer of a pass; an empty file.
 FileOrigin originOf(const std::string &path);
 
+/// Whether a safetensors file has the entry `writtenByKey`.
+bool hasOwnEntry(const std::string &path);
+
 /// `text` and a last line: a comment that begins with `comment` and has the
 /// digest of the lines before it.
 std::string sealText(std::string text, std::string_view comment);

@@ -79,7 +79,7 @@ TEST(TextForm, NamesTell) {
   EXPECT_EQ(formOf("prose", "a/b.JSONL"), TextForm::JsonLines);
   EXPECT_EQ(formOf("prose", "a.ndjson"), TextForm::JsonLines);
   EXPECT_EQ(formOf("prose", "a.json"), TextForm::Json);
-  // What they hold decides where it tells.
+  // JSON by content goes before the name.
   EXPECT_EQ(formOf("{\"a\": 1}\n{\"a\": 2}\n", "a.json"), TextForm::JsonLines);
   EXPECT_EQ(formOf("[{\"a\": 1}]", "a.jsonl"), TextForm::Json);
   EXPECT_EQ(formOf("\xef\xbb\xbf{\"a\": 1}\n{\"a\": 2}\n"),

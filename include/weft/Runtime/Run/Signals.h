@@ -3,7 +3,7 @@
 // The first SIGINT, SIGTERM, SIGHUP or SIGUSR1 asks the loop to finish its
 // step, save and leave with 75. A second SIGINT or SIGTERM ends the process at
 // once with 128 + signal, and so does the first signal when nothing can be
-// saved; a message then says what is lost. A signal that comes before the loop
+// saved; a message then names the loss. A signal that comes before the loop
 // is kept for it: a scheduler may stop a run that has just begun. A SIGHUP that
 // was ignored when the program started (nohup) stays ignored. While a run
 // lasts, a file-size limit is an error of the write instead of a deadly signal,
