@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <unistd.h>
 
 using namespace weft;
@@ -46,22 +47,47 @@ static Expected<int64_t> readNumber(const std::string &flag,
   return int64_t(number);
 }
 
-static Error unknownFlag(const std::string &name) {
-  Error error =
-      usageError("unknown flag " + inQuotes(name) + " in front of the program");
-  const std::string plain = kebabCase(
-      name.substr(std::min(name.find_first_not_of('-'), name.size())));
-  if (const FlagName *known = findFlagName(plain);
-      known && known->group == RunFlag)
-    return error.hint("flags of the run come behind the program");
-  const ForeignName *entry = findForeignFlag(plain);
-  if (!entry)
-    return error.hint("weft launch --help");
-  const std::string answer = entry->answer;
-  const FlagName *meant = findFlagName(answer.substr(0, answer.find('=')));
-  const bool isOfRun = meant && meant->group == RunFlag;
-  return error.hint(describeForeign(*entry) +
-                    (isOfRun ? ", behind the program" : ""));
+/// Whether a flag or a name of another tool for one is the program's.
+static bool isOfRun(const std::string &name) {
+  const ForeignName *entry = findForeignFlag(name);
+  const std::string own = entry ? entry->answer : name;
+  const FlagName *known = findFlagName(own.substr(0, own.find('=')));
+  return known && known->group == RunFlag;
+}
+
+/// The answer to a flag in front of the program; `value` is what follows it.
+static Error unknownFlag(const std::string &shown, const std::string &value) {
+  static const char kPlace[] = " in front of the program";
+  const std::string plain =
+      shown.substr(std::min(shown.find_first_not_of('-'), shown.size()));
+  const std::string name = kebabCase(plain);
+  Error error = usageError("unknown flag " + inQuotes(shown) + kPlace);
+  if (name == "max-restarts")
+    return error.hint("weft launch writes it '--restarts'");
+  const ForeignName *entry = findForeignFlag(name);
+  if (isOfRun(name))
+    return error.hint(entry ? describeForeign(*entry) + ", behind the program"
+                            : "flags of the run come behind the program");
+  // The program was compiled, whatever with.
+  static const std::map<std::string, std::string> compiled;
+  FlagParseOptions options;
+  options.program = "weft launch";
+  options.compiledWith = &compiled;
+  const FlagTable table({{"restarts", FlagKind::Int, DriverFlag, "0", "N", ""},
+                         helpFlag(DriverFlag)});
+  Error answer = unknownFlagError({shown, plain, value}, table, options);
+  return answer.message().rfind("unknown flag", 0) == 0
+             ? error.hint(answer.hintText())
+             : answer;
+}
+
+/// The value of the flag at `i`: behind '=', or the next argument unless that
+/// is a flag too.
+static std::string valueAt(const Arguments &args, size_t i) {
+  if (const size_t equals = args[i].find('='); equals != std::string::npos)
+    return args[i].substr(equals + 1);
+  return i + 1 < args.size() && args[i + 1].rfind('-', 0) != 0 ? args[i + 1]
+                                                               : "";
 }
 
 /// The flags in front of the program; what stands behind it is the program's.
@@ -76,7 +102,7 @@ static Expected<Launch> parseLaunch(const Arguments &args) {
       return launch;
     }
     if (name != "-n" && name != "--restarts")
-      return unknownFlag(name);
+      return unknownFlag(name, valueAt(args, i));
     if (equals == std::string::npos && i + 1 == args.size())
       return usageError(name + " expects a number, but got none");
     const std::string text =

@@ -208,6 +208,54 @@ TEST(Flags, FlagsOfAnotherGroup) {
             "./PROGRAM --steps=1 takes it, and so does weft train");
 }
 
+// A command with a flag that is nearly spelt like one of weft compile.
+TEST(Flags, OwnFlagsComeBeforeThoseOfWeftCompile) {
+  FlagTable table({{"outputs", FlagKind::String, DriverFlag, "", "FILE", "x"}});
+  FlagParseOptions options;
+  options.program = "weft-interp";
+  EXPECT_EQ(errorOf(table.parse({"-o", "F"}, options)),
+            "2|unknown flag '-o'|the nearest flag is '--outputs'; 'weft-interp "
+            "--help' lists all");
+  EXPECT_EQ(errorOf(FlagTable().parse({"-o", "F"}, options)),
+            "2|flag '--output' is a flag of weft compile and has no effect "
+            "here|weft compile takes it");
+}
+
+TEST(Flags, ValuesBehindSwitches) {
+  FlagParseOptions options;
+  options.maxPositionals = 0;
+  EXPECT_EQ(errorOf(parse({"--nesterov", "True"}, options)),
+            "2|unexpected argument 'True'|write --nesterov=on");
+  EXPECT_EQ(errorOf(parse({"--nesterov", "maybe"}, options)),
+            "2|unexpected argument 'maybe'|run 'weft --help' for the usage");
+  EXPECT_EQ(errorOf(parse({"--steps", "3", "no"}, options)),
+            "2|unexpected argument 'no'|run 'weft --help' for the usage");
+}
+
+TEST(Flags, SwitchesOfOtherToolsThatAreTurnedOff) {
+  const std::pair<const char *, const char *> cases[] = {
+      {"--no-wandb", "leave it out: only '--metrics' turns it on"},
+      {"--no_bf16", "leave it out: only '--precision=bf16' turns it on"},
+      {"--no-compile", "weft has none; every program is compiled"},
+      {"--no-shuffle-data", "weft's flag is '--no-shuffle'"},
+      {"--no-cuda",
+       "weft's flag is '--target=cpu'; the default; it is a compile "
+       "flag: weft compile and weft train take it"},
+      {"--no_nesterov", "weft writes it '--no-nesterov'"},
+      {"--no-banana", "run 'weft --help' for the flags"},
+  };
+  for (const auto &[flag, hint] : cases)
+    EXPECT_EQ(errorOf(parse({flag})),
+              "2|unknown flag '" + std::string(flag) + "'|" + hint);
+  const std::map<std::string, std::string> compiled = {{"precision", "bf16"}};
+  FlagParseOptions program;
+  program.groups = RunFlag;
+  program.compiledWith = &compiled;
+  EXPECT_EQ(errorOf(parse({"--no-bf16"}, program)),
+            "2|unknown flag '--no-bf16'|the program was compiled with "
+            "--precision=bf16, weft compile MODEL makes one without it");
+}
+
 TEST(Flags, BadValues) {
   EXPECT_EQ(errorOf(parse({"--steps=0"})),
             "2|flag '--steps' expects an integer of at least 1, but got '0'");

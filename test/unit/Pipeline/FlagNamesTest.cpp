@@ -25,7 +25,8 @@ static FlagTable tableOf(unsigned groups) {
 TEST(FlagNames, areThoseOfTheTables) {
   // Driver and run flags may share a name.
   std::map<std::string, unsigned> seen;
-  for (const FlagSpec &spec : tableOf(AllFlags).flags()) {
+  const FlagTable table = tableOf(AllFlags);
+  for (const FlagSpec &spec : table.flags()) {
     const FlagName *known = findFlagName(spec.name);
     ASSERT_TRUE(known) << "add --" << spec.name << " to FlagNames.cpp";
     EXPECT_EQ(known->isSwitch, spec.kind == FlagKind::Switch) << spec.name;
@@ -208,7 +209,42 @@ TEST(ForeignFlags, aProgramNamesCompileFlags) {
             "leave it out"}},
           {{"zero", "3"},
            {"flag '--zero' is a compile flag and has no effect here",
-            "weft compile MODEL --zero=3 makes a program with it"}},
+            "weft compile MODEL --mesh=... --zero=3 makes a program with "
+            "it"}},
+          {{"dtype", "fp8"},
+           {"unknown flag '--dtype'",
+            "weft's flag is '--precision'; it is a compile flag, compiled with "
+            "--precision=f32: weft compile MODEL --precision=f32|f16|bf16 "
+            "makes "
+            "a program with it"}},
+          {{"dtype", "FP16"},
+           {"unknown flag '--dtype'",
+            "weft's flag is '--precision'; it is a compile flag, compiled with "
+            "--precision=f32: weft compile MODEL --precision=FP16 makes a "
+            "program with it"}},
+          {{"optim", "adafactor"},
+           {"unknown flag '--optim'",
+            "weft's flag is '--optimizer'; it is a compile flag: weft compile "
+            "MODEL --optimizer=adamw|adam|sgd makes a program with it"}},
+          {{"device", "cuda"},
+           {"flag '--device' is a compile flag and has no effect here",
+            "weft's flag is '--target'; such as --target=cuda:sm_90; it is a "
+            "compile flag: weft compile MODEL --target=... makes a program "
+            "with it"}},
+          {{"cpu", "x"},
+           {"unknown flag '--cpu'",
+            "weft's flag is '--target=cpu'; the default; it is a compile flag: "
+            "weft compile MODEL --target=cpu makes a program with it"}},
+          {{"memory", "8"},
+           {"unknown flag '--memory'",
+            "weft's flag is '--memory-limit'; such as --memory-limit=8G; it is "
+            "a compile flag: weft compile MODEL --memory-limit=... makes a "
+            "program with it"}},
+          {{"initial-scale-power", "16"},
+           {"unknown flag '--initial-scale-power'",
+            "weft's flag is '--scaler-init'; it takes the scale itself: 65536 "
+            "for a power of 16; it is a compile flag: weft compile MODEL "
+            "--scaler-init=... makes a program with it"}},
           {{"tf32", "x"},
            {"flag '--tf32' is a compile flag and has no effect here",
             "weft compile MODEL --tf32 makes a program with it"}},
@@ -230,6 +266,56 @@ TEST(ForeignFlags, aProgramNamesCompileFlags) {
     EXPECT_EQ(message, expected.first);
     EXPECT_EQ(hint, expected.second);
   }
+}
+
+/// Values are copied into a command only where the flag takes them.
+TEST(ForeignFlags, copiedValuesAreThoseOfTheTables) {
+  auto hintOf = [](const FlagSpec &spec, const std::string &value) {
+    return answer(places()[spec.group == RunFlag ? 1 : 2], spec.name, value)
+        .second;
+  };
+  auto check = [&](const FlagSpec &spec, const std::string &value) {
+    const std::string copied =
+        "--" + std::string(spec.name) + "=" + value + " ";
+    EXPECT_EQ(hintOf(spec, value).find(copied) != std::string::npos,
+              checkFlagValue(spec, value).ok())
+        << copied << "is checked by ValueRules.cpp";
+  };
+  const FlagTable table = tableOf(CompileFlag | RunFlag);
+  for (const FlagSpec &spec : table.flags()) {
+    if (spec.kind == FlagKind::Enum) {
+      const std::string all = std::string("=") + spec.choices + " ";
+      EXPECT_NE(hintOf(spec, "zz").find(all), std::string::npos) << spec.name;
+      for (const std::string &value : namesOf({spec.choices, ""}))
+        if (hintOf(spec, value) != "leave it out")
+          check(spec, value);
+    }
+    const bool isNumber = spec.kind == FlagKind::Int ||
+                          spec.kind == FlagKind::Bytes ||
+                          spec.kind == FlagKind::Double;
+    if (isNumber && spec.group == CompileFlag)
+      for (const char *value : {"zz", "0", "4", "65", "1025", "1048577"})
+        check(spec, value);
+  }
+}
+
+TEST(ForeignFlags, flagsWithoutAValueShowThatTheyNeedOne) {
+  for (auto [flag, given] : {std::pair("target", "--target=... "),
+                             {"mesh", "--mesh=... "},
+                             {"zero", "--mesh=... --zero=... "},
+                             {"attention", "--attention=auto|own|cudnn "},
+                             {"no-tf32", "--no-tf32 "}}) {
+    auto parsed = places()[2].table.parse({std::string("--") + flag},
+                                          places()[2].options);
+    ASSERT_FALSE(parsed.ok()) << flag;
+    EXPECT_EQ(parsed.error().hintText(), std::string("weft compile MODEL ") +
+                                             given + "makes a program with it");
+  }
+  auto parsed = places()[1].table.parse({"--progress"}, places()[1].options);
+  ASSERT_FALSE(parsed.ok());
+  EXPECT_EQ(parsed.error().hintText(),
+            "./PROGRAM --progress=auto|bar|line|json|none takes it, and so "
+            "does weft train");
 }
 
 TEST(ForeignFlags, weftCompileNamesRunFlags) {
