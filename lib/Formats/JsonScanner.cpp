@@ -69,6 +69,7 @@ JsonScanner::Result JsonScanner::scanKey() {
   if (isAtEnd())
     return Result::Cut;
   const bool isOutermost = open == "{" || open == "[{";
+  hasOtherMembers |= isOutermost && !has('"');
   if (isOutermost && has('"') &&
       std::find(fields.begin(), fields.end(), name) == fields.end())
     fields.push_back(name);

@@ -28,6 +28,8 @@ public:
 
   /// Names of the outermost objects' members that are strings.
   std::vector<std::string> fields;
+  /// Whether these objects have members of other kinds too.
+  bool hasOtherMembers = false;
 
 private:
   bool has(char c) const { return at < text.size() && text[at] == c; }

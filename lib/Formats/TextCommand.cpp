@@ -39,13 +39,15 @@ static bool isPlainName(const std::string &name) {
 
 /// The field that holds the text, by its usual names or because there is no
 /// other; else a placeholder.
-static std::string chooseField(const std::vector<std::string> &fields) {
+static std::string chooseField(const std::vector<std::string> &fields,
+                               bool hasOthers = false) {
   for (const char *usual :
        {"text", "content", "body", "document", "article", "story"})
     if (std::find(fields.begin(), fields.end(), usual) != fields.end())
       return usual;
-  return fields.size() == 1 && isPlainName(fields[0]) ? fields[0]
-                                                      : kPlaceholder;
+  return fields.size() == 1 && !hasOthers && isPlainName(fields[0])
+             ? fields[0]
+             : kPlaceholder;
 }
 
 /// Lists the fields that may stand for the placeholder of a command.
@@ -134,7 +136,8 @@ std::string CommandWriter::json() const {
   JsonScanner scanner(head);
   if (!scanner.isAtEnd())
     (void)scanner.scanValue();
-  const std::string field = chooseField(scanner.fields);
+  const std::string field =
+      chooseField(scanner.fields, scanner.hasOtherMembers);
   const size_t first = head.find_first_not_of(" \t\r\n");
   if (first == head.npos || head[first] != '[')
     return python("json", "print(json.load(sys.stdin)['" + field + "'])", field,
@@ -157,7 +160,8 @@ std::string CommandWriter::jsonLines() const {
   JsonScanner scanner(head.substr(begin, end - begin));
   if (scanner.scanValue() != JsonScanner::Result::Whole && end != head.npos)
     return "";
-  const std::string field = chooseField(scanner.fields);
+  const std::string field =
+      chooseField(scanner.fields, scanner.hasOtherMembers);
   return python("json",
                 "[print(json.loads(line)['" + field +
                     "']) for line in sys.stdin if line.strip()]",

@@ -243,6 +243,33 @@ Expected<bool> TokenFile::looksHalved() {
   return length >= 16 && hasLow && !hasHigh;
 }
 
+/// Whether the tokens of 16 bits look like small numbers of 64 bits: three of
+/// four are 0.
+static Expected<bool> looksQuartered(TokenFile &file) {
+  const int64_t length = std::min<int64_t>(file.size(), 4096);
+  std::vector<int32_t> tokens(static_cast<size_t>(length));
+  if (Status status = file.read(0, length, tokens.data()); !status)
+    return status.takeError();
+  bool hasOthers = false;
+  for (int64_t i = 0; i < length; ++i)
+    hasOthers |= i % 4 != 0 && tokens[size_t(i)] != 0;
+  return file.width() == 2 && !hasOthers;
+}
+
+/// The warning about a file of which every second token is 0.
+static Expected<std::string> halvedText(TokenFile &file) {
+  auto isQuartered = looksQuartered(file);
+  if (!isQuartered)
+    return isQuartered.takeError();
+  if (*isQuartered)
+    return std::string("three of four tokens are 0, as in a file of numbers of "
+                       "64 bits; write its tokens as u16 or u32");
+  return "every second token is 0, as in a file of numbers of " +
+         std::to_string(16 * file.width()) + " bits" +
+         (file.width() == 2 ? "; --data-format=u32 reads those"
+                            : "; write its tokens as u32 first");
+}
+
 Expected<std::vector<std::string>> TokenFile::doubts(int64_t vocabulary) {
   std::vector<std::string> texts;
   if (tokenWidth == 1 && base > 0)
@@ -253,13 +280,12 @@ Expected<std::vector<std::string>> TokenFile::doubts(int64_t vocabulary) {
   auto isHalved = looksHalved();
   if (!isHalved)
     return isHalved.takeError();
-  if (*isHalved)
-    texts.push_back(path() +
-                    ": every second token is 0, as in a file of numbers of " +
-                    std::to_string(16 * tokenWidth) + " bits" +
-                    (tokenWidth == 2 ? "; --data-format=u32 reads those"
-                                     : "; write its tokens as u32 first"));
-  else if (tokenWidth == 2 && vocabulary > 65536)
+  if (*isHalved) {
+    auto text = halvedText(*this);
+    if (!text)
+      return text.takeError();
+    texts.push_back(path() + ": " + *text);
+  } else if (tokenWidth == 2 && vocabulary > 65536)
     texts.push_back(path() +
                     ": tokens of 16 bits are below 65536, but the "
                     "model has " +

@@ -123,6 +123,14 @@ TEST(TextForm, CommandsNameTheField) {
       command(TextForm::Json, "{\"a$(b)\": \"x\", \"in\": {\"text\": \"y\"}}"),
       "python3 -c \"import json,sys; print(json.load(sys.stdin)['FIELD'])"
       "\" < d > d.txt, with the name of a field for FIELD (a$(b))");
+  // A lone text beside something else is perhaps a number of the row.
+  EXPECT_EQ(command(TextForm::JsonLines, "{\"id\": \"7\", \"turns\": [1]}"),
+            "python3 -c \"import json,sys; [print(json.loads(line)['FIELD']) "
+            "for line in sys.stdin if line.strip()]\" < d > d.txt, with the "
+            "name of a field for FIELD (id)");
+  EXPECT_EQ(command(TextForm::JsonLines, "{\"quote\": \"x\"}"),
+            "python3 -c \"import json,sys; [print(json.loads(line)['quote']) "
+            "for line in sys.stdin if line.strip()]\" < d > d.txt");
   EXPECT_EQ(command(TextForm::Json, "{\"data\": [1]}"),
             "python3 -c \"import json,sys; print(json.load(sys.stdin)['FIELD'])"
             "\" < d > d.txt, with the name of a field for FIELD");

@@ -172,9 +172,9 @@ TEST_F(TokenFileTest, ArraysAreNoTokens) {
   const std::string array = std::string("\x93NUMPY\1\0v\0", 10) +
                             "{'descr': '<u2', 'fortran_order': False}";
   const std::string path = dir.file("a.npy");
-  const std::string hint = "python3 -c \"import numpy; numpy.load('" + path +
-                           "').astype('uint16').tofile('" + path +
-                           ".bin')\", then --data-format=u16";
+  const std::string hint = "python3 -c \"import numpy,sys; numpy.load(sys.argv"
+                           "[1]).astype('uint16').tofile(sys.argv[2])\" " +
+                           path + " " + path + ".bin, then --data-format=u16";
   EXPECT_EQ(failure("a.npy", array),
             "3|a.npy: expects text or tokens, but got a NumPy array|" + hint +
                 "; --data-format=text reads its bytes as they are");
@@ -185,6 +185,9 @@ TEST_F(TokenFileTest, ArraysAreNoTokens) {
       TokenFormat::U32);
   EXPECT_NE(wide.find("expects u32 tokens, but got a NumPy array"), wide.npos);
   EXPECT_NE(wide.find("astype('uint32')"), wide.npos) << wide;
+  const std::string quoted = failure("it's $1.npy", array);
+  EXPECT_NE(quoted.find("\" '" + dir.file("it'\\''s $1.npy' '")), quoted.npos)
+      << quoted;
   EXPECT_EQ(failure("a", std::string("\x89HDF\r\n\x1a\n", 8), TokenFormat::U16),
             "3|a: expects u16 tokens, but got an HDF5 file|write its tokens "
             "alone, ARRAY.astype('uint16').tofile('tokens.bin'), and give "
@@ -218,6 +221,9 @@ TEST_F(TokenFileTest, TokensOfAnotherWidthAreDoubted) {
   std::vector<uint64_t> wide(tokens.begin(), tokens.end());
   EXPECT_EQ(doubts(bytesOf(wide), TokenFormat::U32, 50257),
             halved + "64 bits; write its tokens as u32 first");
+  EXPECT_EQ(doubts(bytesOf(wide), TokenFormat::U16, 50257),
+            ": three of four tokens are 0, as in a file of numbers of 64 bits; "
+            "write its tokens as u16 or u32");
   std::vector<uint16_t> narrow(tokens.begin(), tokens.end());
   EXPECT_EQ(doubts(bytesOf(narrow), TokenFormat::U16, 65536), "");
   EXPECT_EQ(doubts(bytesOf(narrow), TokenFormat::U16, 65537),
