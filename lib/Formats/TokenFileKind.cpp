@@ -26,11 +26,9 @@ static std::string tokensHint(std::string_view head, const std::string &path,
                         header.find("u1'") != header.npos ||
                         header.find("i1'") != header.npos;
   const std::string bits = isNarrow ? "16" : "32";
-  const std::string quoted =
-      path.find_first_of("'\"\\$`") == path.npos ? path : std::string("FILE");
-  return "python3 -c \"import numpy; numpy.load('" + quoted +
-         "').astype('uint" + bits + "').tofile('" + quoted +
-         ".bin')\", then --data-format=u" + bits;
+  return "python3 -c \"import numpy,sys; numpy.load(sys.argv[1]).astype('uint" +
+         bits + "').tofile(sys.argv[2])\" " + shellWord(path) + " " +
+         shellWord(path + ".bin") + ", then --data-format=u" + bits;
 }
 
 /// The way from a file of that kind to tokens.

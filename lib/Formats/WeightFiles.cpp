@@ -155,6 +155,24 @@ findUnreadWeights(const std::string &folder) {
 static constexpr char kSavePretrained[] =
     "save them as model.safetensors: transformers' save_pretrained does";
 
+static constexpr char kSaveFolder[] =
+    "save them as model.safetensors: transformers' AutoModelForCausalLM."
+    "from_pretrained(FOLDER).save_pretrained(FOLDER, safe_serialization=True)";
+
+/// save_file() refuses tensors that share memory, as tied weights do, and
+/// strided ones.
+static std::string saveTorch(const std::string &path) {
+  // nanoGPT and Lightning keep the weights beside the optimizer's state.
+  const bool isCheckpoint =
+      endsWithAny(lowered(path), {".pt", ".pth", ".ckpt"});
+  return std::string("save them as safetensors: safetensors.torch.save_file("
+                     "{k: v.clone().contiguous() for k, v in torch.load(FILE, "
+                     "weights_only=True).items()}, 'model.safetensors')") +
+         (isCheckpoint ? ", with ['model'] or ['state_dict'] before .items() "
+                         "where FILE holds more than weights"
+                       : "");
+}
+
 /// One of several files of the same weights, or their index.
 static bool isPart(const std::string &path) {
   const std::string name = fs::path(path).filename().string();
@@ -178,11 +196,7 @@ static std::string conversionOf(const std::string &path) {
     return "take the model that the file was converted from";
   case WeightForm::Torch:
   case WeightForm::None: // a .bin file
-    if (isPart(path))
-      return kSavePretrained;
-    return "save them as safetensors: safetensors.torch.save_file({k: "
-           "v.clone() for k, v in torch.load(FILE, weights_only=True).items()}"
-           ", 'model.safetensors')";
+    return isPart(path) ? kSaveFolder : saveTorch(path);
   case WeightForm::Other:
     return kSavePretrained;
   }

@@ -123,7 +123,7 @@ void ConfigFields::expectNumber(llvm::StringRef name, double value,
   const double given = take(field->asDouble(), value);
   if (given != value)
     error(name) << "field '" << prefix << name << "': does not support "
-                << feature << " yet: expects " << Json(value).compact()
+                << feature << " yet: expects " << numberText(value)
                 << ", but got " << field->value().compact();
 }
 

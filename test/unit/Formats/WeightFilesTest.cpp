@@ -51,7 +51,10 @@ TEST_F(WeightFilesTest, NamesTell) {
                            "model.ckpt.data-00000-of-00001",
                            "model.onnx",
                            "rust_model.ot",
-                           "weights.npz"}) {
+                           "weights.npz",
+                           "model.safetensors.1",
+                           "model.safetensors.tmp",
+                           "model.safetensors.index.json.bak"}) {
     dir.write(name, "x");
     EXPECT_EQ(found(), std::string(name) + " ");
     fs::remove(dir.file(name));
@@ -73,7 +76,9 @@ TEST_F(WeightFilesTest, ABinFileTellsByItsBytes) {
   dir.write("diffusion.bin", std::string("PK\3\4\0\0\0\0", 8) +
                                  "archive/data.pkl" + std::string(100, '\0'));
   dir.write("tokens.bin", std::string("\1\0\2\0", 4));
-  EXPECT_EQ(found(), "diffusion.bin ");
+  dir.write("weights.pkl", std::string("\x80\2}q\0", 5));
+  dir.write("words.pkl", "words");
+  EXPECT_EQ(found(), "diffusion.bin weights.pkl ");
 }
 
 TEST_F(WeightFilesTest, WhatWeftWroteIsNone) {
@@ -119,15 +124,27 @@ TEST_F(WeightFilesTest, HintsNameTheWayOn) {
                 rest);
   EXPECT_EQ(unreadWeightsHint("m/pytorch_model.bin"),
             "save them as safetensors: safetensors.torch.save_file({k: "
-            "v.clone() for k, v in torch.load(FILE, weights_only=True).items()"
-            "}, 'model.safetensors'); --init-from FILE" +
+            "v.clone().contiguous() for k, v in torch.load(FILE, "
+            "weights_only=True).items()}, 'model.safetensors'); --init-from "
+            "FILE" +
                 rest);
-  for (const char *part : {"m/pytorch_model-00001-of-00002.bin",
-                           "m/pytorch_model.bin.index.json", "m/tf_model.h5"})
+  const std::string nested = unreadWeightsHint("m/ckpt.pt");
+  EXPECT_NE(nested.find("'model.safetensors'), with ['model'] or ['state_dict'"
+                        "] before .items() where FILE holds more than weights; "
+                        "--init-from FILE"),
+            nested.npos)
+      << nested;
+  for (const char *part :
+       {"m/pytorch_model-00001-of-00002.bin", "m/pytorch_model.bin.index.json"})
     EXPECT_EQ(unreadWeightsHint(part),
-              "save them as model.safetensors: transformers' save_pretrained "
-              "does; --init-from FILE" +
+              "save them as model.safetensors: transformers' "
+              "AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained("
+              "FOLDER, safe_serialization=True); --init-from FILE" +
                   rest);
+  EXPECT_EQ(unreadWeightsHint("m/tf_model.h5"),
+            "save them as model.safetensors: transformers' save_pretrained "
+            "does; --init-from FILE" +
+                rest);
   for (const char *left : {"m/model.safetensors.1", "m/model.safetensors.tmp",
                            "m/model.safetensors.index.json.bak"})
     EXPECT_EQ(unreadWeightsHint(left),

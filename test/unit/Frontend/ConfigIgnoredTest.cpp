@@ -66,13 +66,13 @@ TEST_F(ConfigTest, EffectsThatAreNotBuilt) {
   }
   EXPECT_EQ(errorOf(gpt2("\"n_special\": 2")),
             "config.json:3: field 'n_special': does not support special tokens "
-            "beside the vocabulary yet: expects 0.0, but got 2\n");
+            "beside the vocabulary yet: expects 0, but got 2\n");
   EXPECT_EQ(errorOf(llama("\"rope_interleaved\": true")),
             "config.json:4: field 'rope_interleaved': does not support "
             "interleaved rotary positions yet\n");
   EXPECT_EQ(errorOf(llama("\"partial_rotary_factor\": 0.5")),
             "config.json:4: field 'partial_rotary_factor': does not support "
-            "partial rotary positions yet: expects 1.0, but got 0.5\n");
+            "partial rotary positions yet: expects 1, but got 0.5\n");
   EXPECT_EQ(errorOf(llama("\"partial_rotary_factor\": \"all\"")),
             "config.json:4: field 'partial_rotary_factor': expects a number, "
             "but got the string 'all'\n");
