@@ -77,7 +77,11 @@ LaunchHeartbeat::LaunchHeartbeat(RankStage during, RankStage after,
         const char *value = std::getenv(kLaunchVariable);
         return std::string(value ? value : "");
       }()),
-      timeout(timeout), thread([this] { run(); }) {}
+      timeout(timeout) {
+  // From here on the launcher knows the rank, whatever the call does to it.
+  send(during);
+  thread = std::thread([this] { run(); });
+}
 
 LaunchHeartbeat::~LaunchHeartbeat() {
   {
@@ -114,10 +118,10 @@ void LaunchHeartbeat::run() {
   const double most = longestCall(timeout) + std::min(kTurn * rank, kLastTurn);
   std::unique_lock<std::mutex> lock(mutex);
   for (double waited = 0; waited < most; waited += pause) {
-    send(during);
     if (changed.wait_for(lock, std::chrono::duration<double>(pause),
                          [&] { return isOver; }))
       return;
+    send(during);
   }
   giveUp();
 }

@@ -71,7 +71,7 @@ private:
   std::mutex mutex;
   std::condition_variable changed;
   bool isOver = false;
-  std::thread thread; // the last member: it uses the others
+  std::thread thread; // starts last: it uses the others
 };
 
 } // namespace weft
