@@ -53,8 +53,6 @@ def main(profile, schedule, trace, metrics):
     measured = sum(e["compute_ms"] for e in steps) * 1e3
     within = profile["steps"] * profile["step_us"]
     assert 0.5 * measured <= within <= 1.01 * measured, (within, measured)
-    times = {row["name"]: row["us"] for row in profile["programs"]}
-    assert isclose(within, times["denominators"] + times["micro"] + times["apply"], rel_tol=1e-6), times
 
 
 if __name__ == "__main__":
