@@ -20,6 +20,7 @@ COMMON = {"model_type": "gpt2", "activation_function": "gelu_new", "resid_pdrop"
 # Rows and tokens of a micro-step behind each.
 MODELS = {
     "gpt2-124m": (dict(COMMON, vocab_size=50257, n_positions=1024, n_embd=768, n_layer=12, n_head=12), 1, 64),
+    "gpt2-mini": (dict(COMMON, vocab_size=256, n_positions=256, n_embd=128, n_layer=4, n_head=4), 8, 128),
     "6-layers": (dict(COMMON, vocab_size=256, n_positions=256, n_embd=384, n_layer=6, n_head=6), 4, 128),
     "tiny": (dict(COMMON, vocab_size=256, n_positions=64, n_embd=32, n_layer=2, n_head=2), 1, 16),
 }
