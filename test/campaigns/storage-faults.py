@@ -6,7 +6,8 @@ Three scenarios: a run from the beginning, one that continues, and one that cont
 recorded once; then every call that concerns its folder is a case: it fails with an error that it may have, once or from
 then on, does half of a write, or the process is killed before it. After each case
 
-- the exit code is 0 or 8 (0 where the error is one to live with), with a message;
+- the exit code is 0 or 8 (0 where the error is one to live with), 4 if the call had no
+  memory, with a message;
 - every checkpoint that was there or that the run reported is whole, but for those that --keep may remove;
 - every directory with the name of a step is whole, and nothing whole is called damaged;
 - the log shows write, fsync, rename and fsync of the folder in this order;
@@ -241,9 +242,10 @@ def check_end(scenario, finished):
 
 def check(case, result, before, deep):
     scenario, _, call, mode, error = case
-    if result.returncode not in ([-9] if mode == "kill" else [0, 8]):
+    failure = 4 if error == E.ENOMEM else 8
+    if result.returncode not in ([-9] if mode == "kill" else [0, failure]):
         return f"exit {result.returncode}"
-    if result.returncode == 8 and not re.search(r"weft: error: \S+: ", result.stderr):
+    if result.returncode == failure and not re.search(r"weft: error: \S+: ", result.stderr):
         return "no message"
     if (call, mode, error) in HARMLESS and result.returncode != 0:
         return f"exit {result.returncode} for an error to live with"
