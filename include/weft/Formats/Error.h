@@ -166,8 +166,8 @@ inline Error storageError(std::string message) {
 
 /// "no such file or directory": the text of an errno value, lower case.
 std::string errnoText(int number);
-/// `WHAT: ERRNO TEXT`, for a system call that failed. During WHAT memory ran out
-/// (exit 4) if the call had none.
+/// `WHAT: ERRNO TEXT`, for a system call that failed. During WHAT memory ran
+/// out (exit 4) if the call had none.
 Error systemError(ExitCode code, const std::string &what, int number);
 
 /// The result of a system call, made again while signals interrupt it.

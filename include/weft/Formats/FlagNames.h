@@ -38,7 +38,8 @@ struct ForeignName {
   /// "precision=bf16"; of a command, the command line behind "weft". "" if weft
   /// has none.
   const char *answer;
-  /// The difference; without an answer, why there is none or what to do instead.
+  /// The difference; without an answer, why there is none or what to do
+  /// instead.
   const char *text = "";
 };
 

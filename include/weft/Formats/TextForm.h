@@ -20,10 +20,10 @@ enum class TextForm { Plain, Json, JsonLines, Csv, Tsv, Utf16, Utf32 };
 /// Bytes of a file that guessTextForm() looks at.
 constexpr int64_t kTextFormBytes = 64 << 10;
 
-/// By the first bytes `head` of a file of `wholeSize` bytes, or by the ending of
-/// the name (.json, .jsonl, .ndjson, .csv, .tsv). They are JSON if nothing in
-/// them contradicts it and the first letter is a brace or a bracket. CSV is known
-/// by its name alone: a text may have commas.
+/// By the first bytes `head` of a file of `wholeSize` bytes, or by the ending
+/// of the name (.json, .jsonl, .ndjson, .csv, .tsv). They are JSON if nothing
+/// in them contradicts it and the first letter is a brace or a bracket. CSV is
+/// known by its name alone: a text may have commas.
 TextForm guessTextForm(std::string_view head, int64_t wholeSize,
                        std::string_view name);
 
@@ -35,8 +35,8 @@ std::string_view withoutMark(std::string_view text);
 
 /// A command that makes plain text of the file `path`: of a field with a usual
 /// name, such as `text`, or of the only one that holds texts. Else the command
-/// has FIELD in its place, and the fields follow. "" where no command of one line
-/// does.
+/// has FIELD in its place, and the fields follow. "" where no command of one
+/// line does.
 std::string textCommand(TextForm form, std::string_view head,
                         const std::string &path);
 
