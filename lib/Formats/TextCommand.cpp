@@ -26,7 +26,8 @@ std::string shellWord(const std::string &path) {
 // Fields
 //===----------------------------------------------------------------------===//
 
-static constexpr char kPlaceholder[] = "FIELD";
+/// Stands in a command for the name of a field that the user has to choose.
+static constexpr char kAnyField[] = "FIELD";
 
 /// A name that stands between single quotes in Python and double ones in a
 /// shell as it is.
@@ -38,25 +39,24 @@ static bool isPlainName(const std::string &name) {
 }
 
 /// The field that holds the text, by its usual names or because there is no
-/// other; else a placeholder.
+/// other; else kAnyField.
 static std::string chooseField(const std::vector<std::string> &fields,
                                bool hasOthers = false) {
   for (const char *usual :
        {"text", "content", "body", "document", "article", "story"})
     if (std::find(fields.begin(), fields.end(), usual) != fields.end())
       return usual;
-  return fields.size() == 1 && !hasOthers && isPlainName(fields[0])
-             ? fields[0]
-             : kPlaceholder;
+  return fields.size() == 1 && !hasOthers && isPlainName(fields[0]) ? fields[0]
+                                                                    : kAnyField;
 }
 
-/// Lists the fields that may stand for the placeholder of a command.
-static std::string placeholderNote(const std::vector<std::string> &fields) {
+/// Lists the fields of which one takes the place of kAnyField.
+static std::string fieldsNote(const std::vector<std::string> &fields) {
   constexpr size_t most = 8;
   std::string names;
   for (size_t i = 0; i < std::min(most, fields.size()); ++i)
     names += (i > 0 ? ", " : "") + fields[i];
-  return std::string(", with the name of a field for ") + kPlaceholder +
+  return std::string(", with the name of a field for ") + kAnyField +
          (names.empty() ? "" : " (" + names + ")");
 }
 
@@ -91,7 +91,7 @@ public:
 
 private:
   /// A Python command that reads the file with `module`; `fields` are listed if
-  /// `field` is the placeholder.
+  /// `field` is kAnyField.
   std::string python(const char *module, const std::string &body,
                      const std::string &field,
                      const std::vector<std::string> &fields) const;
@@ -108,7 +108,7 @@ CommandWriter::python(const char *module, const std::string &body,
   return std::string("python3 -c \"import ") + module + ",sys; " +
          (isMarked ? "sys.stdin.reconfigure(encoding='utf-8-sig'); " : "") +
          body + "\" < " + files +
-         (field == kPlaceholder ? placeholderNote(fields) : "");
+         (field == kAnyField ? fieldsNote(fields) : "");
 }
 
 std::string CommandWriter::table(char separator) const {

@@ -77,7 +77,7 @@ public:
   /// Whether the member depends on exactly the dimensions not reduced.
   bool isReducedLevel(mlir::Value member) const;
 
-  /// Lets the rows of what is read from `base`, or of the member `base` where
+  /// Lets the rows that are read from `base`, or of the member `base` where
   /// it is written, begin `pitch` elements apart instead of `columns`. False if
   /// they are not read or written row by row.
   bool spreadReads(mlir::Value base, int64_t columns, int64_t pitch);
