@@ -15,8 +15,9 @@ namespace weft {
 static constexpr int64_t kHeadBytes = 4096;
 
 static constexpr char kSaveTorch[] =
-    "save it as safetensors: safetensors.torch.save_file(torch.load(FILE, "
-    "weights_only=True), 'model.safetensors')";
+    "save it as safetensors: safetensors.torch.save_file({k: v.clone()."
+    "contiguous() for k, v in torch.load(FILE, weights_only=True).items()}, "
+    "'model.safetensors')";
 static constexpr char kUnpack[] = "unpack it first";
 
 namespace {

@@ -70,8 +70,9 @@ TEST(FileKind, WeightsSayWhatTheyAre) {
         SafetensorsFile::parse(bytesOf(text), int64_t(text.size()), "m"));
   };
   const std::string hint =
-      "|save it as safetensors: safetensors.torch.save_file(torch.load(FILE, "
-      "weights_only=True), 'model.safetensors')";
+      "|save it as safetensors: safetensors.torch.save_file({k: v.clone()."
+      "contiguous() for k, v in torch.load(FILE, weights_only=True).items()}, "
+      "'model.safetensors')";
   EXPECT_EQ(errorFor(kTorch),
             "3|m: expects a safetensors file, but got a PyTorch file (zip)" +
                 hint);
