@@ -87,10 +87,13 @@ private:
 /// done.
 using Prepare = std::function<std::function<void()>()>;
 
-/// A node of a graph.
+struct Event;
+
+/// A node of a graph: work, or an external event that it records or waits for.
 struct GraphNode {
   Prepare prepare;
   std::vector<size_t> after;
+  Event *records = nullptr, *waits = nullptr;
 };
 
 struct Graph {
@@ -127,6 +130,9 @@ struct GraphExec {
   OperationRef last; // of its last launch
 };
 
+Handles<Event> &events();
+/// The work of an event's record: notes the time in `event.time`.
+std::function<void()> recordTime(Event &event);
 /// The stream of a handle; null if it is none.
 Stream *findStream(CUstream handle);
 Handles<Stream> &streams();
@@ -136,6 +142,8 @@ Queue &queue();
 
 /// Adds work to a stream, or to the graph that it is captured into.
 CUresult enqueue(Stream &stream, Prepare prepare);
+/// The same for a node of an external event, of a stream that captures.
+CUresult enqueueNode(Stream &stream, GraphNode node);
 /// Adds work that is the same each time.
 CUresult enqueueWork(Stream &stream, std::function<void()> run);
 /// Adds work to a stream that does not capture.

@@ -42,6 +42,28 @@ static void closeCapture(const std::shared_ptr<Capture> &capture) {
     }
 }
 
+/// Whether the program has not given back an event of a node.
+static bool hasEvents(const Graph &graph) {
+  return std::all_of(graph.nodes.begin(), graph.nodes.end(),
+                     [](const GraphNode &node) {
+                       return (!node.records || events().has(node.records)) &&
+                              (!node.waits || events().has(node.waits));
+                     });
+}
+
+/// A node waits for the record of its event that was launched last before the
+/// graph was.
+static OperationRef addNode(const GraphNode &node,
+                            std::vector<OperationRef> after) {
+  if (node.waits && node.waits->operation)
+    after.push_back(node.waits->operation);
+  if (node.waits)
+    return queue().add([] {}, after);
+  if (!node.records)
+    return queue().add(node.prepare(), after);
+  return queue().add(recordTime(*node.records), after);
+}
+
 /// Adds the nodes, which wait for `first`; gives the last ones.
 static std::vector<OperationRef>
 addNodes(const Graph &graph, const std::vector<OperationRef> &first) {
@@ -53,9 +75,13 @@ addNodes(const Graph &graph, const std::vector<OperationRef> &first) {
       after.push_back(added[other]);
       hasNext[other] = true;
     }
-    added.push_back(
-        queue().add(node.prepare(), node.after.empty() ? first : after));
+    added.push_back(addNode(node, node.after.empty() ? first : after));
   }
+  for (size_t i = 0; i < added.size(); ++i)
+    if (Event *recorded = graph.nodes[i].records) {
+      recorded->operation = added[i];
+      recorded->capture = nullptr;
+    }
   for (size_t i = 0; i < added.size(); ++i)
     if (!hasNext[i])
       ends.push_back(added[i]);
@@ -134,6 +160,8 @@ CUresult cuGraphLaunch(CUgraphExec handle, CUstream streamHandle) {
   if (stream->capture)
     return refuse(CUDA_ERROR_NOT_SUPPORTED, "a graph inside of a graph");
   auto *executable = reinterpret_cast<GraphExec *>(handle);
+  if (!hasEvents(executable->graph))
+    return refuse(CUDA_ERROR_INVALID_HANDLE, "an event of a node is gone");
   OperationRef start = addOperation(*stream, [] {});
   if (executable->last) // two launches of one do not overlap
     start = queue().add([] {}, {start, executable->last});

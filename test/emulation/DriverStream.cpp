@@ -15,7 +15,7 @@ Handles<Stream> &streams() {
   return *all;
 }
 
-static Handles<Event> &events() {
+Handles<Event> &events() {
   static auto *all = new Handles<Event>;
   return *all;
 }
@@ -91,20 +91,20 @@ OperationRef addOperation(Stream &stream, std::function<void()> run) {
   return operation;
 }
 
-static size_t addNode(Stream &stream, Prepare prepare) {
+CUresult enqueueNode(Stream &stream, GraphNode node) {
+  if (stream.capture->isInvalid)
+    return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
   std::vector<GraphNode> &nodes = stream.capture->graph.nodes;
-  nodes.push_back({std::move(prepare), stream.lastNodes});
+  node.after = stream.lastNodes;
+  nodes.push_back(std::move(node));
   stream.lastNodes = {nodes.size() - 1};
-  return nodes.size() - 1;
+  return CUDA_SUCCESS;
 }
 
 CUresult enqueue(Stream &stream, Prepare prepare) {
-  if (stream.capture && stream.capture->isInvalid)
-    return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
   if (stream.capture)
-    addNode(stream, std::move(prepare));
-  else
-    addOperation(stream, prepare());
+    return enqueueNode(stream, {std::move(prepare), {}});
+  addOperation(stream, prepare());
   return CUDA_SUCCESS;
 }
 
@@ -252,6 +252,14 @@ CUresult cuEventDestroy(CUevent handle) {
   return CUDA_SUCCESS;
 }
 
+namespace weft::emulation {
+std::function<void()> recordTime(Event &event) {
+  auto time = std::make_shared<double>(0);
+  event.time = time;
+  return [time] { *time = nowInMilliseconds(); };
+}
+} // namespace weft::emulation
+
 CUresult cuEventRecord(CUevent handle, CUstream streamHandle) {
   WEFT_ENTER("cuEventRecord", Needs::Context);
   Stream *stream = findStream(streamHandle);
@@ -263,11 +271,21 @@ CUresult cuEventRecord(CUevent handle, CUstream streamHandle) {
     event->nodes = stream->lastNodes;
     return CUDA_SUCCESS;
   }
-  auto time = std::make_shared<double>(0);
-  event->time = time;
-  event->operation =
-      addOperation(*stream, [time] { *time = nowInMilliseconds(); });
+  event->operation = addOperation(*stream, recordTime(*event));
   return CUDA_SUCCESS;
+}
+
+CUresult cuEventRecordWithFlags(CUevent handle, CUstream streamHandle,
+                                unsigned flags) {
+  WEFT_ENTER("cuEventRecordWithFlags", Needs::Context);
+  Stream *stream = findStream(streamHandle);
+  Event *event = findEvent(handle);
+  if (!stream || !event)
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (flags != CU_EVENT_RECORD_EXTERNAL || !stream->capture)
+    return refuse(CUDA_ERROR_INVALID_VALUE,
+                  "expects an external record in a capture");
+  return enqueueNode(*stream, {{}, {}, event});
 }
 
 CUresult cuEventSynchronize(CUevent handle) {
@@ -327,6 +345,11 @@ CUresult cuStreamWaitEvent(CUstream streamHandle, CUevent handle,
   Event *event = findEvent(handle);
   if (!stream || !event)
     return CUDA_ERROR_INVALID_HANDLE;
+  if (flags == CU_EVENT_WAIT_EXTERNAL && stream->capture)
+    return enqueueNode(*stream, {{}, {}, nullptr, event});
+  if (flags != 0)
+    return refuse(CUDA_ERROR_INVALID_VALUE,
+                  "expects an external wait in a capture");
   if (event->capture)
     return joinCapture(*stream, *event);
   if (stream->capture && event->operation) {

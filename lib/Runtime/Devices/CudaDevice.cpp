@@ -109,17 +109,39 @@ Status CudaDevice::allocateArena() {
   return tooLittle(error.message() + ": ", free, total);
 }
 
+Status CudaDevice::makeEvents(int64_t count) {
+  auto make = [&](CudaEvent &event) {
+    auto made = makeEvent(cuda);
+    if (!made)
+      return Status(made.takeError());
+    event = std::move(*made);
+    return Status::success();
+  };
+  events.resize(size_t(count));
+  for (EventPair &pair : events) {
+    if (Status s = make(pair.event); !s)
+      return s;
+    if (Status s = make(pair.edge); !s)
+      return s;
+  }
+  joins.resize(streams.size());
+  for (CudaEvent &join : joins)
+    if (Status s = make(join); !s)
+      return s;
+  return make(fork);
+}
+
 /// As many streams and events as the commands name.
 Status CudaDevice::makeQueues() {
   int64_t numStreams = 1, numEvents = 0;
   for (int32_t p = 0; p < executable.numPrograms; ++p) {
     const WeftProgram &program = executable.programs[p];
-    for (int32_t i = 0; i < program.numCommands; ++i)
-      if (const WeftTransferRecord *record =
-              findTransfer(program.commands[i])) {
-        numStreams = std::max(numStreams, record->stream + 1);
+    for (int32_t i = 0; i < program.numCommands; ++i) {
+      const WeftCommand &command = program.commands[i];
+      numStreams = std::max(numStreams, streamOf(command) + 1);
+      if (const WeftTransferRecord *record = findTransfer(command))
         numEvents = std::max(numEvents, record->event + 1);
-      }
+    }
   }
   for (int64_t i = 0; i < numStreams; ++i) {
     auto stream = makeStream(cuda);
@@ -127,13 +149,7 @@ Status CudaDevice::makeQueues() {
       return stream.takeError();
     streams.push_back(std::move(*stream));
   }
-  for (int64_t i = 0; i < numEvents; ++i) {
-    auto event = makeEvent(cuda);
-    if (!event)
-      return event.takeError();
-    events.push_back(std::move(*event));
-  }
-  return Status::success();
+  return makeEvents(numEvents);
 }
 
 Status CudaDevice::allocate() {
@@ -188,6 +204,7 @@ CudaDevice::open(const CudaDriver &driver, const WeftExecutable &executable,
                  const DeviceOptions &options) {
   std::shared_ptr<CudaDevice> made(new CudaDevice(driver, executable, options));
   made->constants = CudaConstants(executable);
+  made->regions = CudaRegions(executable);
   made->allBytes =
       made->constants.bytes().empty()
           ? executable.arenaBytes

@@ -86,21 +86,22 @@ Error CudaDevice::inCommand(Error error, const WeftCommand &command) {
       .hint(error.hintText());
 }
 
+Status CudaDevice::runEvent(const WeftCommand &command,
+                            const WeftTransferRecord &record) {
+  const CUevent event = events[size_t(record.event)].event.get();
+  return command.kind == WEFT_RECORD
+             ? cuda.cuEventRecord(event, stream())
+             : cuda.cuStreamWaitEvent(stream(), event, 0u);
+}
+
 /// Copies from or to the host, and events.
 Status CudaDevice::transfer(const WeftCommand &command) {
+  if (command.kind == WEFT_UPLOAD)
+    return ports->upload(arena.get(), stream());
+  if (command.kind == WEFT_READBACK)
+    return ports->readBack(arena.get(), stream());
   const WeftTransferRecord &record = *findTransfer(command);
-  const CUstream queue = streams[size_t(record.stream)].get();
-  switch (command.kind) {
-  case WEFT_UPLOAD:
-    return ports->upload(arena.get(), queue);
-  case WEFT_READBACK:
-    return ports->readBack(arena.get(), queue);
-  case WEFT_RECORD:
-    return cuda.cuEventRecord(events[size_t(record.event)].get(), queue);
-  default:
-    return cuda.cuStreamWaitEvent(queue, events[size_t(record.event)].get(),
-                                  0u);
-  }
+  return captures ? captureEvent(command, record) : runEvent(command, record);
 }
 
 Status CudaDevice::launchCommand(WeftContext &context,
@@ -135,8 +136,11 @@ Status CudaDevice::launchAll(WeftContext &context, const Commands &commands) {
   for (int32_t i = commands.begin; i < commands.end; ++i) {
     const WeftCommand &command = commands.program.commands[i];
     ranges.moveTo(command.scope);
-    if (Status s = launchCommand(context, command, buffers); !s)
-      return s;
+    currentStream = size_t(streamOf(command));
+    Status launched = launchCommand(context, command, buffers);
+    currentStream = 0;
+    if (!launched)
+      return launched;
     buffers += command.numBuffers;
   }
   ranges.moveTo(nullptr);
@@ -151,90 +155,18 @@ int32_t CudaDevice::Commands::countBuffers() const {
 }
 
 //===----------------------------------------------------------------------===//
-// Recordings
-//===----------------------------------------------------------------------===//
-
-/// The recording whose flags are what the inputs hold now, or null.
-CudaDevice::Recording *CudaDevice::findRecording(const Commands &commands) {
-  for (Recording &recording :
-       recordings[&commands.program.commands[commands.begin]]) {
-    bool isSame = true;
-    for (const CudaFlag &flag : recording.flags)
-      isSame = isSame && std::memcmp(ports->inputAt(flag.offset), &flag.value,
-                                     sizeof flag.value) == 0;
-    if (isSame)
-      return &recording;
-  }
-  return nullptr;
-}
-
-Status CudaDevice::record(WeftContext &context, const Commands &commands,
-                          Recording &recording) {
-  if (Status s = cuda.cuStreamBeginCapture_v2(
-          stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-      !s)
-    return s;
-  Status launched = launchAll(context, commands);
-  CUgraph graph = nullptr;
-  Status ended = cuda.cuStreamEndCapture(stream(), &graph);
-  CudaGraph owned;
-  if (graph)
-    owned = CudaGraph(cuda.driver(), graph);
-  if (!launched)
-    return launched;
-  if (!ended)
-    return ended;
-  CUgraphExec exec = nullptr;
-  if (Status s = cuda.cuGraphInstantiateWithFlags(&exec, graph, 0ull); !s)
-    return s;
-  recording.graph = CudaGraphExec(cuda.driver(), exec);
-  return Status::success();
-}
-
-/// The first run makes what routines keep; a second one like it is recorded.
-Status CudaDevice::launchRecorded(WeftContext &context,
-                                  const Commands &commands) {
-  flags.clear();
-  if (!options.graphs)
-    return launchAll(context, commands);
-  Recording *recording = findRecording(commands);
-  if (!recording) {
-    if (Status s = launchAll(context, commands); !s)
-      return s;
-    recordings[&commands.program.commands[commands.begin]].push_back(
-        {flags, {}});
-    return Status::success();
-  }
-  if (!recording->graph)
-    if (Status s = record(context, commands, *recording); !s)
-      return s;
-  return cuda.cuGraphLaunch(recording->graph.get(), stream());
-}
-
-//===----------------------------------------------------------------------===//
 // Runs
 //===----------------------------------------------------------------------===//
 
-/// Copies and events go to their streams by themselves, and what stands between
-/// two of them as a whole.
 Status CudaDevice::launchProgram(WeftContext &context,
                                  const WeftProgram &program) {
   Commands next = {program, 0, 0, context.resolve(program).data()};
-  auto isWork = [&](int32_t i) {
-    return i < program.numCommands && !isTransfer(program.commands[i].kind);
-  };
-  while (next.begin < program.numCommands) {
-    next.end = next.begin + 1;
-    if (isWork(next.begin)) {
-      while (isWork(next.end))
-        ++next.end;
-      if (Status s = launchRecorded(context, next); !s)
-        return s;
-    } else if (Status s = launchAll(context, next); !s) {
+  for (const CudaRegion &region : regions.of(program)) {
+    next.begin = region.begin;
+    next.end = region.end;
+    if (Status s = launchRegion(context, next, region); !s)
       return s;
-    }
     next.buffers += next.countBuffers();
-    next.begin = next.end;
   }
   return Status::success();
 }

@@ -18,11 +18,6 @@ static int64_t nowNs() {
       .count();
 }
 
-static size_t streamOf(const WeftCommand &command) {
-  const WeftTransferRecord *transfer = findTransfer(command);
-  return transfer ? size_t(transfer->stream) : 0;
-}
-
 namespace {
 /// Marks in streams: one at the start of each, one behind each command.
 class Marks {
@@ -59,7 +54,7 @@ public:
           !s)
         return s;
       const int64_t ns = std::llround(double(ms) * 1e6);
-      const size_t stream = streamOf(command);
+      const size_t stream = size_t(streamOf(command));
       int64_t &begin = passed[stream];
       context.traceHook(
           {&program, &command, startNs + begin, ns, int64_t(stream)});
@@ -85,7 +80,9 @@ Status CudaDevice::runWatched(WeftContext &context, const Commands &command) {
   const WeftCommand &done = command.program.commands[command.begin];
   if (!context.checkHook || (isTransfer(done.kind) && done.kind != WEFT_UPLOAD))
     return Status::success();
-  if (Status s = cuda.cuStreamSynchronize(streams[streamOf(done)].get()); !s)
+  if (Status s =
+          cuda.cuStreamSynchronize(streams[size_t(streamOf(done))].get());
+      !s)
     return inCommand(s.takeError(), done);
   if (context.checkHook(command.program, done, command.buffers))
     return Status::success();
@@ -102,7 +99,7 @@ Status CudaDevice::launchWatched(WeftContext &context,
     const WeftCommand &command = program.commands[i];
     if (Status s = runWatched(context, {program, i, i + 1, buffers}); !s)
       return s;
-    if (Status s = marks.add(streamOf(command)); !s)
+    if (Status s = marks.add(size_t(streamOf(command))); !s)
       return s;
     buffers += command.numBuffers;
   }

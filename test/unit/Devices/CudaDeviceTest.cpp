@@ -176,10 +176,12 @@ TEST_F(CudaDeviceTest, RunsTheSameWithAndWithoutGraphs) {
     EXPECT_EQ(fake.count("cuModuleLoadData"), 2);
     for (float flag : {0, 1, 1, 0, 1, 0, 0})
       ASSERT_TRUE(run(flag + 0.25f, flag));
-    // Copies of inputs, work, copies of outputs; a recording for each value of
-    // the flag in the second, made in its second run.
-    EXPECT_EQ(fake.count("cuGraphInstantiateWithFlags"), graphs ? 4 : 0);
-    EXPECT_EQ(fake.count("cuGraphLaunch"), graphs ? 6 + 5 + 6 : 0);
+    // A graph for each value of the flag, recorded in its second run; one
+    // launch for a run.
+    EXPECT_EQ(fake.count("cuGraphInstantiateWithFlags"), graphs ? 2 : 0);
+    EXPECT_EQ(fake.count("cuGraphLaunch"), graphs ? 5 : 0);
+    // Inputs have been copied, in both graphs.
+    EXPECT_EQ(fake.count("cuEventRecordWithFlags"), graphs ? 2 : 0);
     EXPECT_EQ(fake.count("cuFuncSetAttribute"), 1);
     context.reset();
     EXPECT_EQ(fake.leaks(), "");

@@ -192,6 +192,9 @@ static void addStreams(CudaDriver &table) {
   table.cuEventRecord = [](CUevent, CUstream) {
     return enter("cuEventRecord");
   };
+  table.cuEventRecordWithFlags = [](CUevent, CUstream, unsigned) {
+    return enter("cuEventRecordWithFlags");
+  };
   table.cuEventSynchronize = [](CUevent) {
     return enter("cuEventSynchronize");
   };

@@ -265,6 +265,67 @@ TEST(Driver, GraphsRunAgain) {
   EXPECT_OK(cuStreamDestroy(other));
 }
 
+/// What another stream reads after each of two launches of a graph that adds 1
+/// to x, records an event, and after that adds 1 again.
+std::string runExternalEvents(bool waits) {
+  Program program;
+  CUstream other;
+  CUevent added, read;
+  CUgraph graph;
+  CUgraphExec executable;
+  EXPECT_OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+  for (CUevent *event : {&added, &read})
+    EXPECT_OK(cuEventCreate(event, CU_EVENT_DISABLE_TIMING));
+  EXPECT_OK(cuMemsetD8Async(program.x, 0, 256, program.stream));
+  EXPECT_OK(cuStreamSynchronize(program.stream));
+  EXPECT_OK(cuStreamBeginCapture(program.stream,
+                                 CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+  EXPECT_OK(cuStreamWaitEvent(program.stream, read, CU_EVENT_WAIT_EXTERNAL));
+  EXPECT_OK(program.launchAdd(program.x, program.x, 1));
+  EXPECT_OK(
+      cuEventRecordWithFlags(added, program.stream, CU_EVENT_RECORD_EXTERNAL));
+  EXPECT_OK(cuStreamEndCapture(program.stream, &graph));
+  EXPECT_OK(cuGraphInstantiate(&executable, graph, 0));
+  std::string result;
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_OK(cuGraphLaunch(executable, program.stream));
+    if (waits)
+      EXPECT_OK(cuStreamWaitEvent(other, added, 0));
+    EXPECT_OK(cuMemcpyDtoHAsync(program.host + i, program.x, 4, other));
+    if (waits)
+      EXPECT_OK(cuEventRecord(read, other));
+  }
+  EXPECT_OK(cuStreamSynchronize(other));
+  EXPECT_OK(cuStreamSynchronize(program.stream));
+  result = std::to_string(int(program.host[0])) + " " +
+           std::to_string(int(program.host[1]));
+  EXPECT_OK(cuEventDestroy(added));
+  EXPECT_EQ(cuGraphLaunch(executable, program.stream),
+            CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_OK(cuEventDestroy(read));
+  EXPECT_OK(cuGraphExecDestroy(executable));
+  EXPECT_OK(cuGraphDestroy(graph));
+  EXPECT_OK(cuStreamDestroy(other));
+  return result;
+}
+
+#define EXPECT_EXTERNAL(seed, waits, result)                                   \
+  EXPECT_EXIT(                                                                 \
+      {                                                                        \
+        setenv("WEFT_EMULATION_SEED", std::to_string(seed).c_str(), 1);        \
+        std::fprintf(stderr, "reads %s", runExternalEvents(waits).c_str());    \
+        _exit(testing::Test::HasFailure());                                    \
+      },                                                                       \
+      testing::ExitedWithCode(0), "reads " result)
+
+TEST(Driver, ExternalEventsOrderGraphsAndStreams) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (int seed = 0; seed < 8; ++seed)
+    EXPECT_EXTERNAL(seed, true, "1 2");
+  EXPECT_EXTERNAL(0, false, "1 2");
+  EXPECT_EXTERNAL(2, false, "0 0");
+}
+
 TEST(Driver, CapturesThatCannotBe) {
   Program program;
   CUgraph graph;
@@ -285,6 +346,11 @@ TEST(Driver, CapturesThatCannotBe) {
   CUevent event;
   EXPECT_OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
   EXPECT_OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+  // External events are of captures alone.
+  EXPECT_EQ(cuEventRecordWithFlags(event, other, CU_EVENT_RECORD_EXTERNAL),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuStreamWaitEvent(other, event, CU_EVENT_WAIT_EXTERNAL),
+            CUDA_ERROR_INVALID_VALUE);
   EXPECT_OK(
       cuStreamBeginCapture(program.stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
   EXPECT_OK(cuEventRecord(event, program.stream));

@@ -1,9 +1,9 @@
 //===- CudaDevice.h - A CUDA device of this machine -------------*- C++ -*-===//
 //
-// Commands of a program are given to their streams in their order. Those that
-// compute, one behind the other, are recorded as a graph when they repeat an
-// earlier run, and launched as a whole from then on; the commands of both are
-// the same, and so are the bits. Copies and events between them stay outside.
+// The device gives commands of a program to their streams in order. When a
+// region of commands (CudaRegions.h) runs again with the same flags, the device
+// records it as a graph over all of its streams, and launches that graph from
+// then on. Both ways run the same commands, so their results are equal bitwise.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +14,10 @@
 #include "weft/Runtime/Devices/CudaImages.h"
 #include "weft/Runtime/Devices/CudaPorts.h"
 #include "weft/Runtime/Devices/CudaRanges.h"
+#include "weft/Runtime/Devices/CudaRegions.h"
 #include "weft/Runtime/Devices/CudaTransfers.h"
 #include "weft/Runtime/Devices/Device.h"
+#include "weft/Runtime/Execute/Transfers.h"
 
 #include <optional>
 
@@ -73,8 +75,8 @@ public:
 
   //===- For the routines of commands (Launch.h) --------------------------===//
 
-  /// That of commands that compute.
-  CUstream stream() const { return streams.front().get(); }
+  /// The stream of the running command; stream 0 between commands.
+  CUstream stream() const { return streams[currentStream].get(); }
   const CudaChip &chipOf() const { return chip; }
   Status launch(const char *name, const LaunchShape &shape, void **arguments);
   Status copy(void *to, const void *from, int64_t bytes);
@@ -97,10 +99,16 @@ private:
 
     int32_t countBuffers() const;
   };
-  /// A run of commands with certain flags: a graph from its second time on.
+  /// A region with certain flags: a graph from its second run on.
   struct Recording {
     std::vector<CudaFlag> flags;
     CudaGraphExec graph;
+  };
+  /// The handles of an event of the plan: one is recorded and waited for by
+  /// streams and by nodes of graphs, the other is an edge while a stream is
+  /// captured.
+  struct EventPair {
+    CudaEvent event, edge;
   };
 
   CudaDevice(const CudaDriver &driver, const WeftExecutable &executable,
@@ -121,21 +129,33 @@ private:
   Status findKernels();
 
   Status makeQueues();
+  Status makeEvents(int64_t count);
 
   // CudaRun.cpp
   /// What went wrong, with the command that it went wrong in.
   static Error inCommand(Error error, const WeftCommand &command);
+  Status runEvent(const WeftCommand &command, const WeftTransferRecord &record);
   Status transfer(const WeftCommand &command);
   Status launchCommand(WeftContext &context, const WeftCommand &command,
                        void *const *buffers);
   Status launchAll(WeftContext &context, const Commands &commands);
-  Status launchRecorded(WeftContext &context, const Commands &commands);
   Status launchProgram(WeftContext &context, const WeftProgram &program);
-  Status record(WeftContext &context, const Commands &commands,
-                Recording &recording);
-  Recording *findRecording(const Commands &commands);
   Status startProgram(WeftContext &context, const WeftProgram &program);
   bool leave(WeftContext &context, Status status);
+
+  // CudaRecord.cpp
+  Status captureEvent(const WeftCommand &command,
+                      const WeftTransferRecord &record);
+  Status forkTo(const std::vector<int64_t> &sideStreams);
+  Status joinFrom(const std::vector<int64_t> &sideStreams);
+  Status capture(WeftContext &context, const Commands &commands,
+                 const CudaRegion &region);
+  Status record(WeftContext &context, const Commands &commands,
+                const CudaRegion &region, Recording &recording);
+  Recording *findRecording(const Commands &commands);
+  Status launchGraph(const Recording &recording, const CudaRegion &region);
+  Status launchRegion(WeftContext &context, const Commands &commands,
+                      const CudaRegion &region);
 
   // CudaWatch.cpp
   Status launchWatched(WeftContext &context, const WeftProgram &program);
@@ -154,13 +174,18 @@ private:
   CudaPrimaryContext context;
   CudaMemory arena;
   std::vector<CudaStream> streams; // the first one computes
-  std::vector<CudaEvent> events;
+  std::vector<EventPair> events;
+  CudaEvent fork;               // of launches that use side streams
+  std::vector<CudaEvent> joins; // by stream
   std::optional<CudaTransfers> transfers;
   std::optional<CudaPorts> ports;
   std::optional<CudaImages> images;
   std::unordered_map<const WeftDeviceKernel *, CUfunction> kernels;
   /// By the first of the commands.
   std::unordered_map<const WeftCommand *, std::vector<Recording>> recordings;
+  CudaRegions regions;
+  size_t currentStream = 0;
+  bool captures = false;                // streams become a graph
   bool rehearses = false;               // routines launch nothing
   const WeftProgram *current = nullptr; // in this run
   std::vector<CudaFlag> flags;          // that its commands asked for

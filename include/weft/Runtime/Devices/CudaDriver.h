@@ -41,6 +41,7 @@
   X(cuEventCreate)                                                             \
   X(cuEventDestroy_v2)                                                         \
   X(cuEventRecord)                                                             \
+  X(cuEventRecordWithFlags)                                                    \
   X(cuEventSynchronize)                                                        \
   X(cuEventElapsedTime_v2)                                                     \
   X(cuModuleLoadData)                                                          \
