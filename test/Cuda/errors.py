@@ -9,8 +9,8 @@ calls that it makes. Then, in a run for each, calls of each entry point fail, by
 --calls the first, the middle and the last one (three, the default), one of these
 in turn (some), or every one: the program ends with exit 4 (no memory) or 9, with
 one error that names the call, and each file that it leaves is the one that the
-clean run leaves. What gives something back may fail unnoticed: all files are
-there then. Prints which entry points of the driver's table in HEADER
+clean run leaves. What gives something back may fail unnoticed, and so may the
+last synchronization of each stream before that: all files are there then. Prints which entry points of the driver's table in HEADER
 (CudaDriver.h) are never called.
 """
 import argparse
@@ -26,7 +26,7 @@ FAILED, NO_MEMORY = 719, 2
 # Of cuBLASLt: CUBLAS_STATUS_EXECUTION_FAILED.
 PRODUCT_FAILED = 13
 GIVES_BACK = re.compile(r"cu(Mem|MemFree|Stream|Event|Graph|GraphExec|Module|blasLt\w*)"
-                        r"(Free|FreeHost|Host|Destroy|Unload)(_v2)?|cuMemFree(_v2)?|"
+                        r"(Free|FreeHost|Host|Destroy|Unload)(_v2)?|cuMemUnmap|cuMemAddressFree|"
                         r"cuDevicePrimaryCtxRelease(_v2)?")
 # What a file holds of the clock.
 TIMES = re.compile(rb'"(time|ms|wall_ms|tokens_per_s|created|seconds|\w*_ms|\w*_per_s\w*)": *'
@@ -87,7 +87,7 @@ def expectation(entry):
     """Error and exit code."""
     if entry.startswith("cublasLt"):
         return PRODUCT_FAILED, 9
-    if entry.startswith("cuMemAlloc") and "Host" not in entry:
+    if entry == "cuMemCreate":
         return NO_MEMORY, 4
     return FAILED, 9
 
@@ -102,9 +102,9 @@ def is_part(name, content, clean):
     return got == expected
 
 
-def problems_of(ended, files, clean, entry, code):
+def problems_of(ended, files, clean, entry, code, is_at_end):
     lines = [line for line in ended.stderr.splitlines() if line.startswith("weft: error: ")]
-    if GIVES_BACK.fullmatch(entry):
+    if GIVES_BACK.fullmatch(entry) or is_at_end:
         if ended.returncode == 0 and set(files) != set(clean):
             yield f"left {sorted(files)}"
         code = 0
@@ -146,7 +146,8 @@ def main():
         error, code = expectation(entry)
         for call in choose(options.calls, count, turn):
             ended, files = program.run(WEFT_EMULATION_FAIL=f"{entry}:{call}:{error}")
-            problems = list(problems_of(ended, files, clean, entry, code))
+            is_at_end = entry == "cuStreamSynchronize" and call > count - called["cuStreamDestroy_v2"]
+            problems = list(problems_of(ended, files, clean, entry, code, is_at_end))
             faults, wrong = faults + 1, wrong + bool(problems)
             print(f"{entry} {call} of {count}: {'; '.join(problems) or 'as expected'}", flush=True)
     if options.table:

@@ -8,6 +8,8 @@
 //   WEFT_EMULATION_SHARED  bytes of shared memory that a block may have
 //   WEFT_EMULATION_MEMORY  its memory in bytes
 //   WEFT_EMULATION_OTHERS  how many of them other processes hold
+//   WEFT_EMULATION_GRANULARITY  bytes that mapped memory is made in; 256 (2 MiB
+//                          of real devices would hide reads behind its end)
 //   WEFT_EMULATION_SEED    the order of streams, blocks and threads; 0 is plain
 //   WEFT_EMULATION_FAIL    calls that fail, with commas: ENTRY:N:ERROR, the Nth
 //                          call of an entry, counted from 1; a name or a number

@@ -18,7 +18,7 @@ static char *placeOf(CUdeviceptr address) {
 
 static bool hasRange(CUdeviceptr address, size_t bytes) {
   const Allocation *allocation = DeviceMemory::get().find(placeOf(address));
-  return allocation && !allocation->isFreed &&
+  return allocation && !allocation->isFreed && allocation->isAccessible &&
          allocation->has(placeOf(address)) &&
          bytes <= size_t(allocation->end - placeOf(address));
 }

@@ -17,6 +17,15 @@ static size_t roundUp(size_t bytes, size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
+size_t granularity() {
+  static const size_t bytes =
+      numberSetting("WEFT_EMULATION_GRANULARITY", kAlignment);
+  if (bytes == 0 || bytes % kAlignment != 0)
+    fail("expects WEFT_EMULATION_GRANULARITY to be a multiple of " +
+         std::to_string(kAlignment) + ", but got " + std::to_string(bytes));
+  return bytes;
+}
+
 DeviceMemory &DeviceMemory::get() {
   // Never destroyed: a program may end while work is under way.
   static auto *memory = [] {
@@ -46,12 +55,26 @@ static size_t writersBytes(size_t bytes) {
   return roundUp(bytes * sizeof(uint32_t), kPage);
 }
 
+bool DeviceMemory::take(size_t bytes) {
+  if (bytes > capacity - taken)
+    return false;
+  taken += bytes;
+  return true;
+}
+
 char *DeviceMemory::allocate(size_t bytes) {
   size_t rounded = roundUp(bytes, kAlignment);
-  if (bytes == 0 || rounded < bytes || rounded > capacity - taken)
+  if (bytes == 0 || rounded < bytes || !take(rounded))
     return nullptr;
-  taken += rounded;
+  char *place = reserve(bytes);
+  setAccessible(*find(place), true);
+  return place;
+}
+
+char *DeviceMemory::reserve(size_t bytes) {
+  size_t rounded = roundUp(bytes, kAlignment);
   Allocation allocation;
+  allocation.isAccessible = false;
   size_t pages = roundUp(rounded, kPage);
   allocation.mappedBytes = pages + 2 * kPage;
   allocation.mapped =
@@ -61,19 +84,31 @@ char *DeviceMemory::allocate(size_t bytes) {
   allocation.end = allocation.begin + bytes;
   allocation.writers =
       static_cast<uint32_t *>(map(writersBytes(bytes), PROT_READ | PROT_WRITE));
-  mprotect(allocation.mapped + kPage, pages, PROT_READ | PROT_WRITE);
-  std::memset(allocation.mapped + kPage, kPoison, pages);
-  auto place = allocations.emplace(allocation.mapped + allocation.mappedBytes,
-                                   allocation);
-  protect(place.first->second);
+  allocations.emplace(allocation.mapped + allocation.mappedBytes, allocation);
   return allocation.begin;
+}
+
+void DeviceMemory::setAccessible(const Allocation &known, bool isAccessible) {
+  auto &allocation = const_cast<Allocation &>(known);
+  allocation.isAccessible = isAccessible;
+  char *begin = allocation.mapped + kPage;
+  size_t pages = allocation.mappedBytes - 2 * kPage;
+  if (isAccessible) {
+    mprotect(begin, pages, PROT_READ | PROT_WRITE);
+    std::memset(begin, kPoison, pages);
+    std::fill_n(allocation.writers, allocation.bytes(), kNobody);
+  } else {
+    madvise(begin, pages, MADV_DONTNEED);
+  }
+  protect(allocation);
 }
 
 bool DeviceMemory::free(const void *place) {
   auto *allocation = const_cast<Allocation *>(find(place));
   if (!allocation || allocation->isFreed || allocation->begin != place)
     return false;
-  taken -= roundUp(allocation->bytes(), kAlignment);
+  if (allocation->isAccessible)
+    taken -= roundUp(allocation->bytes(), kAlignment);
   allocation->isFreed = true;
   protect(*allocation);
   // The address stays taken, so that a late access is seen; the memory is not.
@@ -83,7 +118,7 @@ bool DeviceMemory::free(const void *place) {
 }
 
 void DeviceMemory::protect(const Allocation &allocation) {
-  bool isUsable = isOpen && !allocation.isFreed;
+  bool isUsable = isOpen && !allocation.isFreed && allocation.isAccessible;
   mprotect(allocation.mapped + kPage, allocation.mappedBytes - 2 * kPage,
            isUsable ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
@@ -109,7 +144,9 @@ const Allocation *DeviceMemory::find(const void *place) {
 const Allocation *DeviceMemory::findOfSize(size_t bytes) const {
   const Allocation *only = nullptr;
   for (const auto &entry : allocations) {
-    if (entry.second.isFreed || entry.second.bytes() != bytes)
+    size_t size = entry.second.bytes();
+    if (entry.second.isFreed ||
+        (size != bytes && size != roundUp(bytes, granularity())))
       continue;
     if (only)
       return nullptr;
@@ -133,13 +170,16 @@ std::string describePlace(const void *place) {
   long offset = static_cast<const char *>(place) - allocation->begin;
   return "byte " + std::to_string(offset) + " of an allocation of " +
          std::to_string(allocation->bytes()) + " bytes" +
-         (allocation->isFreed ? ", which is freed" : "");
+         (allocation->isFreed        ? ", which is freed"
+          : allocation->isAccessible ? ""
+                                     : ", which has no memory");
 }
 
 void DeviceMemory::expectRange(const void *place, size_t bytes,
                                const std::string &who) {
   const Allocation *allocation = find(place);
-  if (!allocation || allocation->isFreed || !allocation->has(place) ||
+  if (!allocation || allocation->isFreed || !allocation->isAccessible ||
+      !allocation->has(place) ||
       bytes > size_t(allocation->end - static_cast<const char *>(place)))
     fail(who + " touches " + std::to_string(bytes) + " bytes at " +
          describePlace(place));

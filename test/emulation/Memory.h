@@ -29,6 +29,7 @@ struct Allocation {
   char *mapped; // with the pages around it
   size_t mappedBytes;
   bool isFreed = false;
+  bool isAccessible = true; // false: addresses without memory
   uint32_t *writers; // of each byte: the last one, kNobody, kHost or a block
   bool has(const void *place) const { return place >= begin && place < end; }
   size_t bytes() const { return end - begin; }
@@ -37,6 +38,9 @@ struct Allocation {
     return place >= mapped && place < mapped + mappedBytes;
   }
 };
+
+/// Bytes that memory for reserved addresses is made in.
+size_t granularity();
 
 class DeviceMemory {
 public:
@@ -51,12 +55,21 @@ public:
   char *allocate(size_t bytes);
   /// False if no allocation begins there.
   bool free(const void *place);
+  /// Addresses that have no memory yet.
+  char *reserve(size_t bytes);
+  /// Takes memory for them, false if there is not that much left; gives it
+  /// back.
+  bool take(size_t bytes);
+  void giveBack(size_t bytes) { taken -= bytes; }
+  /// Reserved addresses get memory, full of poison, or lose it.
+  void setAccessible(const Allocation &allocation, bool isAccessible);
   size_t total() const { return capacity; }
   size_t used() const { return taken; }
 
   /// The allocation that an address lies in or near to, freed ones as well.
   const Allocation *find(const void *place);
-  /// The only allocation of so many bytes; null if there is none or several.
+  /// The only allocation of so many bytes, or of the next multiple of the
+  /// granularity; null if there is none or several.
   const Allocation *findOfSize(size_t bytes) const;
 
   /// What the host does with a part of the memory: fails unless all of it is

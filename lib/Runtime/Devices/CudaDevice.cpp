@@ -96,7 +96,7 @@ int64_t CudaDevice::constantsOffset() const {
 
 /// With the constants behind it. Another process may have been faster.
 Status CudaDevice::allocateArena() {
-  auto memory = makeDeviceMemory(cuda, allBytes);
+  auto memory = CudaArena::make(cuda, device, allBytes);
   if (memory) {
     arena = std::move(*memory);
     return Status::success();
@@ -244,12 +244,8 @@ CudaDevice::open(const CudaDriver &driver, const WeftExecutable &executable,
   return made;
 }
 
-/// Nothing is given back that the device still works with: an error has left
-/// runs under way.
-CudaDevice::~CudaDevice() {
-  if (ports && runsUnderWay() > 0)
-    (void)synchronize();
-}
+/// Unmapping the arena does not wait for the device.
+CudaDevice::~CudaDevice() { (void)synchronize(); }
 
 std::string CudaDevice::describe() const {
   return chip.device + " (" + chip.name() + ")";

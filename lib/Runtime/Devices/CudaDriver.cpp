@@ -72,16 +72,6 @@ Error CudaCalls::failure(const char *call, CUresult result) const {
                    " (" + std::to_string(int(result)) + ", " + text + ")");
 }
 
-Expected<CudaMemory> weft::makeDeviceMemory(const CudaCalls &cuda,
-                                            int64_t bytes) {
-  CUdeviceptr memory = 0;
-  if (Status s =
-          cuda.cuMemAlloc_v2(&memory, size_t(std::max<int64_t>(bytes, 1)));
-      !s)
-    return s.takeError();
-  return CudaMemory(cuda.driver(), memory);
-}
-
 Expected<CudaHostMemory> weft::makeHostMemory(const CudaCalls &cuda,
                                               int64_t bytes) {
   void *memory = nullptr;

@@ -294,6 +294,16 @@ TEST_F(CudaDeviceTest, ReadsAndWritesTheArenaInPieces) {
   EXPECT_EQ(std::string(view->data(), 2), "\x01\x02");
 }
 
+TEST_F(CudaDeviceTest, TheArenaIsOfWholeUnits) {
+  for (size_t unit : {size_t(256), size_t(2) << 20, size_t(32) << 20}) {
+    fake.granularity = unit;
+    ASSERT_TRUE(open());
+    EXPECT_EQ(fake.memoryBytes % unit, 0u);
+    EXPECT_GE(fake.memoryBytes, size_t(kW + kBytes));
+    EXPECT_LT(fake.memoryBytes, size_t(kW + kBytes) + unit);
+  }
+}
+
 TEST_F(CudaDeviceTest, MemoryStartsAsZeroOrPoisoned) {
   for (bool poisoned : {false, true}) {
     options.poisoned = poisoned;
@@ -372,14 +382,14 @@ TEST_F(CudaDeviceTest, ARoutineThatFailsEndsTheProgram) {
 
 /// Those that may find no memory left.
 static bool takesMemory(const std::string &call) {
-  return call.find("Alloc") != std::string::npos ||
+  return call == "cuMemAllocHost_v2" || call == "cuMemCreate" ||
          call.find("Launch") != std::string::npos ||
          call.find("Instantiate") != std::string::npos;
 }
 
 /// Entry points that give something back: a failure is nobody's any more.
 static bool givesBack(const std::string &call) {
-  for (const char *word : {"Destroy", "Free", "Unload", "Release"})
+  for (const char *word : {"Destroy", "Free", "Unload", "Release", "Unmap"})
     if (call.find(word) != std::string::npos)
       return true;
   return false;
@@ -464,7 +474,7 @@ TEST_F(CudaDeviceTest, RefusesMachinesThatWillNotDo) {
   EXPECT_EQ(openError(), "4: the program needs 20.00 MiB, but Fake GPU has "
                          "19.00 MiB free of 19.00 MiB|compile with a smaller "
                          "--batch or --seq");
-  EXPECT_EQ(fake.count("cuMemAlloc_v2"), 0);
+  EXPECT_EQ(fake.count("cuMemCreate"), 0);
 }
 
 static const char *const kTakenHint =
@@ -477,19 +487,19 @@ TEST_F(CudaDeviceTest, SaysThatOthersHoldTheMemory) {
   EXPECT_EQ(openError(), std::string("4: the program needs 20.00 MiB, but Fake "
                                      "GPU has 19.00 MiB free of 2.00 GiB") +
                              kTakenHint);
-  EXPECT_EQ(fake.count("cuMemAlloc_v2"), 0);
+  EXPECT_EQ(fake.count("cuMemCreate"), 0);
 }
 
 TEST_F(CudaDeviceTest, SaysThatMemoryWentBetweenCheckAndAllocation) {
   ASSERT_TRUE(open());
   context.reset();
   const auto at = std::find(fake.calls.begin(), fake.calls.end(),
-                            std::string("cuMemAlloc_v2"));
+                            std::string("cuMemCreate"));
   fake.failAt = int(at - fake.calls.begin());
   fake.failure = CUDA_ERROR_OUT_OF_MEMORY;
   fake.calls.clear();
   EXPECT_EQ(openError(),
-            std::string("4: expects cuMemAlloc_v2 to succeed, but got "
+            std::string("4: expects cuMemCreate to succeed, but got "
                         "CUDA_ERROR_OUT_OF_MEMORY (2, a failure on purpose): "
                         "the program needs 20.00 MiB, but Fake GPU has 1.00 "
                         "GiB free of 2.00 GiB") +

@@ -122,16 +122,41 @@ static void addMemory(CudaDriver &table) {
     *total = fake->totalBytes;
     return enter("cuMemGetInfo_v2");
   };
-  table.cuMemAlloc_v2 = [](CUdeviceptr *out, size_t bytes) {
-    CUresult result = change("cuMemAlloc_v2", "memory", 1);
+  table.cuMemGetAllocationGranularity = [](size_t *out,
+                                           const CUmemAllocationProp *,
+                                           CUmemAllocationGranularity_flags) {
+    *out = fake->granularity;
+    return enter("cuMemGetAllocationGranularity");
+  };
+  table.cuMemAddressReserve = [](CUdeviceptr *out, size_t bytes, size_t,
+                                 CUdeviceptr, unsigned long long) {
+    CUresult result = change("cuMemAddressReserve", "addresses", 1);
     if (result == CUDA_SUCCESS)
       *out = reinterpret_cast<CUdeviceptr>(std::malloc(bytes));
     return result;
   };
-  table.cuMemFree_v2 = [](CUdeviceptr memory) {
+  table.cuMemAddressFree = [](CUdeviceptr memory, size_t) {
     std::free(pointer(memory));
-    return change("cuMemFree_v2", "memory", -1);
+    return change("cuMemAddressFree", "addresses", -1);
   };
+  table.cuMemCreate = [](CUmemGenericAllocationHandle *out, size_t bytes,
+                         const CUmemAllocationProp *, unsigned long long) {
+    *out = 1;
+    fake->memoryBytes = bytes;
+    return change("cuMemCreate", "memory", 1);
+  };
+  table.cuMemRelease = [](CUmemGenericAllocationHandle) {
+    return change("cuMemRelease", "memory", -1);
+  };
+  table.cuMemMap = [](CUdeviceptr, size_t, size_t, CUmemGenericAllocationHandle,
+                      unsigned long long) {
+    return change("cuMemMap", "mappings", 1);
+  };
+  table.cuMemUnmap = [](CUdeviceptr, size_t) {
+    return change("cuMemUnmap", "mappings", -1);
+  };
+  table.cuMemSetAccess = [](CUdeviceptr, size_t, const CUmemAccessDesc *,
+                            size_t) { return enter("cuMemSetAccess"); };
   table.cuMemAllocHost_v2 = [](void **out, size_t bytes) {
     CUresult result = change("cuMemAllocHost_v2", "host memory", 1);
     if (result == CUDA_SUCCESS)

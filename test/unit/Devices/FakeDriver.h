@@ -41,6 +41,7 @@ struct FakeDriver {
   int version = 13000, devices = 1, major = 9, minor = 0;
   int sharedBytes = 227 << 10;
   size_t freeBytes = size_t(1) << 30, totalBytes = size_t(2) << 30;
+  size_t granularity = size_t(2) << 20;
   std::map<std::string, FakeKernel> kernels;
 
   // What to fail at: the number of a call, from 0.
@@ -50,6 +51,7 @@ struct FakeDriver {
   // What happened.
   std::vector<std::string> calls;
   std::map<std::string, int> alive;
+  size_t memoryBytes = 0; // of the last allocation
   bool capturing = false;
   std::vector<std::function<void()>> captured;
 };

@@ -142,6 +142,55 @@ TEST(DriverErrors, Memory) {
   EXPECT_EQ(cuMemAlloc(&place, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST(DriverErrors, MappedMemory) {
+  Program program;
+  CUmemAllocationProp properties = {};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  CUmemAccessDesc access = {};
+  access.location = properties.location;
+  access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  size_t unit = 0, before = 0, free = 0, total = 0;
+  EXPECT_OK(cuMemGetAllocationGranularity(
+      &unit, &properties, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED));
+  EXPECT_EQ(unit, 256u);
+  CUmemGenericAllocationHandle memory;
+  CUdeviceptr place;
+  EXPECT_EQ(cuMemCreate(&memory, unit + 1, &properties, 0),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemCreate(&memory, size_t(2) << 30, &properties, 0),
+            CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(cuMemAddressReserve(&place, unit + 1, 0, 0, 0),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_OK(cuMemGetInfo(&before, &total));
+  EXPECT_OK(cuMemCreate(&memory, 4 * unit, &properties, 0));
+  EXPECT_OK(cuMemAddressReserve(&place, 4 * unit, 0, 0, 0));
+  EXPECT_EQ(cuMemsetD8Async(place, 0, 4, program.stream),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemSetAccess(place, 4 * unit, &access, 1),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemMap(place, 2 * unit, 0, memory, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_OK(cuMemMap(place, 4 * unit, 0, memory, 0));
+  EXPECT_EQ(cuMemMap(place, 4 * unit, 0, memory, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_OK(cuMemRelease(memory));
+  EXPECT_EQ(cuMemRelease(memory), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemsetD8Async(place, 0, 4, program.stream),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_OK(cuMemSetAccess(place, 4 * unit, &access, 1));
+  EXPECT_OK(cuMemsetD8Async(place, 0, 4 * unit, program.stream));
+  EXPECT_OK(cuMemGetInfo(&free, &total));
+  EXPECT_EQ(free, before - 4 * unit);
+  EXPECT_EQ(cuMemAddressFree(place, 4 * unit), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_OK(cuMemUnmap(place, 4 * unit));
+  EXPECT_EQ(cuMemUnmap(place, 4 * unit), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemsetD8Async(place, 0, 4, program.stream),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_OK(cuMemGetInfo(&free, &total));
+  EXPECT_EQ(free, before);
+  EXPECT_OK(cuMemAddressFree(place, 4 * unit));
+  EXPECT_EQ(cuMemAddressFree(place, 4 * unit), CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST(DriverErrors, WorkOfTheHostMayNotCall) {
   Program program;
   static CUresult result;

@@ -172,7 +172,7 @@ private:
   int64_t allBytes = 0;
   // In the order in which they are made; given back in the other one.
   CudaPrimaryContext context;
-  CudaMemory arena;
+  CudaArena arena;
   std::vector<CudaStream> streams; // the first one computes
   std::vector<EventPair> events;
   CudaEvent fork;               // of launches that use side streams

@@ -26,8 +26,14 @@
   X(cuDevicePrimaryCtxRelease_v2)                                              \
   X(cuCtxSetCurrent)                                                           \
   X(cuMemGetInfo_v2)                                                           \
-  X(cuMemAlloc_v2)                                                             \
-  X(cuMemFree_v2)                                                              \
+  X(cuMemGetAllocationGranularity)                                             \
+  X(cuMemAddressReserve)                                                       \
+  X(cuMemAddressFree)                                                          \
+  X(cuMemCreate)                                                               \
+  X(cuMemRelease)                                                              \
+  X(cuMemMap)                                                                  \
+  X(cuMemUnmap)                                                                \
+  X(cuMemSetAccess)                                                            \
   X(cuMemAllocHost_v2)                                                         \
   X(cuMemFreeHost)                                                             \
   X(cuMemcpyHtoDAsync_v2)                                                      \
@@ -129,7 +135,6 @@ private:
 
 using CudaPrimaryContext =
     CudaOwned<CUdevice, &CudaDriver::cuDevicePrimaryCtxRelease_v2>;
-using CudaMemory = CudaOwned<CUdeviceptr, &CudaDriver::cuMemFree_v2>;
 using CudaHostMemory = CudaOwned<void *, &CudaDriver::cuMemFreeHost>;
 using CudaStream = CudaOwned<CUstream, &CudaDriver::cuStreamDestroy_v2>;
 using CudaEvent = CudaOwned<CUevent, &CudaDriver::cuEventDestroy_v2>;
@@ -137,7 +142,34 @@ using CudaModule = CudaOwned<CUmodule, &CudaDriver::cuModuleUnload>;
 using CudaGraph = CudaOwned<CUgraph, &CudaDriver::cuGraphDestroy>;
 using CudaGraphExec = CudaOwned<CUgraphExec, &CudaDriver::cuGraphExecDestroy>;
 
-Expected<CudaMemory> makeDeviceMemory(const CudaCalls &cuda, int64_t bytes);
+/// Memory of a device at addresses of its own, by the driver's virtual memory
+/// management: graphs hold addresses, and NCCL takes such memory as a window.
+class CudaArena {
+public:
+  /// At least `bytes`, in whole units of the device's granularity. Exit 4 where
+  /// the device has not that much left.
+  static Expected<CudaArena> make(const CudaCalls &cuda, CUdevice device,
+                                  int64_t bytes);
+  CudaArena() = default;
+  CudaArena(CudaArena &&other) noexcept { *this = std::move(other); }
+  CudaArena &operator=(CudaArena &&other) noexcept;
+  /// The device works with none of it any more.
+  ~CudaArena();
+
+  CUdeviceptr get() const { return address; }
+  /// Bytes of the device's memory.
+  size_t size() const { return bytes; }
+
+private:
+  explicit CudaArena(const CudaDriver &driver) : driver(driver) {}
+  Status map(CUdevice device);
+
+  CudaDriver driver;
+  CUdeviceptr address = 0;
+  size_t bytes = 0;
+  bool isMapped = false;
+};
+
 /// Memory of the host that the device reads and writes by itself.
 Expected<CudaHostMemory> makeHostMemory(const CudaCalls &cuda, int64_t bytes);
 Expected<CudaStream> makeStream(const CudaCalls &cuda);
