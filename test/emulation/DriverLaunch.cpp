@@ -68,7 +68,7 @@ static void markPointers(const Values &values) {
       std::memcpy(&place, value.data() + i, sizeof(place));
       const Allocation *allocation = DeviceMemory::get().find(place);
       if (allocation && !allocation->isFreed && allocation->has(place))
-        DeviceMemory::get().markWritten(allocation->begin, allocation->bytes());
+        DeviceMemory::get().markAllWritten(*allocation);
     }
 }
 

@@ -97,6 +97,7 @@ void DeviceMemory::setAccessible(const Allocation &known, bool isAccessible) {
     mprotect(begin, pages, PROT_READ | PROT_WRITE);
     std::memset(begin, kPoison, pages);
     std::fill_n(allocation.writers, allocation.bytes(), kNobody);
+    allocation.isAllWritten = false;
   } else {
     madvise(begin, pages, MADV_DONTNEED);
   }
@@ -204,9 +205,17 @@ void DeviceMemory::markWritten(const void *place, size_t bytes) {
                 bytes, kHost);
 }
 
+void DeviceMemory::markAllWritten(const Allocation &allocation) {
+  if (allocation.isAllWritten)
+    return;
+  markWritten(allocation.begin, allocation.bytes());
+  const_cast<Allocation &>(allocation).isAllWritten = true;
+}
+
 void DeviceMemory::poison(void *place, size_t bytes) {
   expectRange(place, bytes, "poison");
-  const Allocation *allocation = find(place);
+  auto *allocation = const_cast<Allocation *>(find(place));
+  allocation->isAllWritten = false;
   std::memset(place, kPoison, bytes);
   std::fill_n(allocation->writers +
                   (static_cast<const char *>(place) - allocation->begin),
@@ -214,7 +223,9 @@ void DeviceMemory::poison(void *place, size_t bytes) {
 }
 
 void DeviceMemory::copyMarks(const void *to, const void *from, size_t bytes) {
-  const Allocation *source = find(from), *target = find(to);
+  const Allocation *source = find(from);
+  auto *target = const_cast<Allocation *>(find(to));
+  target->isAllWritten = target->isAllWritten && source->isAllWritten;
   std::memmove(
       target->writers + (static_cast<const char *>(to) - target->begin),
       source->writers + (static_cast<const char *>(from) - source->begin),

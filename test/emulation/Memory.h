@@ -29,7 +29,8 @@ struct Allocation {
   char *mapped; // with the pages around it
   size_t mappedBytes;
   bool isFreed = false;
-  bool isAccessible = true; // false: addresses without memory
+  bool isAccessible = true;  // false: addresses without memory
+  bool isAllWritten = false; // known so without a look at each byte
   uint32_t *writers; // of each byte: the last one, kNobody, kHost or a block
   bool has(const void *place) const { return place >= begin && place < end; }
   size_t bytes() const { return end - begin; }
@@ -77,6 +78,8 @@ public:
   void expectRange(const void *place, size_t bytes, const std::string &who);
   void expectWritten(const void *place, size_t bytes, const std::string &who);
   void markWritten(const void *place, size_t bytes);
+  /// The same of all bytes of an allocation.
+  void markAllWritten(const Allocation &allocation);
   /// As a new allocation is: nobody has written it.
   void poison(void *place, size_t bytes);
   /// As far as they are written, they are written there too.
