@@ -2,6 +2,7 @@
 
 #include "weft/Schedule/Passes.h"
 
+#include "weft/Plan/Collectives.h"
 #include "weft/Plan/Transfers.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -158,11 +159,23 @@ void StreamAssigner::addOutputs() {
     wait(kArrived, Compute);
 }
 
+static bool isOfCopies(int64_t stream) {
+  return stream == Upload || stream == Readback;
+}
+
+/// Collectives may have streams and events, copies have none.
 static LogicalResult verifyUnassigned(ModuleOp module) {
   for (auto event : module.getOps<plan::EventOp>())
-    return event.emitOpError("expects no event before streams are assigned");
+    if (isOfCopies(event.getStream()))
+      return event.emitOpError("expects no event before streams are assigned");
   WalkResult result = module.walk([](plan::CommandOpInterface command) {
-    if (!command.getStreamAttr() && !plan::isTransfer(command))
+    const bool isCopy =
+        isa<plan::UploadOp, plan::ReadbackOp>(command.getOperation());
+    const bool mayOverlap =
+        plan::isCollective(command) ||
+        isa<plan::RecordOp, plan::WaitOp>(command.getOperation());
+    if (!isCopy && (!command.getStreamAttr() ||
+                    (mayOverlap && !isOfCopies(command.getStreamNumber()))))
       return WalkResult::advance();
     command->emitOpError("expects no stream before streams are assigned");
     return WalkResult::interrupt();

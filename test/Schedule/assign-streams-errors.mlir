@@ -13,6 +13,16 @@ plan.program "eval" @eval {
 
 // -----
 
+plan.event @e on 3
+plan.program "eval" @eval {
+  %s = plan.alloc temporary : memref<2xf32>
+  %f = plan.alloc temporary : memref<4xf32>
+  // expected-error @+1 {{expects no stream before streams are assigned}}
+  plan.all_gather %s to %f among 2 {stream = 2 : i64} : memref<2xf32> to memref<4xf32>
+}
+
+// -----
+
 plan.program "eval" @eval {
   %x = plan.input "x" : memref<f32>
   // expected-error @+1 {{expects no stream before streams are assigned}}

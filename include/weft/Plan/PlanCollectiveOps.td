@@ -25,6 +25,15 @@ class Plan_Collective<string mnemonic, dag operandsAndNumbers, list<Trait> trait
   string among = "`among` $ranks (`along` $group^)? attr-dict ";
 }
 
+/// The same where a target may need memory to work in.
+class Plan_WorkingCollective<string mnemonic, dag operands, dag numbers, list<Trait> traits = []>
+    : Plan_OptionalWorkspaceCommand<mnemonic, operands, !con(numbers,
+        (ins I64Attr:$ranks, DefaultValuedAttr<StrAttr, "\"\"">:$group)),
+        !listconcat([Plan_Dense], traits)> {
+  let hasVerifier = 1;
+  string among = workspaceClause # "`among` $ranks (`along` $group^)? attr-dict ";
+}
+
 def Plan_AllGatherOp : Plan_Collective<"all_gather",
     (ins Plan_Moved:$slice, Plan_Moved:$full)> {
   let summary = "Joins the slices of all ranks";
@@ -38,14 +47,15 @@ def Plan_AllGatherOp : Plan_Collective<"all_gather",
   let assemblyFormat = "$slice `to` $full " # among # "`:` type($slice) `to` type($full)";
 }
 
-def Plan_ReduceScatterOp : Plan_Collective<"reduce_scatter",
-    (ins Plan_Moved:$full, Plan_Moved:$slice, F64Attr:$pre, F64Attr:$post)> {
+def Plan_ReduceScatterOp : Plan_WorkingCollective<"reduce_scatter",
+    (ins Plan_Moved:$full, Plan_Moved:$slice), (ins F64Attr:$pre, F64Attr:$post)> {
   let summary = "The mean over all ranks, of which each gets a slice";
   let description = [{
     Rank r writes elements r n to (r + 1) n of the mean to `slice`, which has n:
     each element is divided by `pre` and rounded to its type, those of ranks 0, 1,
     ... are added up in f32 (f64 for f64), and the sum is divided by `post` and
-    rounded once.
+    rounded once. On a CUDA device the slices of all ranks are staged in the
+    workspace.
 
     Example: `plan.reduce_scatter %f to %s by 2.0, 2.0 among 4 : memref<16xf32> to memref<4xf32>`.
 
@@ -80,9 +90,9 @@ def Plan_RankOp : Plan_Collective<"rank", (ins MemRefRankOf<[I64], [0]>:$number)
   let assemblyFormat = "`to` $number " # among # "`:` type($number)";
 }
 
-def Plan_AllReduceOp : Plan_Collective<"all_reduce",
-    (ins Variadic<Plan_Number>:$numbers, Variadic<Plan_Number>:$reduced,
-         StrArrayAttr:$reductions), [AttrSizedOperandSegments]> {
+def Plan_AllReduceOp : Plan_WorkingCollective<"all_reduce",
+    (ins Variadic<Plan_Number>:$numbers, Variadic<Plan_Number>:$reduced),
+    (ins StrArrayAttr:$reductions), [AttrSizedOperandSegments]> {
   let summary = "Numbers of all ranks become one each";
   let description = [{
     Writes to each buffer of `reduced` what becomes of the number in its place of

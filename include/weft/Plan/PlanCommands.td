@@ -37,11 +37,16 @@ class Plan_Command<string mnemonic, dag operandsAndNumbers, list<Trait> traits =
 
 /// A command whose library routine may need memory to work in: an operand
 /// `workspace` behind all others, which a target adds.
-class Plan_WorkspaceCommand<string mnemonic, dag operands, dag numbers, list<Trait> traits = []>
+class Plan_OptionalWorkspaceCommand<string mnemonic, dag operands, dag numbers, list<Trait> traits = []>
     : Plan_Command<mnemonic, !con(operands, (ins Optional<Plan_Workspace>:$workspace), numbers),
-        !listconcat([AttrSizedOperandSegments, WorkspaceOpInterface], traits)> {
+        !listconcat([WorkspaceOpInterface], traits)> {
   string workspaceClause = "(`workspace` `(` $workspace^ `:` type($workspace) `)`)? ";
 }
+
+/// The same with further operands that may be left out.
+class Plan_WorkspaceCommand<string mnemonic, dag operands, dag numbers, list<Trait> traits = []>
+    : Plan_OptionalWorkspaceCommand<mnemonic, operands, numbers,
+        !listconcat([AttrSizedOperandSegments], traits)>;
 
 /// `name(%x : type)`; `optional` where the operand may be left out.
 class Plan_Clause<string name> {

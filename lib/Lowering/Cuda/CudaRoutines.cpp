@@ -67,6 +67,17 @@ int64_t CudaRoutines::getWorkspaceBytes(WeftCommandKind kind,
   return cudaWorkspaceBytes(kind, record);
 }
 
+int64_t CudaRoutines::getCollectiveWorkspaceBytes(StringRef name,
+                                                  const void *record) const {
+  if (name == "reduce_scatter")
+    return cudaReduceScatterBytes(
+        *static_cast<const WeftReduceScatterRecord *>(record));
+  if (name == "all_reduce")
+    return cudaAllReduceBytes(
+        *static_cast<const WeftAllReduceRecord *>(record));
+  return 0;
+}
+
 static std::string findWrongCudnn(const RoutineCall &call, int32_t chip) {
   return call.kind == WEFT_ATTENTION
              ? findWrongCudnnForward(*call.as<WeftAttentionRecord>(), chip)
@@ -103,10 +114,6 @@ LogicalResult CudaRoutines::check(plan::CommandOpInterface command,
                                   const RoutineCall &call) const {
   if (isTransfer(call.kind))
     return success();
-  // Its routine reads memory of the host.
-  if (plan::isCollective(command))
-    return command->emitOpError("does not support ranks on CUDA devices yet; "
-                                "use --target=cpu");
   switch (call.kind) {
   case WEFT_GEMM: {
     std::string wrong = findWrongCudaProduct(*call.as<WeftGemmRecord>());

@@ -28,9 +28,9 @@ static Operation *makeCommand(dist::AllGatherOp op, OpBuilder &builder,
 static Operation *makeCommand(dist::ReduceScatterOp op, OpBuilder &builder,
                               ValueRange operands, ValueRange results) {
   auto [ranks, group] = getGroup(op);
-  return plan::ReduceScatterOp::create(builder, op.getLoc(), operands[0],
-                                       results[0], op.getPre(), op.getPost(),
-                                       ranks, group, {}, {}, {}, {});
+  return plan::ReduceScatterOp::create(
+      builder, op.getLoc(), operands[0], results[0], /*workspace=*/Value(),
+      op.getPre(), op.getPost(), ranks, group, {}, {}, {}, {});
 }
 
 static Operation *makeCommand(dist::OwnSliceOp op, OpBuilder &builder,
@@ -54,6 +54,7 @@ static Operation *makeCommand(dist::AllReduceOp op, OpBuilder &builder,
   for (auto one : op.getReductions().getAsRange<dist::ReductionAttr>())
     reductions.push_back(dist::stringifyReduction(one.getValue()));
   return plan::AllReduceOp::create(builder, op.getLoc(), operands, results,
+                                   /*workspace=*/Value(),
                                    builder.getStrArrayAttr(reductions), ranks,
                                    group, {}, {}, {}, {});
 }

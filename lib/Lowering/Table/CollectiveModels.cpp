@@ -84,28 +84,19 @@ static LogicalResult append(RecordWords &words, plan::AllReduceOp op,
 }
 
 namespace {
-/// A routine of the runtime, the same for every target whose memory the host
-/// sees.
+/// The target names the routine and says what it works in.
 template <typename OpT>
 struct CollectiveModel
     : RoutineOpInterface::ExternalModel<CollectiveModel<OpT>, OpT> {
   WeftCommandKind getKind(Operation *) const { return WEFT_EXTENSION; }
   StringRef getRoutine(Operation *op) const {
-#define WEFT_NAME_ROUTINE(name, Record)                                        \
-  if (op->getName().stripDialect() == #name)                                   \
-    return "weft_host_" #name;
-    WEFT_COLLECTIVES(WEFT_NAME_ROUTINE)
-#undef WEFT_NAME_ROUTINE
-    llvm_unreachable("a collective without a routine");
+    return op->getName().stripDialect();
   }
   LogicalResult makeRecord(Operation *op, RecordWords &words) const {
     FailureOr<WeftRankGroup> among = getGroup(cast<OpT>(op));
     if (failed(among))
       return failure();
     return append(words, cast<OpT>(op), *among);
-  }
-  int64_t getWorkspaceBytes(Operation *, ArrayRef<int64_t>, int64_t) const {
-    return 0;
   }
 };
 } // namespace

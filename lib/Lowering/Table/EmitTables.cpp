@@ -121,9 +121,9 @@ int64_t TableEmitter::deviceKernel(StringRef name, const DeviceLaunch &launch) {
 
 LogicalResult TableEmitter::callee(plan::CommandOpInterface op,
                                    WeftPackedCommand &packed) {
-  const bool mayBeAsync = !target.getEventRoutine(WEFT_WAIT).empty();
-  if (op.getStreamNumber() != 0 && !plan::isTransfer(op) &&
-      !(mayBeAsync && plan::isAsync(op)))
+  const bool overlaps =
+      plan::isAsync(op) && op.getStreamNumber() >= plan::kGatherStream;
+  if (op.getStreamNumber() != 0 && !plan::isTransfer(op) && !overlaps)
     return op->emitOpError("expects stream 0, the only one of ")
            << target.getTitle() << " that computes, but got "
            << op.getStreamNumber();

@@ -2,6 +2,7 @@
 
 #include "RoutineModels.h"
 #include "TransferModels.h"
+#include "weft/Plan/Collectives.h"
 #include "weft/Runtime/Execute/Transfers.h"
 
 using namespace mlir;
@@ -68,6 +69,8 @@ FailureOr<RoutineCall> RoutineCall::get(plan::CommandOpInterface command,
     made.routine = target.getEventRoutine(made.kind).str();
     made.kind = WEFT_EXTENSION;
   }
+  if (plan::isCollective(command))
+    made.routine = target.getCollectiveRoutine(command.getCommandKind());
   if (made.routine.empty() && !isTransfer(made.kind))
     made.routine = target.getRoutine(made.kind, getKindName(made.kind));
   if (failed(model.makeRecord(made.record)) ||
@@ -78,7 +81,10 @@ FailureOr<RoutineCall> RoutineCall::get(plan::CommandOpInterface command,
 
 FailureOr<int64_t> RoutineCall::getWorkspaceBytes(const TableTarget &target,
                                                   int64_t threads) {
-  int64_t bytes = kind == WEFT_EXTENSION
+  int64_t bytes = plan::isCollective(model)
+                      ? target.getCollectiveWorkspaceBytes(
+                            model->getName().stripDialect(), record.data())
+                  : kind == WEFT_EXTENSION
                       ? model.getWorkspaceBytes(record, threads)
                       : target.getWorkspaceBytes(kind, record.data(), threads);
   if (bytes < 0)

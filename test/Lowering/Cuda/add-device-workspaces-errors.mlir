@@ -19,13 +19,3 @@ plan.program "eval" @heads {
   // expected-error @+1 {{'plan.attention' op expects heads of at most 256 elements on CUDA devices, but got 320}}
   plan.attention %q, %q, %q -> %o, %l {scale = 0.125 : f64} : memref<2x16x4x320xf32>, memref<2x16x4x320xf32>, memref<2x16x4x320xf32> -> memref<2x16x4x320xf32>, memref<2x4x16xf32>
 }
-
-// -----
-
-dist.mesh @mesh("dp" = 2)
-plan.program "eval" @ranks {
-  %s = plan.alloc temporary : memref<4xf32>
-  %f = plan.alloc temporary : memref<8xf32>
-  // expected-error @+1 {{does not support ranks on CUDA devices yet; use --target=cpu}}
-  plan.all_gather %s to %f among 2 : memref<4xf32> to memref<8xf32>
-}

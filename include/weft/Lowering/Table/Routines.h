@@ -86,6 +86,17 @@ public:
   /// threads of the host, or "". Such a target runs collectives beside what it
   /// computes.
   virtual llvm::StringRef getEventRoutine(int64_t kind) const { return ""; }
+  /// The symbol of the routine of a collective (plan::isCollective) by the name
+  /// of its op, and what that routine works in: bytes, 0 for nothing. The
+  /// default is the routine of the runtime, for targets whose memory the host
+  /// sees.
+  virtual std::string getCollectiveRoutine(llvm::StringRef name) const {
+    return ("weft_host_" + name).str();
+  }
+  virtual int64_t getCollectiveWorkspaceBytes(llvm::StringRef name,
+                                              const void *record) const {
+    return 0;
+  }
   /// The symbol of the routine of a kind, whose name is `name`.
   virtual std::string getRoutine(WeftCommandKind kind,
                                  llvm::StringRef name) const {

@@ -8,6 +8,7 @@
 #ifndef WEFT_RUNTIME_EXECUTE_CUDAWORKSPACES_H
 #define WEFT_RUNTIME_EXECUTE_CUDAWORKSPACES_H
 
+#include "weft/Runtime/Execute/Collectives.h"
 #include "weft/Runtime/Execute/RecordTypes.h"
 
 namespace weft {
@@ -41,6 +42,19 @@ cudaAttentionGradWorkspaceBytes(const WeftAttentionGradRecord &s) {
 inline int64_t
 cudaEmbeddingGradWorkspaceBytes(const WeftEmbeddingGradRecord &s) {
   return s.count * 16 + (s.rows + 1) * 4;
+}
+
+/// The slices of all ranks, of a type that can be summed.
+inline int64_t cudaReduceScatterBytes(const WeftReduceScatterRecord &s) {
+  const int64_t elementBytes = s.dtype == WEFT_F64   ? 8
+                               : s.dtype == WEFT_F32 ? 4
+                                                     : 2;
+  return s.among.ranks * s.elements * elementBytes;
+}
+
+/// The numbers of all ranks as f64.
+inline int64_t cudaAllReduceBytes(const WeftAllReduceRecord &s) {
+  return s.among.ranks * s.count * int64_t(sizeof(double));
 }
 
 /// Bytes of the workspace of a command with that record; 0: it has none.
