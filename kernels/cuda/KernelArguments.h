@@ -49,6 +49,31 @@ struct FillArguments {
 };
 
 //===----------------------------------------------------------------------===//
+// Ranks
+//===----------------------------------------------------------------------===//
+
+/// out = the sum of the slices of all ranks, which lie one after the other.
+struct RankSumArguments {
+  const void *slices;
+  void *out;
+  int64_t elements, ranks;
+  double pre, post;
+};
+
+/// WeftRankReduction (Collectives.h).
+constexpr int32_t kRankSum = 0, kRankMax = 1, kRankOr = 2;
+/// Numbers that one launch takes.
+constexpr int kRankNumbers = 128;
+
+struct RankNumbersArguments {
+  /// Of this rank to pack, or of all ranks, `stride` apart.
+  double *packed;
+  int64_t count, stride, ranks;
+  void *numbers[kRankNumbers]; // f64, or i1 of kRankOr
+  int32_t kinds[kRankNumbers];
+};
+
+//===----------------------------------------------------------------------===//
 // Tables
 //===----------------------------------------------------------------------===//
 

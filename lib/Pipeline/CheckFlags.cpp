@@ -200,11 +200,6 @@ static Status checkMesh(const FlagValues &flags) {
       return usageError("expects --prefetch-max of at least --" +
                         std::string(other) + ", " + flags.getText(other) +
                         ", but got " + flags.getText("prefetch-max"));
-  const std::string &target = flags.getText("target");
-  if (llvm::StringRef(target).split(':').first != "cpu")
-    return usageError("does not support --mesh with --target=" + target +
-                      " yet")
-        .hint("use --target=cpu");
   return Status::success();
 }
 

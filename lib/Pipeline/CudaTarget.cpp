@@ -72,6 +72,7 @@ public:
   StringRef getKernelLibrary() const override { return "cuda"; }
   int64_t getAlignment() const override { return kDeviceAlignment; }
   StringRef getRates() const override { return "h100"; }
+  bool usesMpi() const override { return false; }
   /// An update of many small parameters is one launch.
   StringRef getBucketRule() const override { return "scope"; }
   bool joinsAcrossRoundings() const override { return true; }

@@ -23,13 +23,13 @@ static constexpr const char *kRuntimeMain = "libWeftRuntimeMain.a";
 static constexpr const char *kRuntimeMpi = "libWeftRuntimeMpi.a";
 
 Linkage Linkage::of(const Target &target, const FlagValues &flags) {
-  return {target, flags.isSet("mesh")};
+  return {target, flags.isSet("mesh") && target.usesMpi()};
 }
 
 // A target's kernels stand between what runs them and what they use.
 std::vector<std::string> weft::runtimeArchives(const Linkage &linkage) {
   std::vector<std::string> archives = {
-      linkage.hasMesh ? kRuntimeMpi : kRuntimeMain, "libWeftRuntime.a"};
+      linkage.usesMpi ? kRuntimeMpi : kRuntimeMain, "libWeftRuntime.a"};
   llvm::append_range(archives, linkage.target.getLibraries().archives);
   archives.push_back("libWeftRuntimeCore.a");
   archives.push_back("libWeftFormats.a");
@@ -129,7 +129,7 @@ static std::vector<std::string> linkerCommand(const Linkage &linkage,
   command.push_back("-fsanitize=" WEFT_SANITIZER);
 #endif
   llvm::append_range(command, linkage.target.getLibraries().flags);
-  if (linkage.hasMesh)
+  if (linkage.usesMpi)
     command.push_back("-lmpi");
   for (const char *flag : {"-lpthread", "-ldl", "-lm", "-Wl,--build-id=none",
                            "-Wl,--gc-sections", "-Wl,-z,noexecstack"})
@@ -147,7 +147,7 @@ static bool lacksFile(const Error &error) {
 /// What may be missing on this machine.
 static std::string linkHint(const Linkage &linkage) {
   std::string hint = linkage.target.getLibraries().hint;
-  return linkage.hasMesh ? hint + " is libopenmpi-dev?" : hint;
+  return linkage.usesMpi ? hint + " is libopenmpi-dev?" : hint;
 }
 
 Status weft::linkExecutable(const Linkage &linkage, const Objects &objects,

@@ -189,8 +189,9 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
     return program.takeError();
   const std::vector<std::string> runFlags = flags->canonical(RunFlag);
   const int64_t ranks = meshRanks(*flags);
+  const bool isCuda = flags->getText("target").rfind("cuda", 0) == 0;
   if (ranks == 1 || flags->isSet("loopback") || flags->getSwitch("dry-run") ||
-      findLauncher())
+      isCuda || findLauncher())
     return runProgram(*program, runFlags);
   return runRanks(ranks, program->path, runFlags);
 }

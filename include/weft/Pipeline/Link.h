@@ -16,7 +16,7 @@ class Target;
 /// What decides which libraries a program links.
 struct Linkage {
   const Target &target;
-  bool hasMesh; // its ranks may be processes of MPI
+  bool usesMpi; // its ranks may be processes of MPI
 
   static Linkage of(const Target &target, const FlagValues &flags);
 };

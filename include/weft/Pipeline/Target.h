@@ -138,6 +138,8 @@ public:
   /// Rates that its commands are estimated at where no others are given
   /// (findKnownRates in weft/Schedule/DeviceRates.h).
   virtual llvm::StringRef getRates() const { return "cpu"; }
+  /// Whether programs of several ranks link MPI.
+  virtual bool usesMpi() const { return true; }
   /// What --bucket is where it is not given.
   virtual llvm::StringRef getBucketRule() const = 0;
   /// Whether select-kernels asks what products may join across a rounding, so

@@ -16,6 +16,7 @@ using namespace mlir;
 using namespace weft;
 
 static constexpr llvm::StringLiteral kCopy = "Copy", kEmbedding = "Embedding",
+                                     kRankSums = "RankSums",
                                      kAttentionF32 = "AttentionWide",
                                      kAttentionF16 = "AttentionF16",
                                      kAttentionBf16 = "AttentionBf16";
@@ -30,7 +31,8 @@ std::string weft::getHandWrittenFile(StringRef part, const CudaTarget &device) {
 
 std::vector<std::string>
 weft::listHandWrittenFiles(ArrayRef<CudaTarget> devices) {
-  std::vector<std::string> parts = {kCopy.str(), kEmbedding.str()};
+  std::vector<std::string> parts = {kCopy.str(), kEmbedding.str(),
+                                    kRankSums.str()};
   for (StringRef attention : {kAttentionF32, kAttentionF16, kAttentionBf16})
     for (int64_t width : kHeadWidths)
       parts.push_back(makePart(attention, width));
@@ -53,6 +55,11 @@ static std::string getPart(const RoutineCall &call,
                            const CudaRoutines &routines) {
   if (isTransfer(call.kind))
     return "";
+  if (call.routine == "weft_cuda_reduce_scatter" ||
+      call.routine == "weft_cuda_all_reduce")
+    return kRankSums.str();
+  if (call.routine == "weft_cuda_rank")
+    return kCopy.str();
   switch (call.kind) {
   case WEFT_COPY:
   case WEFT_FILL:
@@ -100,6 +107,7 @@ static std::string getSomeKernel(StringRef part) {
       llvm::StringSwitch<StringRef>(source)
           .Case(kCopy, "weft_copy_16")
           .Case(kEmbedding, "weft_embedding_16")
+          .Case(kRankSums, "weft_rank_sum_f32")
           .Case(kAttentionF32, "weft_attention_delta_f32")
           .Case(kAttentionF16, "weft_attention_delta_f16")
           .Case(kAttentionBf16, "weft_attention_delta_bf16");

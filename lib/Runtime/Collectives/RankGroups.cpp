@@ -93,6 +93,36 @@ static CommandStreams::Groups makeGroups(RankConnections connections) {
   return groups;
 }
 
+namespace {
+/// The meetings of a device, over the connections of its context.
+class ContextMeetings final : public RankMeetings {
+public:
+  explicit ContextMeetings(WeftContext &context) : context(context) {}
+
+  Expected<Place> placeIn(int64_t group) const override {
+    const Communicator *ranks = findRanks(context, group);
+    if (!ranks)
+      return Error(ExitCode::Communication,
+                   "expects rank " + std::to_string(context.rank()) +
+                       " among its ranks, but it has left the run");
+    return Place{ranks->rank(), ranks->ranks()};
+  }
+
+private:
+  Status gatherBytes(int64_t group, const void *own, void *all, int64_t bytes,
+                     std::string_view title) override {
+    return findRanks(context, group)
+        ->allGather(own, all, bytes, title, Collective::Numbers);
+  }
+
+  WeftContext &context;
+};
+} // namespace
+
+std::shared_ptr<RankMeetings> weft::meetingsOf(WeftContext &context) {
+  return std::make_shared<ContextMeetings>(context);
+}
+
 void weft::joinRanks(WeftContext &context, RankConnections connections,
                      StreamConnections streams) {
   Groups &groups = *groupsOf(context);

@@ -67,11 +67,15 @@ Status CudaDevice::enter() {
 
 Error CudaDevice::tooLittle(const std::string &what, size_t free,
                             size_t total) const {
-  const bool isTaken = uint64_t(allBytes) <= total;
+  const int ranks = options.ranksOfProcess;
+  const std::string who =
+      ranks == 1 ? "the program needs "
+                 : std::to_string(ranks) + " ranks of the program need ";
+  const bool isTaken = uint64_t(neededBytes()) <= total;
   return Error(ExitCode::DoesNotFit,
-               what + "the program needs " + humanBytes(allBytes) + ", but " +
-                   chip.device + " has " + humanBytes(int64_t(free)) +
-                   " free of " + humanBytes(int64_t(total)))
+               what + who + humanBytes(neededBytes()) + ", but " + chip.device +
+                   " has " + humanBytes(int64_t(free)) + " free of " +
+                   humanBytes(int64_t(total)))
       .hint((isTaken ? "other processes hold memory of the device (nvidia-smi "
                        "lists them): end them, choose another device with "
                        "CUDA_VISIBLE_DEVICES, or "
@@ -84,7 +88,7 @@ Status CudaDevice::checkMemory() const {
   size_t free = 0, total = 0;
   if (Status s = cuda.cuMemGetInfo_v2(&free, &total); !s)
     return s;
-  if (uint64_t(allBytes) <= free)
+  if (uint64_t(neededBytes()) <= free)
     return Status::success();
   return tooLittle("", free, total);
 }
@@ -128,7 +132,9 @@ Status CudaDevice::makeEvents(int64_t count) {
   for (CudaEvent &join : joins)
     if (Status s = make(join); !s)
       return s;
-  return make(fork);
+  if (Status s = make(fork); !s)
+    return s;
+  return make(joined);
 }
 
 /// As many streams and events as the commands name.

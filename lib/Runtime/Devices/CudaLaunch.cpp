@@ -69,6 +69,26 @@ Expected<float> weft::timeOnDevice(WeftContext &context,
   return deviceOf(context).time(work);
 }
 
+void weft::exchangeOnDevices(WeftContext &context, const WeftCommand &command,
+                             const DeviceExchange &exchange) {
+  doFor(context, command, [&](CudaDevice &device) {
+    return device.exchange(exchange, placeOf(command));
+  });
+}
+
+int weft::rankOnDevice(WeftContext &context, const WeftCommand &command,
+                       const WeftRankGroup &among) {
+  int rank = -1;
+  doFor(context, command, [&](CudaDevice &device) {
+    auto place = device.placeIn(among);
+    if (!place)
+      return Status(place.takeError());
+    rank = place->rank;
+    return Status::success();
+  });
+  return rank;
+}
+
 std::optional<float> weft::deviceFlag(WeftContext &context,
                                       const void *address) {
   return deviceOf(context).flagAt(address);

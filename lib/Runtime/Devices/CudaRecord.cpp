@@ -7,6 +7,52 @@
 using namespace weft;
 
 //===----------------------------------------------------------------------===//
+// Ranks of one process
+//===----------------------------------------------------------------------===//
+//
+// Ranks wait for each other inside a region, so their graphs are one graph: the
+// first rank begins and launches it, and the streams of all ranks join it.
+
+bool CudaDevice::isLeader() const { return options.rank == 0; }
+
+Status CudaDevice::meetRanks(const char *title) {
+  if (!hasPeers())
+    return Status::success();
+  auto all = meetings->gather(0, options.rank, title);
+  return all ? Status::success() : Status(all.takeError());
+}
+
+/// Stream 0 of each rank goes on behind stream 0 of the leader.
+Status CudaDevice::forkToRanks(const char *title) {
+  if (!hasPeers())
+    return Status::success();
+  if (isLeader())
+    if (Status s = cuda.cuEventRecord(joined.get(), stream()); !s)
+      return s;
+  auto all = meetings->gather(0, joined.get(), title);
+  if (!all)
+    return all.takeError();
+  if (isLeader())
+    return Status::success();
+  return cuda.cuStreamWaitEvent(stream(), all->front(), 0u);
+}
+
+/// Stream 0 of the leader goes on behind stream 0 of each rank.
+Status CudaDevice::joinFromRanks(const char *title) {
+  if (!hasPeers())
+    return Status::success();
+  if (!isLeader())
+    if (Status s = cuda.cuEventRecord(joined.get(), stream()); !s)
+      return s;
+  auto all = meetings->gather(0, joined.get(), title);
+  if (!all)
+    return all.takeError();
+  if (!isLeader())
+    return Status::success();
+  return waitForAll({all->begin() + 1, all->end()});
+}
+
+//===----------------------------------------------------------------------===//
 // Capture
 //===----------------------------------------------------------------------===//
 
@@ -66,13 +112,8 @@ Status CudaDevice::capture(WeftContext &context, const Commands &commands,
   return launched ? joinFrom(region.sideStreams) : std::move(launched);
 }
 
-Status CudaDevice::record(WeftContext &context, const Commands &commands,
-                          const CudaRegion &region, Recording &recording) {
-  if (Status s = cuda.cuStreamBeginCapture_v2(
-          stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-      !s)
-    return s;
-  Status captured = capture(context, commands, region);
+/// Instantiates what stream 0 has captured.
+Status CudaDevice::endCapture(Status captured, Recording &recording) {
   CUgraph graph = nullptr;
   Status ended = cuda.cuStreamEndCapture(stream(), &graph);
   CudaGraph owned;
@@ -86,6 +127,32 @@ Status CudaDevice::record(WeftContext &context, const Commands &commands,
   if (Status s = cuda.cuGraphInstantiateWithFlags(&exec, graph, 0ull); !s)
     return s;
   recording.graph = CudaGraphExec(cuda.driver(), exec);
+  return Status::success();
+}
+
+Status CudaDevice::record(WeftContext &context, const Commands &commands,
+                          const CudaRegion &region, Recording &recording) {
+  // A capture forbids what ranks do before they come here: they allocate.
+  if (Status s = meetRanks("a graph to record"); !s)
+    return s;
+  if (isLeader())
+    if (Status s = cuda.cuStreamBeginCapture_v2(
+            stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+        !s)
+      return s;
+  Status captured = forkToRanks("the begin of a graph");
+  if (captured)
+    captured = capture(context, commands, region);
+  if (captured)
+    captured = joinFromRanks("the end of a graph");
+  if (isLeader())
+    captured = endCapture(std::move(captured), recording);
+  if (!captured)
+    return captured;
+  // Until the leader has ended the capture, streams of all ranks are in it.
+  if (Status s = meetRanks("a recorded graph"); !s)
+    return s;
+  recording.isRecorded = true;
   return Status::success();
 }
 
@@ -108,12 +175,17 @@ CudaDevice::Recording *CudaDevice::findRecording(const Commands &commands) {
 }
 
 /// Commands that ran or will run without a graph keep their order with it: the
-/// graph is one operation of stream 0 and of its side streams.
+/// graph is one operation of stream 0 and of its side streams, of all ranks.
 Status CudaDevice::launchGraph(const Recording &recording,
                                const CudaRegion &region) {
   if (Status s = joinFrom(region.sideStreams); !s)
     return s;
-  if (Status s = cuda.cuGraphLaunch(recording.graph.get(), stream()); !s)
+  if (Status s = joinFromRanks("the launch of a graph"); !s)
+    return s;
+  if (isLeader())
+    if (Status s = cuda.cuGraphLaunch(recording.graph.get(), stream()); !s)
+      return s;
+  if (Status s = forkToRanks("a launched graph"); !s)
     return s;
   return forkTo(region.sideStreams);
 }
@@ -130,10 +202,10 @@ Status CudaDevice::launchRegion(WeftContext &context, const Commands &commands,
     if (Status s = launchAll(context, commands); !s)
       return s;
     recordings[&commands.program.commands[commands.begin]].push_back(
-        {flags, {}});
+        {flags, false, {}});
     return Status::success();
   }
-  if (!recording->graph)
+  if (!recording->isRecorded)
     if (Status s = record(context, commands, region, *recording); !s)
       return s;
   return launchGraph(*recording, region);

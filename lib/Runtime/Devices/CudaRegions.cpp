@@ -2,13 +2,16 @@
 
 #include "weft/Runtime/Devices/CudaRegions.h"
 
+#include "weft/Runtime/Execute/Collectives.h"
 #include "weft/Runtime/Execute/Transfers.h"
 
 using namespace weft;
 
 int64_t weft::streamOf(const WeftCommand &command) {
-  const WeftTransferRecord *transfer = findTransfer(command);
-  return transfer ? transfer->stream : 0;
+  if (const WeftTransferRecord *transfer = findTransfer(command))
+    return transfer->stream;
+  const WeftRankGroup *among = findRankGroup(command);
+  return among ? among->stream : 0;
 }
 
 CudaRegions::CudaRegions(const WeftExecutable &executable) {

@@ -91,14 +91,7 @@ Origin NanHunt::findSource(const Run &run, const WrittenBuffer &written,
 
 /// Whether a command writes what other ranks have sent.
 static bool isCollective(const WeftCommand &command) {
-  static constexpr std::string_view names[] = {
-#define WEFT_NAME_OF_COLLECTIVE(name, Record) #name,
-      WEFT_COLLECTIVES(WEFT_NAME_OF_COLLECTIVE)
-#undef WEFT_NAME_OF_COLLECTIVE
-  };
-  return command.kind == WEFT_EXTENSION &&
-         std::find(std::begin(names), std::end(names), command.name) !=
-             std::end(names);
+  return findRankGroup(command) != nullptr;
 }
 
 NanHunt::Element NanHunt::locate(const WrittenBuffer &written, int64_t begin,

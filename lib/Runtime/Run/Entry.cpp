@@ -73,6 +73,15 @@ static Error notLaunched(int64_t ranks, const std::string &program) {
             " runs them as threads");
 }
 
+/// Of a program whose ranks cannot be processes.
+static Error hasOnlyThreads(int64_t ranks, const std::string &program) {
+  const std::string count = std::to_string(ranks);
+  return usageError("expects --loopback " + count +
+                    ", since ranks of a program for CUDA devices are threads "
+                    "on one device, but got none")
+      .hint(program + " --loopback " + count + " runs them");
+}
+
 static bool has(const std::vector<std::string> &args, const std::string &flag) {
   return std::any_of(args.begin(), args.end(), [&](const std::string &arg) {
     return arg == flag || arg.rfind(flag + "=", 0) == 0;
@@ -187,10 +196,12 @@ Expected<ExitCode> Start::runProgram() {
 Status Start::checkProcesses(const Metadata &metadata) const {
   if (process)
     return Status::success();
-  if (metadata.ranks() == 1 || options.loopback != 0 || !join)
+  if (metadata.ranks() == 1 || options.loopback != 0)
     return checkAlone(options);
-  return options.dryRun ? Status::success()
-                        : notLaunched(metadata.ranks(), program);
+  if (options.dryRun)
+    return Status::success();
+  return join ? notLaunched(metadata.ranks(), program)
+              : hasOnlyThreads(metadata.ranks(), program);
 }
 
 /// The command line, and what it needs of machine and program.

@@ -67,6 +67,7 @@ Status RankPart::open() {
     return device.takeError();
   opened = std::move(*device);
   joinRanks(*opened, std::move(steps), std::move(streams));
+  opened->device().join(meetingsOf(*opened));
   breakCollectives();
   return Status::success();
 }

@@ -9,6 +9,7 @@
 #define WEFT_RUNTIME_COLLECTIVES_RANKGROUPS_H
 
 #include "weft/Runtime/Collectives/CommandStreams.h"
+#include "weft/Runtime/Execute/RankMeetings.h"
 
 namespace weft {
 
@@ -32,6 +33,9 @@ using StreamConnections = std::map<int64_t, RankConnections>;
 /// Gives the context its connections, and streams that have their own.
 void joinRanks(WeftContext &context, RankConnections connections,
                StreamConnections streams = {});
+
+/// Meetings over the connections of a context, which outlives them.
+std::shared_ptr<RankMeetings> meetingsOf(WeftContext &context);
 
 /// The connection of a group (Execute/Collectives.h) in a stream, or null: the
 /// rank has left, or the run has no such group.

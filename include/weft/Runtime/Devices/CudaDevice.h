@@ -17,12 +17,15 @@
 #include "weft/Runtime/Devices/CudaRegions.h"
 #include "weft/Runtime/Devices/CudaTransfers.h"
 #include "weft/Runtime/Devices/Device.h"
+#include "weft/Runtime/Execute/RankMeetings.h"
 #include "weft/Runtime/Execute/Transfers.h"
 
+#include <map>
 #include <optional>
 
 namespace weft {
 
+struct DeviceExchange;
 struct LaunchShape;
 
 /// An input that routines asked for while commands were given to the device,
@@ -64,6 +67,9 @@ public:
   void warmUp(WeftContext &,
               const std::vector<const WeftProgram *> &) override {}
   Status synchronize() override;
+  void join(std::shared_ptr<RankMeetings> ranks) override {
+    meetings = std::move(ranks);
+  }
   Expected<int64_t> tune(WeftContext &context,
                          const std::string &path) override;
 
@@ -82,6 +88,8 @@ public:
   Status copy(void *to, const void *from, int64_t bytes);
   Status fill(void *to, unsigned char byte, int64_t bytes);
   std::optional<float> flagAt(const void *address);
+  Expected<RankMeetings::Place> placeIn(const WeftRankGroup &among) const;
+  Status exchange(const DeviceExchange &wanted, const std::string &title);
   /// Of the record of a command of the executable that writes a constant.
   const void *constantAt(const void *record) const {
     return static_cast<char *>(arenaAddress()) + constantsOffset() +
@@ -99,10 +107,17 @@ private:
 
     int32_t countBuffers() const;
   };
-  /// A region with certain flags: a graph from its second run on.
+  /// A region with certain flags: a graph from its second run on. Of ranks of
+  /// one process the leader has the graph.
   struct Recording {
     std::vector<CudaFlag> flags;
+    bool isRecorded;
     CudaGraphExec graph;
+  };
+  /// Of a group of ranks in a stream: the pieces of this rank are ready, and it
+  /// has read those of its peers.
+  struct ExchangeEvents {
+    CudaEvent ready, done;
   };
   /// The handles of an event of the plan: one is recorded and waited for by
   /// streams and by nodes of graphs, the other is an edge while a stream is
@@ -123,6 +138,8 @@ private:
   /// That memory does not suffice, with numbers and what helps.
   Error tooLittle(const std::string &what, size_t free, size_t total) const;
   Status checkMemory() const;
+  /// Of this rank and those of the process that are opened after it.
+  int64_t neededBytes() const { return allBytes * options.ranksOfProcess; }
   int64_t constantsOffset() const;
   Status allocateArena();
   Status allocate();
@@ -143,13 +160,23 @@ private:
   Status startProgram(WeftContext &context, const WeftProgram &program);
   bool leave(WeftContext &context, Status status);
 
+  // CudaExchange.cpp
+  Expected<ExchangeEvents *> exchangeEventsOf(int64_t group);
+  Status waitForAll(const std::vector<CUevent> &all);
+
   // CudaRecord.cpp
+  bool hasPeers() const { return options.ranks > 1; }
+  bool isLeader() const;
+  Status meetRanks(const char *title);
+  Status forkToRanks(const char *title);
+  Status joinFromRanks(const char *title);
   Status captureEvent(const WeftCommand &command,
                       const WeftTransferRecord &record);
   Status forkTo(const std::vector<int64_t> &sideStreams);
   Status joinFrom(const std::vector<int64_t> &sideStreams);
   Status capture(WeftContext &context, const Commands &commands,
                  const CudaRegion &region);
+  Status endCapture(Status captured, Recording &recording);
   Status record(WeftContext &context, const Commands &commands,
                 const CudaRegion &region, Recording &recording);
   Recording *findRecording(const Commands &commands);
@@ -175,7 +202,7 @@ private:
   CudaArena arena;
   std::vector<CudaStream> streams; // the first one computes
   std::vector<EventPair> events;
-  CudaEvent fork;               // of launches that use side streams
+  CudaEvent fork, joined;       // of launches that use several streams
   std::vector<CudaEvent> joins; // by stream
   std::optional<CudaTransfers> transfers;
   std::optional<CudaPorts> ports;
@@ -183,6 +210,8 @@ private:
   std::unordered_map<const WeftDeviceKernel *, CUfunction> kernels;
   /// By the first of the commands.
   std::unordered_map<const WeftCommand *, std::vector<Recording>> recordings;
+  std::shared_ptr<RankMeetings> meetings; // null until the ranks are joined
+  std::map<std::pair<int64_t, size_t>, ExchangeEvents> exchanges;
   CudaRegions regions;
   size_t currentStream = 0;
   bool captures = false;                // streams become a graph

@@ -19,6 +19,8 @@
 
 namespace weft {
 
+class RankMeetings;
+
 class Device {
 public:
   virtual ~Device();
@@ -80,6 +82,9 @@ public:
   virtual Expected<int64_t> tune(WeftContext &context, const std::string &path);
   /// Waits for everything that it was given to do.
   virtual Status synchronize() = 0;
+  /// Of a run of several ranks: how the device meets those of its peers. A
+  /// device whose memory the host sees needs none of it.
+  virtual void join(std::shared_ptr<RankMeetings>) {}
 };
 
 /// What a run asks of the device it is on.

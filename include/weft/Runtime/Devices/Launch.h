@@ -18,6 +18,8 @@
 
 #include <optional>
 
+struct WeftRankGroup;
+
 namespace weft {
 
 struct LaunchShape {
@@ -40,6 +42,23 @@ void copyOnDevice(WeftContext &context, const WeftCommand &command, void *to,
 const void *constantOnDevice(WeftContext &context, const WeftCommand &command);
 void fillOnDevice(WeftContext &context, const WeftCommand &command, void *to,
                   unsigned char byte, int64_t bytes);
+struct DeviceExchange {
+  const WeftRankGroup &among;
+  /// Rank r sends send + p * stride to rank p: a stride of 0 is a gather, one
+  /// of `bytes` an exchange of all pieces.
+  const void *send;
+  int64_t stride;
+  void *receive;
+  int64_t bytes;
+};
+/// Moves bytes between the devices of the ranks of a group. Rank r gets the
+/// bytes that each rank p has for it at receive + p * bytes.
+void exchangeOnDevices(WeftContext &context, const WeftCommand &command,
+                       const DeviceExchange &exchange);
+/// The place of this rank in the group of a command; -1 after an error.
+int rankOnDevice(WeftContext &context, const WeftCommand &command,
+                 const WeftRankGroup &among);
+
 /// What the f32 scalar at `address`, in the memory of the device, holds in this
 /// run of the program: an input, which the host has written and no command
 /// changes. Nothing where it is no such input. A recording holds for the value

@@ -11,6 +11,8 @@
 
 #include "weft/Runtime/Execute/Abi.h"
 
+#include <string_view>
+
 /// Every routine once: X(name, Record).
 #define WEFT_COLLECTIVES(X)                                                    \
   X(all_gather, WeftAllGatherRecord)                                           \
@@ -69,6 +71,25 @@ struct WeftAllReduceRecord {
 };
 
 #ifdef __cplusplus
+namespace weft {
+/// The ranks of a collective; null for another command.
+inline const WeftRankGroup *findRankGroup(const WeftCommand &command) {
+  if (command.kind != WEFT_EXTENSION || !command.record ||
+      command.recordBytes < int64_t(sizeof(WeftRankGroup)))
+    return nullptr;
+  // Each record begins with its ranks.
+  static constexpr std::string_view names[] = {
+#define WEFT_COLLECTIVE_NAME(name, Record) #name,
+      WEFT_COLLECTIVES(WEFT_COLLECTIVE_NAME)
+#undef WEFT_COLLECTIVE_NAME
+  };
+  for (std::string_view name : names)
+    if (name == command.name)
+      return static_cast<const WeftRankGroup *>(command.record);
+  return nullptr;
+}
+} // namespace weft
+
 extern "C" {
 #endif
 

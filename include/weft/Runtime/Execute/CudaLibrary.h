@@ -17,11 +17,16 @@
 #define WEFT_CUDA_ROUTINES(X)                                                  \
   X(weft_cuda_attention)                                                       \
   X(weft_cuda_attention_grad)                                                  \
+  X(weft_cuda_all_gather)                                                      \
+  X(weft_cuda_all_reduce)                                                      \
   X(weft_cuda_constant)                                                        \
   X(weft_cuda_copy)                                                            \
   X(weft_cuda_embedding)                                                       \
   X(weft_cuda_embedding_grad)                                                  \
-  X(weft_cuda_fill)
+  X(weft_cuda_fill)                                                            \
+  X(weft_cuda_own_slice)                                                       \
+  X(weft_cuda_rank)                                                            \
+  X(weft_cuda_reduce_scatter)
 
 #ifdef __cplusplus
 extern "C" {

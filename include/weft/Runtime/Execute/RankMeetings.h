@@ -1,0 +1,55 @@
+//===- RankMeetings.h - How the hosts of ranks meet -------------*- C++ -*-===//
+//
+// A device that works beside the host moves bytes between ranks by itself. The
+// hosts of the ranks tell each other only what the devices need for that. The
+// connections of a run (Runtime/Collectives) implement it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_EXECUTE_RANKMEETINGS_H
+#define WEFT_RUNTIME_EXECUTE_RANKMEETINGS_H
+
+#include "weft/Formats/Error.h"
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace weft {
+
+/// One thread at a time uses it. Groups are those of WeftRankGroup.
+class RankMeetings {
+public:
+  virtual ~RankMeetings() = default;
+
+  /// The place of this rank in a group, and how many ranks that has. Exit 7 if
+  /// this rank has left the run, 70 if there is no such group.
+  struct Place {
+    int rank, ranks;
+  };
+  virtual Expected<Place> placeIn(int64_t group) const = 0;
+
+  /// The value of each rank of a group. All ranks call with one title. Exit 7
+  /// where a rank does not come, or comes with another title.
+  template <typename T>
+  Expected<std::vector<T>> gather(int64_t group, const T &own,
+                                  std::string_view title) {
+    static_assert(std::is_trivially_copyable_v<T>, "expects plain bytes");
+    auto place = placeIn(group);
+    if (!place)
+      return place.takeError();
+    std::vector<T> all(size_t(place->ranks));
+    if (Status s = gatherBytes(group, &own, all.data(), sizeof(T), title); !s)
+      return s.takeError();
+    return all;
+  }
+
+private:
+  virtual Status gatherBytes(int64_t group, const void *own, void *all,
+                             int64_t bytes, std::string_view title) = 0;
+};
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_EXECUTE_RANKMEETINGS_H

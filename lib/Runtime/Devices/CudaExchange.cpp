@@ -1,0 +1,120 @@
+//===- CudaExchange.cpp - Bytes between ranks on one CUDA device ----------===//
+//
+// Ranks are threads of one process. Each has streams and an arena of its own
+// and copies its pieces out of the arenas of its peers. The hosts meet to tell
+// each other addresses and events; the streams wait for events, so that the
+// same calls run at once or become edges of one graph of all ranks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "weft/Runtime/Devices/CudaDevice.h"
+#include "weft/Runtime/Devices/Launch.h"
+#include "weft/Runtime/Execute/Collectives.h"
+
+using namespace weft;
+
+namespace {
+/// What a rank tells its peers of an exchange.
+struct Offer {
+  const char *send;
+  int64_t stride, bytes;
+  CUevent ready, done;
+};
+} // namespace
+
+Expected<RankMeetings::Place>
+CudaDevice::placeIn(const WeftRankGroup &among) const {
+  // Libraries plan before the ranks are joined.
+  if (rehearses)
+    return RankMeetings::Place{0, int(among.ranks)};
+  if (!meetings)
+    return Error(ExitCode::Internal, "expects ranks that are joined");
+  auto place = meetings->placeIn(among.group);
+  if (place && place->ranks != int(among.ranks))
+    return Error(ExitCode::Internal, "expects " + std::to_string(among.ranks) +
+                                         " ranks, but got " +
+                                         std::to_string(place->ranks));
+  return place;
+}
+
+/// The events of the exchanges of a group in the current stream.
+Expected<CudaDevice::ExchangeEvents *>
+CudaDevice::exchangeEventsOf(int64_t group) {
+  ExchangeEvents &known = exchanges[{group, currentStream}];
+  for (CudaEvent *event : {&known.ready, &known.done}) {
+    if (*event)
+      continue;
+    auto made = makeEvent(cuda);
+    if (!made)
+      return made.takeError();
+    *event = std::move(*made);
+  }
+  return &known;
+}
+
+/// Copies the pieces of all peers, and its own one unless it is there.
+static Status copyPieces(CudaDevice &device, const std::vector<Offer> &offers,
+                         int rank, void *receive, int64_t bytes) {
+  for (size_t i = 0; i < offers.size(); ++i) {
+    // Each rank begins with another peer.
+    const size_t peer = (size_t(rank) + i) % offers.size();
+    const char *from = offers[peer].send + rank * offers[peer].stride;
+    char *to = static_cast<char *>(receive) + int64_t(peer) * bytes;
+    if (from == to)
+      continue;
+    if (Status s = device.copy(to, from, bytes); !s)
+      return s;
+  }
+  return Status::success();
+}
+
+Status CudaDevice::waitForAll(const std::vector<CUevent> &all) {
+  for (CUevent event : all)
+    if (Status s = cuda.cuStreamWaitEvent(stream(), event, 0u); !s)
+      return s;
+  return Status::success();
+}
+
+/// A piece is read between two meetings: after the first one all ranks have
+/// recorded that theirs are ready, after the second that they have read. An
+/// event is recorded again only when all ranks have come to a later meeting, so
+/// that every wait for it has been given to its stream.
+Status CudaDevice::exchange(const DeviceExchange &wanted,
+                            const std::string &title) {
+  auto place = placeIn(wanted.among);
+  if (!place)
+    return place.takeError();
+  if (rehearses)
+    return Status::success();
+  auto own = exchangeEventsOf(wanted.among.group);
+  if (!own)
+    return own.takeError();
+  const CUevent ready = (*own)->ready.get(), done = (*own)->done.get();
+  if (Status s = cuda.cuEventRecord(ready, stream()); !s)
+    return s;
+  const Offer offer = {static_cast<const char *>(wanted.send), wanted.stride,
+                       wanted.bytes, ready, done};
+  auto offers =
+      meetings->gather(wanted.among.group, offer,
+                       title + ", " + std::to_string(wanted.bytes) + " bytes");
+  if (!offers)
+    return offers.takeError();
+  std::vector<CUevent> allReady, allDone;
+  for (const Offer &each : *offers) {
+    allReady.push_back(each.ready);
+    allDone.push_back(each.done);
+  }
+  if (Status s = waitForAll(allReady); !s)
+    return s;
+  if (Status s =
+          copyPieces(*this, *offers, place->rank, wanted.receive, wanted.bytes);
+      !s)
+    return s;
+  if (Status s = cuda.cuEventRecord(done, stream()); !s)
+    return s;
+  auto left =
+      meetings->gather(wanted.among.group, place->rank, title + ", its end");
+  if (!left)
+    return left.takeError();
+  return waitForAll(allDone);
+}
