@@ -1,7 +1,7 @@
 //===- RankCommands.cpp - Collectives of CUDA devices ---------------------===//
 //
-// The device moves bytes between ranks; sums are kernels, so that their order
-// is that of the ranks.
+// The device moves bytes between ranks. Kernels add them, in the order of
+// ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -105,6 +105,8 @@ extern "C" void weft_cuda_reduce_scatter(WeftContext *context,
     return;
   char *slices =
       workspaceOf(*context, *command, buffers, cudaReduceScatterBytes(*record));
+  if (!slices)
+    return;
   const int64_t bytes = bytesOf(*record);
   exchangeOnDevices(*context, *command,
                     {record->among, buffers[0], bytes, slices, bytes});

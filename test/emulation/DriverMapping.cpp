@@ -13,7 +13,7 @@
 
 namespace weft::emulation {
 namespace {
-/// What cuMemCreate makes.
+/// Memory of cuMemCreate.
 struct DeviceBytes {
   size_t bytes;
   bool hasHandle = true;
@@ -164,7 +164,7 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
   return CUDA_SUCCESS;
 }
 
-/// Work under way may use the memory: a program waits for it first.
+/// Pending work may use the memory: a program waits for it first.
 CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
   WEFT_ENTER("cuMemUnmap", Needs::Context);
   if (CUresult error = refuseInCapture("cuMemUnmap"))

@@ -84,7 +84,7 @@ static LogicalResult append(RecordWords &words, plan::AllReduceOp op,
 }
 
 namespace {
-/// The target names the routine and says what it works in.
+/// The target names the routine and the size of its workspace.
 template <typename OpT>
 struct CollectiveModel
     : RoutineOpInterface::ExternalModel<CollectiveModel<OpT>, OpT> {

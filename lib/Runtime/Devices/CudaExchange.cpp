@@ -14,7 +14,7 @@
 using namespace weft;
 
 namespace {
-/// What a rank tells its peers of an exchange.
+/// A rank's part of an exchange, as its peers need it.
 struct Offer {
   const char *send;
   int64_t stride, bytes;

@@ -22,7 +22,7 @@ Status CudaDevice::meetRanks(const char *title) {
   return all ? Status::success() : Status(all.takeError());
 }
 
-/// Stream 0 of each rank goes on behind stream 0 of the leader.
+/// Stream 0 of each rank waits for stream 0 of the leader.
 Status CudaDevice::forkToRanks(const char *title) {
   if (!hasPeers())
     return Status::success();
@@ -37,7 +37,7 @@ Status CudaDevice::forkToRanks(const char *title) {
   return cuda.cuStreamWaitEvent(stream(), all->front(), 0u);
 }
 
-/// Stream 0 of the leader goes on behind stream 0 of each rank.
+/// Stream 0 of the leader waits for stream 0 of each rank.
 Status CudaDevice::joinFromRanks(const char *title) {
   if (!hasPeers())
     return Status::success();
@@ -75,8 +75,8 @@ Status CudaDevice::captureEvent(const WeftCommand &command,
                                      unsigned(CU_EVENT_RECORD_EXTERNAL));
 }
 
-/// Side streams go on behind stream 0. While stream 0 is captured, they join
-/// its capture.
+/// Side streams wait for stream 0. While stream 0 is captured, they join its
+/// capture.
 Status CudaDevice::forkTo(const std::vector<int64_t> &sideStreams) {
   if (sideStreams.empty())
     return Status::success();
@@ -90,7 +90,7 @@ Status CudaDevice::forkTo(const std::vector<int64_t> &sideStreams) {
   return Status::success();
 }
 
-/// Stream 0 goes on behind the side streams.
+/// Stream 0 waits for the side streams.
 Status CudaDevice::joinFrom(const std::vector<int64_t> &sideStreams) {
   for (int64_t side : sideStreams) {
     const CUevent join = joins[size_t(side)].get();

@@ -159,7 +159,7 @@ class Combination:
         numbers, _ = self.train("cuda", stage, "moved-3", *rows, steps=4, saves=saves)
         if [line["step"] for line in numbers] != [4] or not numbers[0]["loss"] > 0:
             raise Failed(f"moved to {mesh} and back: got {numbers}")
-        # Other ranks read other rows: the loss is that of a run which has learned about as much.
+        # Other ranks read other rows, so the loss is close, not equal.
         if not abs(numbers[0]["loss"] - first[-1]["loss"]) < 0.5:
             raise Failed(f"moved to {mesh} and back: expects about {first[-1]}, but got {numbers}")
 

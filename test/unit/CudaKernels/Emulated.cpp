@@ -19,6 +19,26 @@ std::vector<std::string> weft::takeLaunches() {
   return std::exchange(launches, {});
 }
 
+static std::function<void(const DeviceExchange &)> currentExchange;
+static int currentRank;
+
+void weft::setExchange(std::function<void(const DeviceExchange &)> exchange,
+                       int rank) {
+  currentExchange = std::move(exchange);
+  currentRank = rank;
+}
+
+void weft::exchangeOnDevices(WeftContext &context, const WeftCommand &,
+                             const DeviceExchange &exchange) {
+  if (!context.failed())
+    currentExchange(exchange);
+}
+
+int weft::rankOnDevice(WeftContext &, const WeftCommand &,
+                       const WeftRankGroup &) {
+  return currentRank;
+}
+
 static const WeftTwin *findTwin(const std::string &name) {
   for (const WeftTwin *twin = __start_weft_twin_list;
        twin != __stop_weft_twin_list; ++twin)

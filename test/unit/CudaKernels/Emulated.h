@@ -13,6 +13,7 @@
 
 #include "../Kernels/Harness.h"
 #include "Memory.h"
+#include "weft/Runtime/Devices/Launch.h"
 #include "weft/Runtime/Execute/CudaLibrary.h"
 #include "weft/Runtime/Execute/CudaWorkspaces.h"
 
@@ -20,6 +21,10 @@ namespace weft {
 
 /// Names of what was launched since the last call, copies and fills too.
 std::vector<std::string> takeLaunches();
+
+/// Sets the exchange between ranks and the rank of the device.
+void setExchange(std::function<void(const DeviceExchange &)> exchange,
+                 int rank);
 
 /// Elements in memory of the emulated device, `shift` elements from where it
 /// begins, a multiple of 256 bytes: NaN, or the number -1, before they are

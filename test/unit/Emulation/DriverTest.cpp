@@ -265,8 +265,8 @@ TEST(Driver, GraphsRunAgain) {
   EXPECT_OK(cuStreamDestroy(other));
 }
 
-/// What another stream reads after each of two launches of a graph that adds 1
-/// to x, records an event, and after that adds 1 again.
+/// A graph adds 1 to x and records an event. The values that another stream
+/// reads after each of two launches.
 std::string runExternalEvents(bool waits) {
   Program program;
   CUstream other;

@@ -114,8 +114,8 @@ private:
     bool isRecorded;
     CudaGraphExec graph;
   };
-  /// Of a group of ranks in a stream: the pieces of this rank are ready, and it
-  /// has read those of its peers.
+  /// Of a group of ranks in a stream: this rank's pieces are ready; this rank
+  /// has read its peers' pieces.
   struct ExchangeEvents {
     CudaEvent ready, done;
   };
@@ -138,7 +138,7 @@ private:
   /// That memory does not suffice, with numbers and what helps.
   Error tooLittle(const std::string &what, size_t free, size_t total) const;
   Status checkMemory() const;
-  /// Of this rank and those of the process that are opened after it.
+  /// Bytes for this rank and for the ranks of the process that open later.
   int64_t neededBytes() const { return allBytes * options.ranksOfProcess; }
   int64_t constantsOffset() const;
   Status allocateArena();

@@ -82,8 +82,8 @@ public:
   virtual Expected<int64_t> tune(WeftContext &context, const std::string &path);
   /// Waits for everything that it was given to do.
   virtual Status synchronize() = 0;
-  /// Of a run of several ranks: how the device meets those of its peers. A
-  /// device whose memory the host sees needs none of it.
+  /// Gives the device the meetings of its ranks. A device whose memory the host
+  /// sees ignores them: its collectives run on the host.
   virtual void join(std::shared_ptr<RankMeetings>) {}
 };
 

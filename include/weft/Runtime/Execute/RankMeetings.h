@@ -1,8 +1,8 @@
 //===- RankMeetings.h - How the hosts of ranks meet -------------*- C++ -*-===//
 //
-// A device that works beside the host moves bytes between ranks by itself. The
-// hosts of the ranks tell each other only what the devices need for that. The
-// connections of a run (Runtime/Collectives) implement it.
+// A device with memory of its own moves bytes between ranks by itself. The
+// hosts of the ranks exchange only addresses and events for it. The connections
+// of a run (Runtime/Collectives) implement this interface.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 
 namespace weft {
 
-/// One thread at a time uses it. Groups are those of WeftRankGroup.
+/// One thread at a time uses it. Groups are numbered as in WeftRankGroup.
 class RankMeetings {
 public:
   virtual ~RankMeetings() = default;
