@@ -52,6 +52,12 @@ Status RankPart::open() {
   wanted.threads = threadsOf(inputs);
   wanted.poisoned = inputs.faults.has(Fault::Kind::Poison);
   wanted.graphs = inputs.options.graphs;
+  // A trace runs rank 0 command by command. Its peers meet it in each command,
+  // so they may neither launch graphs nor begin the next step earlier.
+  if (agreement.ranks() > 1 && !inputs.options.trace.empty()) {
+    wanted.graphs = false;
+    wanted.runsAhead = 0;
+  }
   wanted.onlyDescribes = inputs.options.dryRun;
   wanted.tuning = inputs.options.tuning;
   const std::string *tf32 = findSetting(inputs.metadata.options, "tf32");
