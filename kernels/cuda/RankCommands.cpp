@@ -31,6 +31,17 @@ const Record *findCollective(WeftContext &context, const WeftCommand &command,
   return nullptr;
 }
 
+/// Whether the ranks and elements of a record are possible and its type can be
+/// moved and summed.
+template <typename Record>
+bool checkMoved(WeftContext &context, const WeftCommand &command,
+                const Record &record) {
+  return checkRange(context, command, "ranks", record.among.ranks, 1) &&
+         checkRange(context, command, "elements", record.elements, 0) &&
+         (record.dtype == WEFT_F64 ||
+          checkFloatType(context, command, "slices", record.dtype));
+}
+
 template <typename Record> int64_t bytesOf(const Record &record) {
   return record.elements * dtypeBytes(int32_t(record.dtype));
 }
@@ -90,7 +101,7 @@ extern "C" void weft_cuda_all_gather(WeftContext *context,
                                      void *const *buffers) {
   const auto *record =
       findCollective<WeftAllGatherRecord>(*context, *command, 0, 2);
-  if (record)
+  if (record && checkMoved(*context, *command, *record))
     exchangeOnDevices(
         *context, *command,
         {record->among, buffers[0], 0, buffers[1], bytesOf(*record)});
@@ -101,7 +112,7 @@ extern "C" void weft_cuda_reduce_scatter(WeftContext *context,
                                          void *const *buffers) {
   const auto *record =
       findCollective<WeftReduceScatterRecord>(*context, *command, 0, 2);
-  if (!record)
+  if (!record || !checkMoved(*context, *command, *record))
     return;
   char *slices =
       workspaceOf(*context, *command, buffers, cudaReduceScatterBytes(*record));
@@ -118,7 +129,7 @@ extern "C" void weft_cuda_own_slice(WeftContext *context,
                                     void *const *buffers) {
   const auto *record =
       findCollective<WeftOwnSliceRecord>(*context, *command, 0, 2);
-  if (!record)
+  if (!record || !checkMoved(*context, *command, *record))
     return;
   const int rank = rankOnDevice(*context, *command, record->among);
   const int64_t bytes = bytesOf(*record);
@@ -145,7 +156,9 @@ extern "C" void weft_cuda_all_reduce(WeftContext *context,
   const int64_t count = command->numBuffers / 2;
   const auto *record = findCollective<WeftAllReduceRecord>(
       *context, *command, count, int32_t(2 * count));
-  if (!record)
+  if (!record ||
+      !checkRange(*context, *command, "count", record->count, count, count) ||
+      !checkRange(*context, *command, "ranks", record->among.ranks, 1))
     return;
   auto *all = reinterpret_cast<double *>(
       workspaceOf(*context, *command, buffers, cudaAllReduceBytes(*record)));

@@ -129,6 +129,7 @@ def examples(source, work):
 
     return {
         "mlp": Model(models / "mlp.mlir", digits),
+        "mlp-ranks": Model(models / "mlp.mlir", digits, ("--mesh=dp:2", "--zero=3", "--prefetch=2"), ("--loopback", "2")),
         "mlp-f16": Model(models / "mlp.mlir", digits, ("--precision=f16",)),
         "gpt": language(work / "models/gpt", tokens),
         "gpt-bf16": language(work / "models/gpt", tokens, "--precision=bf16"),

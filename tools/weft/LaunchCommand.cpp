@@ -119,7 +119,8 @@ static Expected<Launch> parseLaunch(const Arguments &args) {
   return launch;
 }
 
-/// The ranks that a program is compiled for, which processes can be.
+/// The ranks that a program is compiled for. Several ranks on CUDA devices
+/// cannot be processes.
 static Expected<int64_t> ranksOf(const std::string &program) {
   auto metadata = readMetadata(program);
   if (!metadata)
@@ -127,13 +128,10 @@ static Expected<int64_t> ranksOf(const std::string &program) {
   auto read = parseMetadata(metadata->compact());
   if (!read)
     return read.takeError();
-  if (read->target.rfind("cuda", 0) == 0)
-    return usageError("does not support programs for CUDA devices yet")
-        .hint(program +
-              (read->ranks() == 1
-                   ? ""
-                   : " --loopback " + std::to_string(read->ranks())) +
-              " runs it");
+  if (read->ranks() > 1 && read->target.rfind("cuda", 0) == 0)
+    return usageError("does not support ranks on CUDA devices yet")
+        .hint(program + " --loopback " + std::to_string(read->ranks()) +
+              " runs them on one device");
   return read->ranks();
 }
 

@@ -153,6 +153,18 @@ static Error runProgram(const Program &program,
             "another place");
 }
 
+/// Before the program is compiled.
+static Status checkRanks(const FlagValues &flags) {
+  const int64_t ranks = meshRanks(flags);
+  if (ranks == 1 || flags.isSet("loopback") || flags.getSwitch("dry-run") ||
+      flags.getText("target").rfind("cuda", 0) != 0)
+    return Status::success();
+  return usageError("--mesh with --target=" + flags.getText("target") +
+                    " expects --loopback " + std::to_string(ranks) +
+                    ", but got none")
+      .hint("its ranks are threads on one device");
+}
+
 Expected<ExitCode> weft::trainCommand(const Arguments &args) {
   FlagTable table(compileFlags());
   table.add(describedRunFlags());
@@ -184,14 +196,15 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
   if (Status status = checkReplaced(outputs, flags->getSwitch("overwrite"));
       !status)
     return status.takeError();
+  if (Status status = checkRanks(*flags); !status)
+    return status.takeError();
   Expected<Program> program = findProgram(*compilerFlags, model);
   if (!program)
     return program.takeError();
   const std::vector<std::string> runFlags = flags->canonical(RunFlag);
   const int64_t ranks = meshRanks(*flags);
-  const bool isCuda = flags->getText("target").rfind("cuda", 0) == 0;
   if (ranks == 1 || flags->isSet("loopback") || flags->getSwitch("dry-run") ||
-      isCuda || findLauncher())
+      findLauncher())
     return runProgram(*program, runFlags);
   return runRanks(ranks, program->path, runFlags);
 }

@@ -89,9 +89,7 @@ template <typename OpT>
 struct CollectiveModel
     : RoutineOpInterface::ExternalModel<CollectiveModel<OpT>, OpT> {
   WeftCommandKind getKind(Operation *) const { return WEFT_EXTENSION; }
-  StringRef getRoutine(Operation *op) const {
-    return op->getName().stripDialect();
-  }
+  StringRef getRoutine(Operation *) const { return ""; }
   LogicalResult makeRecord(Operation *op, RecordWords &words) const {
     FailureOr<WeftRankGroup> among = getGroup(cast<OpT>(op));
     if (failed(among))

@@ -61,6 +61,8 @@ FailureOr<RoutineCall> RoutineCall::get(plan::CommandOpInterface command,
   made.model = model;
   made.kind = model.getKind();
   made.routine = model.getRoutine().str();
+  if (plan::isCollective(command))
+    made.routine = target.getCollectiveRoutine(command.getCommandKind());
   if (made.routine.empty() && made.kind == WEFT_EXTENSION)
     return command->emitOpError("expects its model for ")
            << target.getTitle()
@@ -69,8 +71,6 @@ FailureOr<RoutineCall> RoutineCall::get(plan::CommandOpInterface command,
     made.routine = target.getEventRoutine(made.kind).str();
     made.kind = WEFT_EXTENSION;
   }
-  if (plan::isCollective(command))
-    made.routine = target.getCollectiveRoutine(command.getCommandKind());
   if (made.routine.empty() && !isTransfer(made.kind))
     made.routine = target.getRoutine(made.kind, getKindName(made.kind));
   if (failed(model.makeRecord(made.record)) ||

@@ -100,11 +100,14 @@ public:
   explicit ContextMeetings(WeftContext &context) : context(context) {}
 
   Expected<Place> placeIn(int64_t group) const override {
-    const Communicator *ranks = findRanks(context, group);
-    if (!ranks)
+    if (ranksOf(context, /*stream=*/0).empty())
       return Error(ExitCode::Communication,
                    "expects rank " + std::to_string(context.rank()) +
                        " among its ranks, but it has left the run");
+    const Communicator *ranks = findRanks(context, group);
+    if (!ranks)
+      return Error(ExitCode::Internal, "expects a group of the mesh, but got " +
+                                           std::to_string(group));
     return Place{ranks->rank(), ranks->ranks()};
   }
 

@@ -29,7 +29,7 @@ CudaArena::~CudaArena() {
     driver.cuMemAddressFree(address, bytes);
 }
 
-/// The memory lives as long as its mapping: nobody needs its handle any more.
+/// The memory lives as long as its mapping, so the handle is released at once.
 Status CudaArena::map(CUdevice device) {
   const CudaCalls cuda(driver);
   const CUmemAllocationProp properties = propertiesOn(device);

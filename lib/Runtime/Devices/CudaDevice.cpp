@@ -53,6 +53,17 @@ Status CudaDevice::choose() {
           CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device);
       !s)
     return s;
+  int mapsMemory = 0;
+  if (Status s = cuda.cuDeviceGetAttribute(
+          &mapsMemory, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+          device);
+      !s)
+    return s;
+  if (!mapsMemory)
+    return Error(ExitCode::Device,
+                 "expects a device with virtual memory management, but got " +
+                     chip.device)
+        .hint("some virtual GPUs lack it: ask for a whole one");
   return cuda.cuDeviceGetAttribute(
       &multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
 }
@@ -71,7 +82,8 @@ Error CudaDevice::tooLittle(const std::string &what, size_t free,
   const std::string who =
       ranks == 1 ? "the program needs "
                  : std::to_string(ranks) + " ranks of the program need ";
-  const bool isTaken = uint64_t(neededBytes()) <= total;
+  // Memory of a later rank may be held by earlier ones.
+  const bool isTaken = uint64_t(neededBytes()) <= total && options.rank == 0;
   return Error(ExitCode::DoesNotFit,
                what + who + humanBytes(neededBytes()) + ", but " + chip.device +
                    " has " + humanBytes(int64_t(free)) + " free of " +
@@ -287,8 +299,9 @@ const char *CudaDevice::outputBytes(const WeftPort &port) {
 }
 
 Status CudaDevice::synchronize() {
+  Status first;
   for (const CudaStream &each : streams)
-    if (Status s = cuda.cuStreamSynchronize(each.get()); !s)
-      return s;
-  return Status::success();
+    if (Status s = cuda.cuStreamSynchronize(each.get()); !s && first)
+      first = std::move(s);
+  return first;
 }

@@ -94,9 +94,8 @@ Status CudaDevice::exchange(const DeviceExchange &wanted,
     return s;
   const Offer offer = {static_cast<const char *>(wanted.send), wanted.stride,
                        wanted.bytes, ready, done};
-  auto offers =
-      meetings->gather(wanted.among.group, offer,
-                       title + ", " + std::to_string(wanted.bytes) + " bytes");
+  auto offers = meet(wanted.among.group, offer,
+                     title + ", " + std::to_string(wanted.bytes) + " bytes");
   if (!offers)
     return offers.takeError();
   std::vector<CUevent> allReady, allDone;
@@ -112,8 +111,7 @@ Status CudaDevice::exchange(const DeviceExchange &wanted,
     return s;
   if (Status s = cuda.cuEventRecord(done, stream()); !s)
     return s;
-  auto left =
-      meetings->gather(wanted.among.group, place->rank, title + ", its end");
+  auto left = meet(wanted.among.group, place->rank, title + ", its end");
   if (!left)
     return left.takeError();
   return waitForAll(allDone);

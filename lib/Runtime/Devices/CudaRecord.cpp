@@ -13,12 +13,19 @@ using namespace weft;
 // Ranks wait for each other inside a region, so their graphs are one graph: the
 // first rank begins and launches it, and the streams of all ranks join it.
 
+/// Rank threads add to one graph while they capture, and graphs are not
+/// synchronized: they take turns, but for the times in which they meet.
+std::mutex &CudaDevice::captureMutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 bool CudaDevice::isLeader() const { return options.rank == 0; }
 
 Status CudaDevice::meetRanks(const char *title) {
   if (!hasPeers())
     return Status::success();
-  auto all = meetings->gather(0, options.rank, title);
+  auto all = meet(0, options.rank, title);
   return all ? Status::success() : Status(all.takeError());
 }
 
@@ -29,7 +36,7 @@ Status CudaDevice::forkToRanks(const char *title) {
   if (isLeader())
     if (Status s = cuda.cuEventRecord(joined.get(), stream()); !s)
       return s;
-  auto all = meetings->gather(0, joined.get(), title);
+  auto all = meet(0, joined.get(), title);
   if (!all)
     return all.takeError();
   if (isLeader())
@@ -44,7 +51,7 @@ Status CudaDevice::joinFromRanks(const char *title) {
   if (!isLeader())
     if (Status s = cuda.cuEventRecord(joined.get(), stream()); !s)
       return s;
-  auto all = meetings->gather(0, joined.get(), title);
+  auto all = meet(0, joined.get(), title);
   if (!all)
     return all.takeError();
   if (!isLeader())
@@ -140,6 +147,7 @@ Status CudaDevice::record(WeftContext &context, const Commands &commands,
             stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
         !s)
       return s;
+  isInPeersCapture = !isLeader();
   Status captured = forkToRanks("the begin of a graph");
   if (captured)
     captured = capture(context, commands, region);
@@ -152,6 +160,7 @@ Status CudaDevice::record(WeftContext &context, const Commands &commands,
   // Until the leader has ended the capture, streams of all ranks are in it.
   if (Status s = meetRanks("a recorded graph"); !s)
     return s;
+  isInPeersCapture = false;
   recording.isRecorded = true;
   return Status::success();
 }

@@ -136,9 +136,13 @@ Status CudaDevice::launchAll(WeftContext &context, const Commands &commands) {
   for (int32_t i = commands.begin; i < commands.end; ++i) {
     const WeftCommand &command = commands.program.commands[i];
     ranges.moveTo(command.scope);
+    if (captures && hasPeers())
+      captureTurn.lock();
     currentStream = size_t(streamOf(command));
     Status launched = launchCommand(context, command, buffers);
     currentStream = 0;
+    if (captureTurn.owns_lock())
+      captureTurn.unlock();
     if (!launched)
       return launched;
     buffers += command.numBuffers;
@@ -193,7 +197,9 @@ bool CudaDevice::leave(WeftContext &context, Status status) {
     return true;
   context.fail(status.error().exitStatus(), status.error().message(),
                status.error().hintText());
-  (void)synchronize();
+  // A peer's capture would be invalid.
+  if (!isInPeersCapture)
+    (void)synchronize();
   ports->drop();
   return false;
 }

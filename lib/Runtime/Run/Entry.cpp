@@ -73,13 +73,14 @@ static Error notLaunched(int64_t ranks, const std::string &program) {
             " runs them as threads");
 }
 
-/// Of a program whose ranks cannot be processes.
+/// The ranks of a CUDA program cannot be processes yet.
 static Error hasOnlyThreads(int64_t ranks, const std::string &program) {
   const std::string count = std::to_string(ranks);
   return usageError("expects --loopback " + count +
                     ", since ranks of a program for CUDA devices are threads "
                     "on one device, but got none")
-      .hint(program + " --loopback " + count + " runs them");
+      .hint(program + " --loopback " + count + " runs them")
+      .saidBy(findRankNumber() == 0);
 }
 
 static bool has(const std::vector<std::string> &args, const std::string &flag) {

@@ -24,6 +24,10 @@ Status weft::checkRankFlags(const FlagValues &flags, const Metadata &metadata,
   const int64_t ranks = metadata.ranks();
   if (Status s = checkLoopback(ranks, options.loopback); !s)
     return s;
+  if (ranks > 1 && !options.tune.empty())
+    return usageError("--tune expects a program of one rank, but got one of " +
+                      std::to_string(ranks))
+        .hint("compile it without --mesh: a rank has the same products");
   if (ranks == 1 && flags.isSet("timeout"))
     return usageError("--timeout expects a program of several ranks: one rank "
                       "waits for nobody");

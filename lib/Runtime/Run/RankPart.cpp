@@ -124,9 +124,12 @@ Status RankPart::completeState(bool resumed) {
       warn(**change);
   }
   // What follows from parameters is in no file.
-  if (const WeftProgram *refresh = opened->findProgram(names::kRefresh))
-    return runChecked(*opened, *refresh);
-  return Status::success();
+  const WeftProgram *refresh = opened->findProgram(names::kRefresh);
+  Status refreshed =
+      refresh ? runChecked(*opened, *refresh) : Status::success();
+  if (!refreshed)
+    leave();
+  return refreshed;
 }
 
 //===----------------------------------------------------------------------===//
@@ -174,5 +177,8 @@ Expected<std::optional<EvalReport>> RankPart::evaluate(const DataSet &data) {
 }
 
 Expected<std::string> RankPart::sample(int64_t seed) {
-  return generateText(*opened, inputs.metadata, inputs.options, seed);
+  auto text = generateText(*opened, inputs.metadata, inputs.options, seed);
+  if (!text)
+    leave();
+  return text;
 }

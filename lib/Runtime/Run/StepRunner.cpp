@@ -4,6 +4,7 @@
 
 #include "weft/Formats/Names.h"
 #include "weft/Runtime/Collectives/CollectiveCosts.h"
+#include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
@@ -310,6 +311,7 @@ void StepRunner::countCollectives(StepInFlight &step) {
   RankReport &ranks = step.report.ranks.emplace();
   ranks.commMs = double(now.nanoseconds - step.costBefore.nanoseconds) * 1e-6;
   ranks.commBytes = now.bytes - step.costBefore.bytes;
+  ranks.isCommKnown = context.device().hostView() != nullptr;
   step.report.computeMs = std::max(0.0, step.report.computeMs - ranks.commMs);
 }
 
@@ -341,7 +343,9 @@ void StepRunner::drop(StepInFlight &step) {
 Status StepRunner::repeatGradients(const StepInFlight &step) {
   auto again = begin(step.report.step, step.firstRow);
   drop(*again);
-  if (again->failure)
+  if (again->failure) {
+    leaveRanks(context);
     return std::move(*again->failure);
+  }
   return breakGradients(context, faults, step.report.step, hunt);
 }

@@ -60,6 +60,9 @@ static void nameStep(StepInFlight &step) {
 void Trainer::joinOthers(StepInFlight &step) {
   if (metadata.ranks() == 1)
     return;
+  // Peers wait for this rank in the next step, which they have begun.
+  if (!step.failure && next && next->failure)
+    step.failure = std::move(*next->failure);
   if (step.report.ranks)
     step.report.ranks->lostRows = step.lostRows.has_value();
   if (!step.failure)
@@ -101,12 +104,13 @@ Status Trainer::conclude(StepInFlight &step) {
 }
 
 /// Not over anything between the two steps that looks at the state, or may be
-/// the end.
+/// the end. Ranks see a signal at different times, and all of them have to run
+/// the same programs: they stop by their vote alone.
 bool Trainer::mayBeginAhead(const StepInFlight &step) const {
   const int64_t number = step.report.step;
   return runner.runsAhead() && !step.failure && number < lastStep &&
          !isDue(number, options.saveEvery) && !isLookDue(number) &&
-         signals.stopSignal() == 0;
+         (metadata.ranks() > 1 || signals.stopSignal() == 0);
 }
 
 /// The run does not go on as was expected; no result of the next step is known
@@ -173,9 +177,13 @@ Expected<bool> Trainer::evaluate() {
 
 /// A sample of the prompt, as the weights are now.
 Status Trainer::sample() {
-  auto text = generateText(context, metadata, options, now.seed, &signals);
-  if (!text)
+  const bool isAlone = metadata.ranks() == 1;
+  auto text = generateText(context, metadata, options, now.seed,
+                           isAlone ? &signals : nullptr);
+  if (!text) {
+    leaveRanks(context);
     return text.takeError();
+  }
   return journal.sample(now.step, *options.generate + *text);
 }
 

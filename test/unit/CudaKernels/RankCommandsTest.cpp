@@ -210,4 +210,19 @@ TEST(RankCommands, WrongRecordsAndWorkspaces) {
                   RecordBytes(WeftAllGatherRecord{{0, 3, 0}, WEFT_F32, 2}));
   expectCudaError(WEFT_EXTENSION, "expects a record of 40 bytes, but got 56",
                   weft_cuda_own_slice, buffers, RecordBytes(record));
+  expectCudaError(WEFT_EXTENSION, "expects ranks of at least 1, but got 0",
+                  weft_cuda_all_gather, buffers,
+                  RecordBytes(WeftAllGatherRecord{{0, 0, 0}, WEFT_F32, 2}));
+  TestContext context(1);
+  callWith(context, weft_cuda_own_slice, buffers, 0,
+           RecordBytes(WeftOwnSliceRecord{{0, 3, 0}, WEFT_I32, 2}),
+           WEFT_EXTENSION);
+  EXPECT_EQ(context.error(), 70);
+  TestContext other(1);
+  callWith(other, weft_cuda_all_reduce, buffers, 0,
+           {WeftAllReduceRecord{{0, 3, 0}, 2}, std::vector<int64_t>{0}},
+           WEFT_EXTENSION);
+  EXPECT_NE(other.message().find("expects count of at least 1 and at most 1, "
+                                 "but got 2"),
+            std::string::npos);
 }

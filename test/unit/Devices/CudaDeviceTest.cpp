@@ -470,6 +470,11 @@ TEST_F(CudaDeviceTest, RefusesMachinesThatWillNotDo) {
             "compile with --target=cuda:sm_100, or choose another device with "
             "CUDA_VISIBLE_DEVICES");
   fake.major = 9;
+  fake.mapsMemory = 0;
+  EXPECT_EQ(openError(),
+            "9: expects a device with virtual memory management, but got Fake "
+            "GPU|some virtual GPUs lack it: ask for a whole one");
+  fake.mapsMemory = 1;
   fake.freeBytes = fake.totalBytes = size_t(19) << 20;
   EXPECT_EQ(openError(), "4: the program needs 20.00 MiB, but Fake GPU has "
                          "19.00 MiB free of 19.00 MiB|compile with a smaller "

@@ -94,6 +94,8 @@ static void addMachine(CudaDriver &table) {
     *out = which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? fake->major
            : which == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
                ? fake->sharedBytes
+           : which == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
+               ? fake->mapsMemory
                : fake->minor;
     return enter("cuDeviceGetAttribute");
   };

@@ -39,7 +39,7 @@ struct FakeDriver {
 
   // The machine.
   int version = 13000, devices = 1, major = 9, minor = 0;
-  int sharedBytes = 227 << 10;
+  int sharedBytes = 227 << 10, mapsMemory = 1;
   size_t freeBytes = size_t(1) << 30, totalBytes = size_t(2) << 30;
   size_t granularity = size_t(2) << 20;
   std::map<std::string, FakeKernel> kernels;

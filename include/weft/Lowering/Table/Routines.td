@@ -16,7 +16,8 @@ def RoutineOpInterface : OpInterface<"RoutineOpInterface"> {
                     "::WeftCommandKind", "getKind", (ins)>,
     InterfaceMethod<[{
       The symbol of the routine, or "": the prefix of the target and the name of
-      the kind. A command of WEFT_EXTENSION has one.
+      the kind. A command of WEFT_EXTENSION has one, unless it is a collective,
+      whose routine the target names.
     }], "::llvm::StringRef", "getRoutine", (ins), /*methodBody=*/"",
     /*defaultImplementation=*/[{
       return {};

@@ -21,6 +21,7 @@
 #include "weft/Runtime/Execute/Transfers.h"
 
 #include <map>
+#include <mutex>
 #include <optional>
 
 namespace weft {
@@ -107,8 +108,8 @@ private:
 
     int32_t countBuffers() const;
   };
-  /// A region with certain flags: a graph from its second run on. Of ranks of
-  /// one process the leader has the graph.
+  /// A region with certain flags: a graph from its second run on. With several
+  /// ranks the leader owns the graph.
   struct Recording {
     std::vector<CudaFlag> flags;
     bool isRecorded;
@@ -166,6 +167,19 @@ private:
 
   // CudaRecord.cpp
   bool hasPeers() const { return options.ranks > 1; }
+  static std::mutex &captureMutex();
+  /// RankMeetings::gather() without the turn of a capture.
+  template <typename T>
+  Expected<std::vector<T>> meet(int64_t group, const T &own,
+                                const std::string &title) {
+    const bool hasTurn = captureTurn.owns_lock();
+    if (hasTurn)
+      captureTurn.unlock();
+    auto all = meetings->gather(group, own, title);
+    if (hasTurn)
+      captureTurn.lock();
+    return all;
+  }
   bool isLeader() const;
   Status meetRanks(const char *title);
   Status forkToRanks(const char *title);
@@ -214,7 +228,9 @@ private:
   std::map<std::pair<int64_t, size_t>, ExchangeEvents> exchanges;
   CudaRegions regions;
   size_t currentStream = 0;
-  bool captures = false;                // streams become a graph
+  bool captures = false; // streams become a graph
+  bool isInPeersCapture = false;
+  std::unique_lock<std::mutex> captureTurn{captureMutex(), std::defer_lock};
   bool rehearses = false;               // routines launch nothing
   const WeftProgram *current = nullptr; // in this run
   std::vector<CudaFlag> flags;          // that its commands asked for

@@ -143,7 +143,7 @@ using CudaGraph = CudaOwned<CUgraph, &CudaDriver::cuGraphDestroy>;
 using CudaGraphExec = CudaOwned<CUgraphExec, &CudaDriver::cuGraphExecDestroy>;
 
 /// Memory of a device at addresses of its own, by the driver's virtual memory
-/// management: graphs hold addresses, and NCCL takes such memory as a window.
+/// management, because graphs hold addresses.
 class CudaArena {
 public:
   /// At least `bytes`, in whole units of the device's granularity. Exit 4 where
@@ -157,8 +157,6 @@ public:
   ~CudaArena();
 
   CUdeviceptr get() const { return address; }
-  /// Bytes of the device's memory.
-  size_t size() const { return bytes; }
 
 private:
   explicit CudaArena(const CudaDriver &driver) : driver(driver) {}

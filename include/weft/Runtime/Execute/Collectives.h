@@ -72,7 +72,8 @@ struct WeftAllReduceRecord {
 
 #ifdef __cplusplus
 namespace weft {
-/// The ranks of a collective; null for another command.
+/// The ranks of a collective; null for another command, or for a record whose
+/// stream does not exist.
 inline const WeftRankGroup *findRankGroup(const WeftCommand &command) {
   if (command.kind != WEFT_EXTENSION || !command.record ||
       command.recordBytes < int64_t(sizeof(WeftRankGroup)))
@@ -83,9 +84,10 @@ inline const WeftRankGroup *findRankGroup(const WeftCommand &command) {
       WEFT_COLLECTIVES(WEFT_COLLECTIVE_NAME)
 #undef WEFT_COLLECTIVE_NAME
   };
+  const auto *among = static_cast<const WeftRankGroup *>(command.record);
   for (std::string_view name : names)
     if (name == command.name)
-      return static_cast<const WeftRankGroup *>(command.record);
+      return among->stream >= 0 && among->stream < 64 ? among : nullptr;
   return nullptr;
 }
 } // namespace weft
