@@ -40,7 +40,7 @@ private:
 };
 } // namespace
 
-/// Notes what a command needs, unless it has a workspace.
+/// Notes the workspace that a command lacks.
 LogicalResult WorkspaceAdder::find(plan::CommandOpInterface command) {
   FailureOr<RoutineCall> made = RoutineCall::get(command, target);
   if (failed(made))

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kRank = 1;
 
-/// A run of ranks whose peers send what a test has set.
+/// While it lives, a test stands for the peers of an exchange.
 class Peers {
 public:
   explicit Peers(std::function<void(const DeviceExchange &)> exchange) {

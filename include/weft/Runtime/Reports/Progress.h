@@ -21,13 +21,13 @@ using NamedNumbers = std::vector<std::pair<std::string, double>>;
 
 /// Of a step that several ranks have done together.
 struct RankReport {
-  /// False where a device runs the collectives: the host sees no time of them.
-  bool isCommKnown = true;
   double commMs = 0.0;   // in which nothing was computed for collectives
   int64_t commBytes = 0; // that a rank has sent
   int64_t slowest = 0;   // the rank that worked the longest
   double lagMs = 0.0;    // by how much longer than the others
   bool lostRows = false; // a rank could not read its rows: nothing is updated
+  /// False where a device runs the collectives: the host sees no time of them.
+  bool isCommKnown = true;
 };
 
 /// The numbers of one step; everything a progress line or a metrics line shows.
