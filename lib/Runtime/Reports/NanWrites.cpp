@@ -89,11 +89,6 @@ Origin NanHunt::findSource(const Run &run, const WrittenBuffer &written,
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// Whether a command writes what other ranks have sent.
-static bool isCollective(const WeftCommand &command) {
-  return findRankGroup(command) != nullptr;
-}
-
 NanHunt::Element NanHunt::locate(const WrittenBuffer &written, int64_t begin,
                                  int64_t index) const {
   const int64_t bytes = dtypeBytes(written.elements.dtype());

@@ -72,23 +72,29 @@ struct WeftAllReduceRecord {
 
 #ifdef __cplusplus
 namespace weft {
-/// The ranks of a collective; null for another command, or for a record whose
-/// stream does not exist.
-inline const WeftRankGroup *findRankGroup(const WeftCommand &command) {
-  if (command.kind != WEFT_EXTENSION || !command.record ||
-      command.recordBytes < int64_t(sizeof(WeftRankGroup)))
-    return nullptr;
-  // Each record begins with its ranks.
+/// Whether a command is a collective, by its name.
+inline bool isCollective(const WeftCommand &command) {
   static constexpr std::string_view names[] = {
 #define WEFT_COLLECTIVE_NAME(name, Record) #name,
       WEFT_COLLECTIVES(WEFT_COLLECTIVE_NAME)
 #undef WEFT_COLLECTIVE_NAME
   };
-  const auto *among = static_cast<const WeftRankGroup *>(command.record);
+  if (command.kind != WEFT_EXTENSION)
+    return false;
   for (std::string_view name : names)
     if (name == command.name)
-      return among->stream >= 0 && among->stream < 64 ? among : nullptr;
-  return nullptr;
+      return true;
+  return false;
+}
+
+/// The ranks of a collective, with which each record begins; null for another
+/// command, or for a record whose stream does not exist.
+inline const WeftRankGroup *findRankGroup(const WeftCommand &command) {
+  if (!isCollective(command) || !command.record ||
+      command.recordBytes < int64_t(sizeof(WeftRankGroup)))
+    return nullptr;
+  const auto *among = static_cast<const WeftRankGroup *>(command.record);
+  return among->stream >= 0 && among->stream < 64 ? among : nullptr;
 }
 } // namespace weft
 
