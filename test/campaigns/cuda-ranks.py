@@ -19,7 +19,6 @@ import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from covering import cover
 
 OPTIONS = {
