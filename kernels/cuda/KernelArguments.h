@@ -8,6 +8,7 @@
 #ifndef WEFT_KERNELS_CUDA_KERNELARGUMENTS_H
 #define WEFT_KERNELS_CUDA_KERNELARGUMENTS_H
 
+#include "weft/Runtime/Execute/Collectives.h"
 #include "weft/Runtime/Execute/Records.h"
 
 namespace weft::cuda {
@@ -60,8 +61,6 @@ struct RankSumArguments {
   double pre, post;
 };
 
-/// WeftRankReduction (Collectives.h).
-constexpr int32_t kRankSum = 0, kRankMax = 1, kRankOr = 2;
 /// Numbers that one launch takes.
 constexpr int kRankNumbers = 128;
 
@@ -69,8 +68,8 @@ struct RankNumbersArguments {
   /// Of this rank to pack, or of all ranks, `stride` apart.
   double *packed;
   int64_t count, stride, ranks;
-  void *numbers[kRankNumbers]; // f64, or i1 of kRankOr
-  int32_t kinds[kRankNumbers];
+  void *numbers[kRankNumbers]; // f64, or i1 of WEFT_RANK_OR
+  int32_t kinds[kRankNumbers]; // WeftRankReduction
 };
 
 //===----------------------------------------------------------------------===//

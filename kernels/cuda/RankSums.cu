@@ -56,7 +56,7 @@ WEFT_KERNEL(weft_rank_pack, RankNumbersArguments, kRankNumbers, 1) {
   const int64_t i = threadIndex();
   if (i >= a.count)
     return;
-  const bool isFlag = a.kinds[i] == weft::cuda::kRankOr;
+  const bool isFlag = a.kinds[i] == WEFT_RANK_OR;
   a.packed[i] = isFlag ? static_cast<double>(
                              *static_cast<const unsigned char *>(a.numbers[i]))
                        : *static_cast<const double *>(a.numbers[i]);
@@ -70,14 +70,14 @@ WEFT_KERNEL(weft_rank_numbers, RankNumbersArguments, kRankNumbers, 1) {
   double result = a.packed[i];
   for (int64_t rank = 1; rank < a.ranks; ++rank) {
     const double next = a.packed[rank * a.stride + i];
-    if (a.kinds[i] == kRankSum)
+    if (a.kinds[i] == WEFT_RANK_SUM)
       result += next;
-    else if (a.kinds[i] == kRankOr)
+    else if (a.kinds[i] == WEFT_RANK_OR)
       result = result != 0 || next != 0;
     else if (result == result && !(result >= next)) // NaN stays
       result = next;
   }
-  if (a.kinds[i] == kRankOr)
+  if (a.kinds[i] == WEFT_RANK_OR)
     *static_cast<unsigned char *>(a.numbers[i]) = result != 0;
   else
     *static_cast<double *>(a.numbers[i]) = result;

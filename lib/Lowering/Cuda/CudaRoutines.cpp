@@ -67,12 +67,12 @@ int64_t CudaRoutines::getWorkspaceBytes(WeftCommandKind kind,
   return cudaWorkspaceBytes(kind, record);
 }
 
-int64_t CudaRoutines::getCollectiveWorkspaceBytes(StringRef name,
+int64_t CudaRoutines::getCollectiveWorkspaceBytes(Operation *collective,
                                                   const void *record) const {
-  if (name == "reduce_scatter")
+  if (isa<plan::ReduceScatterOp>(collective))
     return cudaReduceScatterBytes(
         *static_cast<const WeftReduceScatterRecord *>(record));
-  if (name == "all_reduce")
+  if (isa<plan::AllReduceOp>(collective))
     return cudaAllReduceBytes(
         *static_cast<const WeftAllReduceRecord *>(record));
   return 0;

@@ -22,10 +22,8 @@ public:
                          llvm::StringRef name) const override;
   int64_t getWorkspaceBytes(WeftCommandKind kind, const void *record,
                             int64_t threads) const override;
-  std::string getCollectiveRoutine(llvm::StringRef name) const override {
-    return ("weft_cuda_" + name).str();
-  }
-  int64_t getCollectiveWorkspaceBytes(llvm::StringRef name,
+  llvm::StringRef getCollectivePrefix() const override { return getPrefix(); }
+  int64_t getCollectiveWorkspaceBytes(mlir::Operation *collective,
                                       const void *record) const override;
   llvm::LogicalResult check(plan::CommandOpInterface command,
                             const RoutineCall &call) const override;

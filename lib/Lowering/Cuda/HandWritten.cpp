@@ -5,6 +5,7 @@
 
 #include "weft/Formats/InputFile.h"
 #include "weft/Lowering/Cuda/Cuda.h"
+#include "weft/Plan/Collectives.h"
 #include "weft/Runtime/Execute/CudaWorkspaces.h"
 #include "weft/Runtime/Execute/Transfers.h"
 
@@ -51,14 +52,13 @@ static std::string getAttention(const WeftAttentionRecord &record) {
 }
 
 /// The part with the kernels that the routine of a command launches, or "".
-static std::string getPart(const RoutineCall &call,
+static std::string getPart(Operation *command, const RoutineCall &call,
                            const CudaRoutines &routines) {
   if (isTransfer(call.kind))
     return "";
-  if (call.routine == "weft_cuda_reduce_scatter" ||
-      call.routine == "weft_cuda_all_reduce")
+  if (isa<plan::ReduceScatterOp, plan::AllReduceOp>(command))
     return kRankSums.str();
-  if (call.routine == "weft_cuda_rank")
+  if (isa<plan::RankOp>(command))
     return kCopy.str();
   switch (call.kind) {
   case WEFT_COPY:
@@ -91,7 +91,7 @@ weft::findHandWritten(ModuleOp module, ArrayRef<CudaTarget> devices) {
     FailureOr<RoutineCall> call = RoutineCall::get(command, routines);
     if (failed(call))
       return WalkResult::interrupt();
-    if (std::string part = getPart(*call, routines); !part.empty())
+    if (std::string part = getPart(command, *call, routines); !part.empty())
       parts.insert(std::move(part));
     return WalkResult::advance();
   });

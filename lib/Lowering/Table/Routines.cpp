@@ -62,7 +62,8 @@ FailureOr<RoutineCall> RoutineCall::get(plan::CommandOpInterface command,
   made.kind = model.getKind();
   made.routine = model.getRoutine().str();
   if (plan::isCollective(command))
-    made.routine = target.getCollectiveRoutine(command.getCommandKind());
+    made.routine =
+        (target.getCollectivePrefix() + command.getCommandKind()).str();
   if (made.routine.empty() && made.kind == WEFT_EXTENSION)
     return command->emitOpError("expects its model for ")
            << target.getTitle()
@@ -82,8 +83,7 @@ FailureOr<RoutineCall> RoutineCall::get(plan::CommandOpInterface command,
 FailureOr<int64_t> RoutineCall::getWorkspaceBytes(const TableTarget &target,
                                                   int64_t threads) {
   int64_t bytes = plan::isCollective(model)
-                      ? target.getCollectiveWorkspaceBytes(
-                            model->getName().stripDialect(), record.data())
+                      ? target.getCollectiveWorkspaceBytes(model, record.data())
                   : kind == WEFT_EXTENSION
                       ? model.getWorkspaceBytes(record, threads)
                       : target.getWorkspaceBytes(kind, record.data(), threads);

@@ -149,6 +149,9 @@ Status CudaDevice::makeEvents(int64_t count) {
   return make(joined);
 }
 
+/// Streams of a plan are numbered below this.
+static constexpr int64_t kMostStreams = 64;
+
 /// As many streams and events as the commands name.
 Status CudaDevice::makeQueues() {
   int64_t numStreams = 1, numEvents = 0;
@@ -156,7 +159,13 @@ Status CudaDevice::makeQueues() {
     const WeftProgram &program = executable.programs[p];
     for (int32_t i = 0; i < program.numCommands; ++i) {
       const WeftCommand &command = program.commands[i];
-      numStreams = std::max(numStreams, streamOf(command) + 1);
+      const int64_t stream = streamOf(command);
+      if (stream < 0 || stream >= kMostStreams)
+        return Error(ExitCode::Internal,
+                     placeOf(command) + ": expects a stream from 0 to " +
+                         std::to_string(kMostStreams - 1) + ", but got " +
+                         std::to_string(stream));
+      numStreams = std::max(numStreams, stream + 1);
       if (const WeftTransferRecord *record = findTransfer(command))
         numEvents = std::max(numEvents, record->event + 1);
     }

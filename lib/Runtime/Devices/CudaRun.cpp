@@ -131,20 +131,32 @@ Status CudaDevice::launchCommand(WeftContext &context,
                   : Status(inCommand(launched.takeError(), command));
 }
 
+/// In the stream of the command. While ranks capture into one graph, only the
+/// rank that has the turn works on it; an exception gives the turn back.
+Status CudaDevice::launchInStream(WeftContext &context,
+                                  const WeftCommand &command,
+                                  void *const *buffers) {
+  struct Scope {
+    CudaDevice &device;
+    ~Scope() {
+      device.currentStream = 0;
+      if (device.captureTurn.owns_lock())
+        device.captureTurn.unlock();
+    }
+  } scope = {*this};
+  if (captures && hasPeers())
+    captureTurn.lock();
+  currentStream = size_t(streamOf(command));
+  return launchCommand(context, command, buffers);
+}
+
 Status CudaDevice::launchAll(WeftContext &context, const Commands &commands) {
   void *const *buffers = commands.buffers;
   for (int32_t i = commands.begin; i < commands.end; ++i) {
     const WeftCommand &command = commands.program.commands[i];
     ranges.moveTo(command.scope);
-    if (captures && hasPeers())
-      captureTurn.lock();
-    currentStream = size_t(streamOf(command));
-    Status launched = launchCommand(context, command, buffers);
-    currentStream = 0;
-    if (captureTurn.owns_lock())
-      captureTurn.unlock();
-    if (!launched)
-      return launched;
+    if (Status s = launchInStream(context, command, buffers); !s)
+      return s;
     buffers += command.numBuffers;
   }
   ranges.moveTo(nullptr);

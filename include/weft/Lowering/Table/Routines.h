@@ -86,14 +86,12 @@ public:
   /// threads of the host, or "". Such a target runs collectives beside what it
   /// computes.
   virtual llvm::StringRef getEventRoutine(int64_t kind) const { return ""; }
-  /// The symbol of the routine of a collective (plan::isCollective) by the name
-  /// of its op, and what that routine works in: bytes, 0 for nothing. The
-  /// default is the routine of the runtime, for targets whose memory the host
-  /// sees.
-  virtual std::string getCollectiveRoutine(llvm::StringRef name) const {
-    return ("weft_host_" + name).str();
-  }
-  virtual int64_t getCollectiveWorkspaceBytes(llvm::StringRef name,
+  /// The prefix of the routines of collectives (plan::isCollective), behind
+  /// which the name of the op stands. The default is that of the runtime, for
+  /// targets whose memory the host sees.
+  virtual llvm::StringRef getCollectivePrefix() const { return "weft_host_"; }
+  /// Bytes of the workspace of a collective with that record; 0 for none.
+  virtual int64_t getCollectiveWorkspaceBytes(mlir::Operation *collective,
                                               const void *record) const {
     return 0;
   }

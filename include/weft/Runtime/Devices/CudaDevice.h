@@ -156,6 +156,8 @@ private:
   Status transfer(const WeftCommand &command);
   Status launchCommand(WeftContext &context, const WeftCommand &command,
                        void *const *buffers);
+  Status launchInStream(WeftContext &context, const WeftCommand &command,
+                        void *const *buffers);
   Status launchAll(WeftContext &context, const Commands &commands);
   Status launchProgram(WeftContext &context, const WeftProgram &program);
   Status startProgram(WeftContext &context, const WeftProgram &program);

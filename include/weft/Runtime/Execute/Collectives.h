@@ -88,13 +88,12 @@ inline bool isCollective(const WeftCommand &command) {
 }
 
 /// The ranks of a collective, with which each record begins; null for another
-/// command, or for a record whose stream does not exist.
+/// command.
 inline const WeftRankGroup *findRankGroup(const WeftCommand &command) {
   if (!isCollective(command) || !command.record ||
       command.recordBytes < int64_t(sizeof(WeftRankGroup)))
     return nullptr;
-  const auto *among = static_cast<const WeftRankGroup *>(command.record);
-  return among->stream >= 0 && among->stream < 64 ? among : nullptr;
+  return static_cast<const WeftRankGroup *>(command.record);
 }
 } // namespace weft
 
