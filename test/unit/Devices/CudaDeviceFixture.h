@@ -103,7 +103,7 @@ protected:
                      status.error().message() + "|" + status.error().hintText();
   }
 
-  /// Runs the program and compares with what it had to make.
+  /// Runs the program and checks its output.
   Status run(float value, float flag) {
     for (int i = 0; i < 4; ++i)
       writeNumber(*context, inputs[0], value + float(i), i);

@@ -86,8 +86,8 @@ public:
   /// threads of the host, or "". Such a target runs collectives beside what it
   /// computes.
   virtual llvm::StringRef getEventRoutine(int64_t kind) const { return ""; }
-  /// The prefix of the routines of collectives (plan::isCollective), behind
-  /// which the name of the op stands. The default is that of the runtime, for
+  /// The prefix of the routines of collectives (plan::isCollective); the name
+  /// of the op follows it. By default the runtime's routines run them, for
   /// targets whose memory the host sees.
   virtual llvm::StringRef getCollectivePrefix() const { return "weft_host_"; }
   /// Bytes of the workspace of a collective with that record; 0 for none.
