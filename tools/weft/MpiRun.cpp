@@ -11,6 +11,8 @@
 #include "LaunchedProcesses.h"
 #include "RankWatch.h"
 
+#include "weft/Runtime/Run/Signals.h"
+
 #include "llvm/Support/Program.h"
 
 #include <cerrno>
@@ -195,6 +197,7 @@ private:
   void answerSignals();
   void endRanks();
   Expected<ExitCode> codeOf(int status) const;
+  Expected<ExitCode> endOfUnsaved(int asked) const;
 
   RankWatch watch;
   Messages messages;
@@ -302,19 +305,30 @@ static bool isOwnEnd(int code) {
   return false;
 }
 
+/// Ranks that save nothing end at the signal that they get. None of them can
+/// say so: mpirun ends the others after the first, and drops what they have
+/// written.
+Expected<ExitCode> Session::endOfUnsaved(int asked) const {
+  const ExitCode code = ExitCode(128 + asked);
+  if (!watch.isUnsaved())
+    return code;
+  return Error(code, std::string("ended by SIG") + ::sigabbrev_np(asked) +
+                         kStepsAreLost)
+      .hint(kStepsAreLostHint);
+}
+
 /// The exit code for how mpirun ended.
 Expected<ExitCode> Session::codeOf(int status) const {
   const int code =
       WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   const int asked = stopSignals().first();
   if (stopSignals().second() != 0)
-    return ExitCode(128 + stopSignals().second());
+    return endOfUnsaved(stopSignals().second());
   if (!silence.empty())
     return Error(ExitCode::Communication, silence)
         .hint("a larger --timeout waits longer");
-  // Ranks that save nothing end at the signal that they get.
   if (asked != 0 && (code == 128 + SIGUSR1 || messages.isDeathOf(SIGUSR1)))
-    return ExitCode(128 + asked);
+    return endOfUnsaved(asked);
   if (!messages.death().empty())
     return Error(ExitCode::Communication, messages.death()).hint(kGoOn);
   if (code == 0 || messages.hasError())

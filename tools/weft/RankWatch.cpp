@@ -43,6 +43,12 @@ bool RankWatch::haveAllStarted() const {
   });
 }
 
+bool RankWatch::isUnsaved() const {
+  return std::any_of(all.begin(), all.end(), [](const Rank &rank) {
+    return rank.stage == RankStage::Unsaved;
+  });
+}
+
 double RankWatch::limitOf(const Rank &rank) const {
   return rank.stage == RankStage::Absent ? std::max(timeout, kStartSeconds)
                                          : timeout;
@@ -51,7 +57,8 @@ double RankWatch::limitOf(const Rank &rank) const {
 /// A rank that runs owes a heartbeat from when another one has come to its end:
 /// all do at the same time.
 bool RankWatch::isSilent(const Rank &rank) const {
-  const bool runs = rank.stage == RankStage::Running;
+  const bool runs =
+      rank.stage == RankStage::Running || rank.stage == RankStage::Unsaved;
   if (rank.stage == RankStage::Ended || (runs && !isEnding))
     return false;
   const double since = runs ? std::max(rank.heardAt, endingAt) : rank.heardAt;

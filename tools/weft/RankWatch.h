@@ -32,6 +32,8 @@ public:
 
   /// Whether every rank keeps the signals that stop a run.
   bool haveAllStarted() const;
+  /// Whether the ranks run steps that nothing saves.
+  bool isUnsaved() const;
   /// The error of ranks that owe heartbeats; "" if there are none.
   std::string findSilence() const;
 

@@ -20,8 +20,8 @@ static constexpr double kTurn = 0.2, kLastTurn = 1.0;
 static constexpr double kDefaultTimeout = 60, kLeastTimeout = 0.1,
                         kMostTimeout = 1e9;
 
-static constexpr const char *kStages[] = {"absent", "starting", "running",
-                                          "ending", "ended"};
+static constexpr const char *kStages[] = {"absent",  "starting", "running",
+                                          "unsaved", "ending",   "ended"};
 
 std::string weft::formatHeartbeat(const LaunchHeartbeatLine &heartbeat,
                                   const std::string &word) {
@@ -73,13 +73,9 @@ double weft::longestCall(double timeout) {
 LaunchHeartbeat::LaunchHeartbeat(RankStage during, RankStage after,
                                  std::string call, double timeout)
     : rank(findRankNumber()), during(during), after(after),
-      call(std::move(call)), word([] {
-        const char *value = std::getenv(kLaunchVariable);
-        return std::string(value ? value : "");
-      }()),
-      timeout(timeout) {
+      call(std::move(call)), timeout(timeout) {
   // From here on the launcher knows the rank, whatever the call does to it.
-  send(during);
+  sendLaunchHeartbeat(during);
   thread = std::thread([this] { run(); });
 }
 
@@ -90,15 +86,17 @@ LaunchHeartbeat::~LaunchHeartbeat() {
   }
   changed.notify_one();
   thread.join();
-  send(after);
+  sendLaunchHeartbeat(after);
 }
 
 /// One write: lines of other threads do not mix with it. A launcher that
 /// does not get it ends the run.
-void LaunchHeartbeat::send(RankStage stage) const {
-  if (word.empty())
+void weft::sendLaunchHeartbeat(RankStage stage) {
+  const char *word = std::getenv(kLaunchVariable);
+  if (!word || !*word)
     return;
-  const std::string line = formatHeartbeat({rank, stage}, word) + "\n";
+  const std::string line =
+      formatHeartbeat({findRankNumber(), stage}, word) + "\n";
   (void)!::write(STDERR_FILENO, line.data(), line.size());
 }
 
@@ -121,7 +119,7 @@ void LaunchHeartbeat::run() {
     if (changed.wait_for(lock, std::chrono::duration<double>(pause),
                          [&] { return isOver; }))
       return;
-    send(during);
+    sendLaunchHeartbeat(during);
   }
   giveUp();
 }

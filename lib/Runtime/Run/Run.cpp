@@ -7,6 +7,7 @@
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StandardStreams.h"
 #include "weft/Runtime/Checkpoints/Replicas.h"
+#include "weft/Runtime/Collectives/LaunchHeartbeat.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Run/RateChecks.h"
@@ -14,6 +15,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 using namespace weft;
 
@@ -186,13 +188,21 @@ Status Run::prepareOutputs(const SavePolicy &policy) const {
   return Status::success();
 }
 
+/// `weft launch` speaks for its ranks.
+EndNotice Run::endNotice() const {
+  if (!inputs.process)
+    return EndNotice::OfAll;
+  return isFirst() && !std::getenv(kLaunchVariable) ? EndNotice::OfInterrupt
+                                                    : EndNotice::None;
+}
+
 /// Handlers are installed before anything is written, and metrics are begun
 /// when nothing else can be wrong any more.
 Expected<ExitCode> Run::train() {
-  const EndNotice notice = inputs.process == nullptr ? EndNotice::OfAll
-                           : isFirst()               ? EndNotice::OfInterrupt
-                                                     : EndNotice::None;
-  SignalScope signals(/*canSave=*/!options.saveDir.empty(), notice);
+  const bool canSave = !options.saveDir.empty();
+  SignalScope signals(canSave, endNotice());
+  if (inputs.process && !canSave)
+    sendLaunchHeartbeat(RankStage::Unsaved);
   const SavePolicy policy = {options.saveDir, options.keep, options.keepBest,
                              &lock};
   if (Status s = ranks.settle(prepareOutputs(policy)); !s)

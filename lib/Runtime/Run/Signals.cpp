@@ -3,7 +3,6 @@
 #include "weft/Runtime/Run/Signals.h"
 
 #include "weft/Formats/Temporaries.h"
-#include "weft/Runtime/Collectives/LaunchHeartbeat.h"
 
 #include <atomic>
 
@@ -14,7 +13,7 @@ using namespace weft;
 // The one global state of the runtime: a signal handler gets no context.
 // Ranks that are threads read what the handler writes on any of them.
 static std::atomic<int> stopRequested{0}, mayStopLater{0}, endRequested{0},
-    isOnTerminal{0}, isLaunched{0};
+    isOnTerminal{0};
 static std::atomic<EndNotice> endNotice{EndNotice::None};
 static_assert(std::atomic<int>::is_always_lock_free, "handlers take no lock");
 
@@ -54,7 +53,6 @@ static const char *signalName(int number) {
   return number == SIGINT    ? "SIGINT"
          : number == SIGTERM ? "SIGTERM"
          : number == SIGHUP  ? "SIGHUP"
-         : isLaunched        ? "a signal to weft launch"
                              : "SIGUSR1";
 }
 
@@ -68,9 +66,7 @@ static void tellOfEnd(int number) {
     text.add(" before the state was saved: all steps since the last checkpoint "
              "are lost\n");
   else
-    text.add(": all steps of this run are lost, for it has no --save-dir\n"
-             "hint: with --save-dir DIR a signal saves, and --resume=auto goes "
-             "on\n");
+    text.add(kStepsAreLost).add("\nhint: ").add(kStepsAreLostHint).add("\n");
   text.print();
 }
 
@@ -171,7 +167,6 @@ void EarlySignals::endProcess() {
 SignalScope::SignalScope(bool canSave, EndNotice notice) {
   mayStopLater = canSave;
   endNotice = notice;
-  isLaunched = std::getenv(kLaunchVariable) != nullptr;
   isOnTerminal = ::isatty(STDOUT_FILENO) && ::isatty(STDERR_FILENO);
   if (int number = stopRequested; number && !canSave)
     endNow(number);

@@ -23,8 +23,9 @@ namespace weft {
 /// value is the word that begins the lines, one that no other line begins with.
 inline constexpr char kLaunchVariable[] = "WEFT_LAUNCH";
 
-/// Where a rank is, in order.
-enum class RankStage { Absent, Starting, Running, Ending, Ended };
+/// Where a rank is, in order. Unsaved: it runs steps that nothing saves, and a
+/// signal loses them.
+enum class RankStage { Absent, Starting, Running, Unsaved, Ending, Ended };
 
 struct LaunchHeartbeatLine {
   int rank = 0;
@@ -36,6 +37,9 @@ std::optional<LaunchHeartbeatLine> parseHeartbeat(const std::string &line,
                                                   const std::string &word);
 std::string formatHeartbeat(const LaunchHeartbeatLine &heartbeat,
                             const std::string &word);
+
+/// Tells `weft launch`, if that has started this process, where it is.
+void sendLaunchHeartbeat(RankStage stage);
 
 /// The --timeout of a command line, which is read before it is parsed. What is
 /// not right there is refused later.
@@ -61,12 +65,11 @@ public:
 
 private:
   void run();
-  void send(RankStage stage) const;
   [[noreturn]] void giveUp() const;
 
   const int rank;
   const RankStage during, after;
-  const std::string call, word;
+  const std::string call;
   const double timeout;
   std::mutex mutex;
   std::condition_variable changed;

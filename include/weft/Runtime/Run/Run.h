@@ -59,6 +59,7 @@ private:
   Status readWeights();
   Status loadState();
   Status prepareOutputs(const SavePolicy &policy) const;
+  EndNotice endNotice() const;
   Expected<ExitCode> train();
   Expected<ExitCode> trainTogether(const SavePolicy *policy, Journal &journal,
                                    const StopRequest &signals);

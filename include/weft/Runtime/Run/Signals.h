@@ -77,10 +77,16 @@ private:
   SignalHandlers handlers;
 };
 
+/// What follows "ended by SIGINT" where nothing saves, and a hint.
+inline constexpr char kStepsAreLost[] =
+    ": all steps of this run are lost, for it has no --save-dir";
+inline constexpr char kStepsAreLostHint[] =
+    "with --save-dir DIR a signal saves, and --resume=auto goes on";
+
 /// Which signals say what they cost when they end the process at once. Of
-/// several processes one speaks, of SIGINT and of SIGUSR1, which `weft launch`
-/// hands on. SIGTERM says nothing: launchers end the other ranks with it after
-/// one has failed, which has its own message.
+/// several processes one speaks, of SIGINT and SIGUSR1. SIGTERM says nothing:
+/// launchers end the other ranks with it after one has failed, which has its
+/// own message.
 enum class EndNotice { None, OfInterrupt, OfAll };
 
 /// Handlers are installed while the scope lives; one scope at a time.
