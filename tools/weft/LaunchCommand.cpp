@@ -3,6 +3,7 @@
 #include "Commands.h"
 
 #include "LaunchedProcesses.h"
+#include "LocalRun.h"
 #include "MpiRun.h"
 
 #include "weft/Formats/FlagNames.h"
@@ -19,11 +20,15 @@ using namespace weft;
 namespace fs = std::filesystem;
 
 static const char kUsage[] =
-    "usage: weft launch [-n RANKS] [--restarts N] PROGRAM [RUN FLAGS]\n\n"
+    "usage: weft launch [-n RANKS] [--tcp] [--restarts N] PROGRAM "
+    "[RUN FLAGS]\n\n"
     "Runs a program that was compiled with --mesh as processes of mpirun, "
     "each\n"
     "bound to an equal part of the processors.\n\n"
     "  -n RANKS      as many as the mesh has: the default\n"
+    "  --tcp         without mpirun: starts the processes on this machine, "
+    "which\n"
+    "                talk over TCP in place of MPI\n"
     "  --restarts N  go on from the newest checkpoint (--resume=auto) up to N\n"
     "                times after a rank was lost (exit 7)\n";
 
@@ -32,6 +37,7 @@ struct Launch {
   int64_t ranks = 0; // 0: those of the mesh
   int64_t restarts = 0;
   bool help = false;
+  bool overTcp = false;
   std::string program;
   Arguments args;
 };
@@ -74,6 +80,7 @@ static Error unknownFlag(const std::string &shown, const std::string &value) {
   options.program = "weft launch";
   options.compiledWith = &compiled;
   const FlagTable table({{"restarts", FlagKind::Int, DriverFlag, "0", "N", ""},
+                         {"tcp", FlagKind::Switch, DriverFlag, "", "", ""},
                          helpFlag(DriverFlag)});
   Error answer = unknownFlagError({shown, plain, value}, table, options);
   return answer.message().rfind("unknown flag", 0) == 0
@@ -100,6 +107,10 @@ static Expected<Launch> parseLaunch(const Arguments &args) {
     if (name == "--help" || name == "-h") {
       launch.help = true;
       return launch;
+    }
+    if (args[i] == "--tcp") {
+      launch.overTcp = true;
+      continue;
     }
     if (name != "-n" && name != "--restarts")
       return unknownFlag(name, valueAt(args, i));
@@ -178,7 +189,8 @@ Expected<ExitCode> weft::launchCommand(const Arguments &args) {
   const std::string program = fs::absolute(launch->program).string();
   Arguments flags = launch->args;
   for (int64_t left = launch->restarts;; --left) {
-    auto code = runRanks(*ranks, program, flags);
+    auto code = launch->overTcp ? runLocalRanks(*ranks, program, flags)
+                                : runRanks(*ranks, program, flags);
     const ExitCode ended = code ? *code : code.error().code();
     if (ended != ExitCode::Communication || left == 0 ||
         stopSignals().first() != 0)

@@ -352,8 +352,8 @@ Expected<ExitCode> weft::runRanks(int64_t ranks, const std::string &program,
   auto mpirun = llvm::sys::findProgramByName("mpirun");
   if (!mpirun)
     return Error(ExitCode::Device, "found no mpirun on the PATH")
-        .hint("install openmpi-bin, or run the ranks as threads with "
-              "--loopback " +
+        .hint("install openmpi-bin, start the ranks with weft launch --tcp, "
+              "or run them as threads with --loopback " +
               std::to_string(ranks));
   std::vector<std::string> command =
       mpirunCommand(*mpirun, ranks, program, args);

@@ -2,6 +2,8 @@
 
 #include "weft/Runtime/Collectives/Processes.h"
 
+#include "Environment.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <sched.h>
@@ -11,9 +13,14 @@ using namespace weft;
 
 RankProcess::~RankProcess() = default;
 
-static bool isSet(const char *name) {
+bool weft::isSet(const char *name) {
   const char *value = std::getenv(name);
   return value && *value;
+}
+
+std::string weft::valueOf(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? value : "";
 }
 
 /// A number of the environment; 0 for anything else.
@@ -23,27 +30,49 @@ static int numberOf(const char *name) {
   return number > 0 && number <= 1 << 20 ? int(number) : 0;
 }
 
+static Launcher torchLauncher() {
+  return {isSet("TORCHELASTIC_RUN_ID") ? "torchrun"
+                                       : "the launcher that sets WORLD_SIZE",
+          numberOf("WORLD_SIZE"), numberOf("RANK"),
+          numberOf("LOCAL_WORLD_SIZE"), /*hasMpi=*/false};
+}
+
+/// srun sets PMIX_RANK with --mpi=pmix, and PMI_RANK with --mpi=pmi2.
+static Launcher pmiLauncher() {
+  const bool isSlurm = isSet("SLURM_STEP_ID");
+  return {isSlurm ? "srun" : "a launcher of PMIx",
+          numberOf(isSet("PMI_SIZE") ? "PMI_SIZE" : "SLURM_STEP_NUM_TASKS"),
+          numberOf(isSet("PMIX_RANK") ? "PMIX_RANK" : "PMI_RANK"),
+          numberOf("SLURM_TASKS_PER_NODE"), /*hasMpi=*/true};
+}
+
 std::optional<Launcher> weft::findLauncher() {
+  const bool isTorch = isSet("RANK") && isSet("WORLD_SIZE");
+  if (isTorch && isSet("MASTER_ADDR") && isSet("MASTER_PORT"))
+    return torchLauncher();
   if (isSet("OMPI_COMM_WORLD_SIZE"))
-    return Launcher{"mpirun", numberOf("OMPI_COMM_WORLD_SIZE")};
-  // srun sets them with --mpi=pmix and --mpi=pmi2.
+    return Launcher{"mpirun", numberOf("OMPI_COMM_WORLD_SIZE"),
+                    numberOf("OMPI_COMM_WORLD_RANK"),
+                    numberOf("OMPI_COMM_WORLD_LOCAL_SIZE"), /*hasMpi=*/true};
   if (isSet("PMIX_RANK") || isSet("PMI_RANK"))
-    return Launcher{isSet("SLURM_STEP_ID") ? "srun" : "a launcher of PMIx",
-                    isSet("PMI_SIZE") ? numberOf("PMI_SIZE")
-                                      : numberOf("SLURM_STEP_NUM_TASKS")};
+    return pmiLauncher();
+  if (isSet("SLURM_PROCID") && numberOf("SLURM_STEP_NUM_TASKS") > 1)
+    return Launcher{"srun", numberOf("SLURM_STEP_NUM_TASKS"),
+                    numberOf("SLURM_PROCID"), numberOf("SLURM_TASKS_PER_NODE"),
+                    /*hasMpi=*/false};
+  if (isTorch)
+    return torchLauncher();
   return std::nullopt;
 }
 
 int weft::findRankNumber() {
-  for (const char *name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
-    if (isSet(name))
-      return numberOf(name);
-  return 0;
+  const std::optional<Launcher> launcher = findLauncher();
+  return launcher ? launcher->rank : 0;
 }
 
 int weft::countLocal() {
-  return std::max({1, numberOf("OMPI_COMM_WORLD_LOCAL_SIZE"),
-                   numberOf("SLURM_TASKS_PER_NODE")});
+  const std::optional<Launcher> launcher = findLauncher();
+  return launcher ? std::max(1, launcher->localCount) : 1;
 }
 
 int weft::countUnbound() {
@@ -52,13 +81,4 @@ int weft::countUnbound() {
       CPU_COUNT(&set) < sysconf(_SC_NPROCESSORS_ONLN))
     return 1;
   return countLocal();
-}
-
-std::string weft::findForeignLauncher() {
-  if (isSet("TORCHELASTIC_RUN_ID") ||
-      (isSet("WORLD_SIZE") && isSet("LOCAL_RANK")))
-    return "torchrun";
-  if (numberOf("SLURM_STEP_NUM_TASKS") > 1)
-    return "srun without --mpi=pmix";
-  return "";
 }

@@ -105,6 +105,16 @@ Error weft::missingError(int rank, const std::vector<int> &missing,
                    numberText(seconds, 4) + " s");
 }
 
+Error weft::endedError(int rank, const std::vector<int> &ended,
+                       std::string_view title) {
+  return Error(
+      ExitCode::Communication,
+      rankList({rank}) + " expects " + rankList(ended) + " in " +
+          std::string(title) + ", but " +
+          (ended.size() == 1 ? "its process has" : "their processes have") +
+          " ended");
+}
+
 Error weft::partedError(int rank, std::string_view title, int64_t bytes,
                         int other, std::string_view otherTitle,
                         int64_t otherBytes) {

@@ -6,6 +6,7 @@
 #include "weft/Formats/StandardStreams.h"
 #include "weft/Runtime/Checkpoints/InitialWeights.h"
 #include "weft/Runtime/Collectives/LaunchHeartbeat.h"
+#include "weft/Runtime/Collectives/Tcp.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/CpuFeatures.h"
 #include "weft/Runtime/Execute/Segments.h"
@@ -61,12 +62,6 @@ static Status checkAlone(const RunOptions &options) {
 
 static Error notLaunched(int64_t ranks, const std::string &program) {
   const std::string count = std::to_string(ranks);
-  if (std::string foreign = findForeignLauncher(); !foreign.empty())
-    return usageError("expects " + count +
-                      " ranks that mpirun or srun --mpi=pmix starts, but got "
-                      "one of " +
-                      foreign)
-        .hint("weft launch " + program + " starts them");
   return usageError("expects " + count +
                     " ranks, as the mesh of the program has, but got 1")
       .hint("weft launch " + program + " starts them; --loopback " + count +
@@ -89,26 +84,44 @@ static bool has(const std::vector<std::string> &args, const std::string &flag) {
   });
 }
 
+static Error otherRanks(int64_t ranks, const Launcher &launcher, int started) {
+  return usageError("expects " + std::to_string(ranks) +
+                    " ranks, as the mesh of the program has, but " +
+                    launcher.name + " has started " + std::to_string(started))
+      .saidBy(launcher.rank == 0);
+}
+
+/// Joins the processes of a launcher without MPI.
+static Expected<std::unique_ptr<RankProcess>> joinOverTcp(int64_t ranks,
+                                                          double timeout) {
+  auto rendezvous = findRendezvous();
+  if (!rendezvous)
+    return rendezvous.takeError();
+  // Others may not come at all.
+  if (rendezvous->ranks != ranks)
+    return otherRanks(ranks, *findLauncher(), rendezvous->ranks);
+  return joinTcp(*rendezvous, timeout);
+}
+
 /// The other processes of the run, before anything that could be wrong with the
 /// command line of one of them alone; null if all ranks are in this one.
 static Expected<std::unique_ptr<RankProcess>>
 joinOthers(int64_t ranks, const std::vector<std::string> &args,
-           JoinProcesses join) {
+           JoinProcesses joinMpi) {
   const std::optional<Launcher> launcher = findLauncher();
-  if (!launcher || ranks == 1 || !join || has(args, "--loopback"))
+  if (!launcher || ranks == 1 || !joinMpi || has(args, "--loopback"))
     return std::unique_ptr<RankProcess>();
+  if (!launcher->hasMpi)
+    return joinOverTcp(ranks, readTimeout(args));
   auto process = [&] {
     LaunchHeartbeat heartbeat(RankStage::Starting, RankStage::Running,
                               "MPI_Init", readTimeout(args));
-    return join();
+    return joinMpi();
   }();
+  // The one that speaks has to be heard before mpirun ends it.
   if (!process || (*process)->ranks() == ranks)
     return process;
-  return usageError("expects " + std::to_string(ranks) +
-                    " ranks, as the mesh of the program has, but " +
-                    launcher->name + " has started " +
-                    std::to_string((*process)->ranks()))
-      .saidBy((*process)->rank() == 0);
+  return otherRanks(ranks, *launcher, (*process)->ranks());
 }
 
 /// Whether the run stops and saves when a signal asks it to.

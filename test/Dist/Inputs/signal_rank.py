@@ -25,8 +25,9 @@ def ranks_of(program):
                 settings = dict(line.partition(b"=")[::2] for line in file.read().split(b"\0"))
         except OSError:
             continue
-        if os.fsdecode(words[0]) == program and b"OMPI_COMM_WORLD_RANK" in settings:
-            found[int(settings[b"OMPI_COMM_WORLD_RANK"])] = int(name)
+        rank = settings.get(b"OMPI_COMM_WORLD_RANK", settings.get(b"RANK"))
+        if os.fsdecode(words[0]) == program and rank is not None:
+            found[int(rank)] = int(name)
     return found
 
 

@@ -1,7 +1,7 @@
 //===- Processes.h - Processes that a launcher has started ------*- C++ -*-===//
 //
-// A program with a mesh runs as threads of one process or as processes that
-// mpirun or srun has started, one for each rank.
+// A program with a mesh runs as threads of one process or as processes that a
+// launcher has started, one for each rank: mpirun, srun, torchrun, weft launch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,17 +33,26 @@ public:
   virtual Status finish() = 0;
 };
 
-/// Joins the processes of a run; null in programs that run alone.
+/// Joins the processes of a run through MPI; null in programs without it.
 using JoinProcesses = Expected<std::unique_ptr<RankProcess>> (*)();
 
-/// What has started this process beside others.
+/// What has started this process beside others, as the environment says.
 struct Launcher {
-  std::string name;  // "mpirun"
-  int processes = 0; // 0: it does not say
+  std::string name;    // "mpirun"
+  int processes = 0;   // 0: it does not say
+  int rank = 0;        // of this process
+  int localCount = 0;  // processes on this machine; 0: it does not say
+  bool hasMpi = false; // MPI can join the processes
 };
 
-/// The launcher that the environment names; none where the process was started
-/// alone.
+/// None where the process was started alone.
+///
+/// Of several, the innermost counts: a job of Slurm may start torchrun.
+///   torchrun      RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT; so does
+///                 `weft launch`
+///   mpirun        OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE
+///   PMI, PMIx     PMI_RANK or PMIX_RANK
+///   srun          SLURM_PROCID, SLURM_STEP_NUM_TASKS
 std::optional<Launcher> findLauncher();
 
 /// The number of this process in the run, as the launcher says; 0
@@ -56,10 +65,6 @@ int countLocal();
 /// Processes of the run that use the same processors as this one: 1 where the
 /// launcher has bound it to some of the machine's.
 int countUnbound();
-
-/// What the environment says of a launcher whose processes cannot be joined
-/// ("torchrun"), or "".
-std::string findForeignLauncher();
 
 } // namespace weft
 

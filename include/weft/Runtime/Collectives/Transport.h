@@ -2,8 +2,9 @@
 //
 // The connection of one rank to the ranks of one communicator. It knows a
 // single thing, to exchange equal pieces between all of them: collectives,
-// votes and everything else are written once above it. There are two: threads
-// of one process (Loopback.h) and processes of MPI (Mpi.h).
+// votes and everything else are written once above it. There are three:
+// threads of one process (Loopback.h), processes of MPI (Mpi.h), and processes
+// that talk over TCP (Tcp.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -139,6 +140,9 @@ Error leftError(int rank, std::string_view title);
 /// "rank 0 expects ranks 1 and 3 in TITLE, but they have not come for 60 s".
 Error missingError(int rank, const std::vector<int> &missing,
                    std::string_view title, double seconds);
+/// "rank 0 expects rank 2 in TITLE, but its process has ended".
+Error endedError(int rank, const std::vector<int> &ended,
+                 std::string_view title);
 /// Of two ranks that do different things.
 Error partedError(int rank, std::string_view title, int64_t bytes, int other,
                   std::string_view otherTitle, int64_t otherBytes);

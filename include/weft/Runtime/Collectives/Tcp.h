@@ -1,0 +1,33 @@
+//===- Tcp.h - Ranks that are processes and talk over TCP -------*- C++ -*-===//
+//
+// What ranks that were started without MPI have: torchrun, srun and weft launch
+// start them, and they need no library beside the system's.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_COLLECTIVES_TCP_H
+#define WEFT_RUNTIME_COLLECTIVES_TCP_H
+
+#include "weft/Formats/Descriptor.h"
+#include "weft/Runtime/Collectives/Processes.h"
+#include "weft/Runtime/Collectives/Rendezvous.h"
+
+namespace weft {
+
+/// Joins the processes of a run, for which it waits `timeout` seconds. An error
+/// names the ranks that have not come (exit 7), or what is unlike (exit 2).
+Expected<std::unique_ptr<RankProcess>> joinTcp(const Rendezvous &rendezvous,
+                                               double timeout);
+
+/// Where ranks of this machine meet whom one process starts: it listens before
+/// they run, and rank 0 inherits the socket (kListenerVariable).
+struct LocalRendezvous {
+  Descriptor listener;
+  std::string host; // "127.0.0.1"
+  int port = 0;
+};
+Expected<LocalRendezvous> listenLocally();
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_COLLECTIVES_TCP_H

@@ -1,0 +1,249 @@
+//===- TcpTransport.cpp - Pieces between processes over TCP ---------------===//
+//
+// Each two ranks of a transport have a connection. A piece follows a header
+// that says what its sender is about, and is read straight to its place once
+// the header is as it has to be. What a rank sends earlier than others expect
+// waits in the system. A transport that is destroyed closes its connections,
+// and so does the system for a process that has ended: the heartbeats of the
+// run tell the two apart.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TcpTransport.h"
+
+#include "Patience.h"
+
+#include <algorithm>
+#include <cstring>
+#include <poll.h>
+#include <thread>
+
+using namespace weft;
+
+/// Bytes that go to a rank, or come from it, before others have their turn.
+static constexpr size_t kTurnBytes = size_t(1) << 20;
+
+TcpTransport::TcpTransport(std::vector<int> members, int rank,
+                           std::vector<Descriptor> sockets,
+                           std::shared_ptr<TcpRun> run)
+    : Transport(rank, std::move(members)), run(std::move(run)) {
+  for (Descriptor &each : sockets) {
+    peers.emplace_back();
+    peers.back().socket = std::move(each);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Leaving
+//===----------------------------------------------------------------------===//
+
+/// By itself: a process that was ended has not.
+bool TcpTransport::hasLeft(int rank) const {
+  const Peer &peer = peers[size_t(rank)];
+  return peer.socket &&
+         awaitSocket(peer.socket.get(), POLLRDHUP, SocketClock::now()) &&
+         !run->heartbeats->isDead(nameOf(rank));
+}
+
+std::vector<int> TcpTransport::takeLeave(double seconds) {
+  for (const Peer &peer : peers)
+    if (peer.socket)
+      ::shutdown(peer.socket.get(), SHUT_WR);
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  std::vector<int> left;
+  for (int rank = 0; rank < ranks(); ++rank)
+    if (hasLeft(rank))
+      left.push_back(rank);
+  return left;
+}
+
+bool TcpTransport::awaitLeave(int rank, double seconds) {
+  const Peer &peer = peers[size_t(rank)];
+  if (!peer.socket)
+    return false;
+  const auto end = after(seconds);
+  if (!awaitSocket(peer.socket.get(), POLLRDHUP, end))
+    return false;
+  return !run->heartbeats->hasDied(nameOf(rank));
+}
+
+//===----------------------------------------------------------------------===//
+// Moving bytes
+//===----------------------------------------------------------------------===//
+
+bool TcpTransport::isDone(const Peer &peer) const {
+  return !peer.socket || (peer.sent == whole() && peer.received == whole());
+}
+
+/// The part of `size` bytes that is due at `at` of a header and a piece.
+static size_t partOf(size_t at, size_t headerBytes, size_t whole) {
+  return at < headerBytes ? headerBytes - at : std::min(whole - at, kTurnBytes);
+}
+
+/// Whether something has gone.
+bool TcpTransport::sendTo(Peer &peer, const char *piece) {
+  const size_t head = sizeof(Header), at = peer.sent;
+  if (at == whole() || peer.isClosed)
+    return false;
+  const char *from = at < head ? reinterpret_cast<const char *>(&own) + at
+                               : piece + (at - head);
+  const Moved moved =
+      sendSome(peer.socket.get(), from, partOf(at, head, whole()));
+  peer.sent += moved.bytes;
+  peer.isClosed |= moved.isClosed;
+  return moved.bytes > 0;
+}
+
+Status TcpTransport::checkHeader(int rank) const {
+  const Header &other = peers[size_t(rank)].header;
+  if (other.bytes == own.bytes &&
+      std::strncmp(other.title, own.title, kTitleBytes) == 0)
+    return Status::success();
+  return partedError(
+      nameOf(this->rank()), own.title, own.bytes, nameOf(rank),
+      std::string(other.title, strnlen(other.title, kTitleBytes)), other.bytes);
+}
+
+/// Whether something has come.
+Expected<bool> TcpTransport::receiveFrom(int rank, char *piece) {
+  Peer &peer = peers[size_t(rank)];
+  const size_t head = sizeof(Header), at = peer.received;
+  if (at == whole())
+    return false;
+  char *to = at < head ? reinterpret_cast<char *>(&peer.header) + at
+                       : piece + (at - head);
+  const Moved moved =
+      receiveSome(peer.socket.get(), to, partOf(at, head, whole()));
+  peer.received += moved.bytes;
+  peer.isClosed |= moved.isClosed;
+  if (moved.bytes > 0 && peer.received == head)
+    if (Status s = checkHeader(rank); !s)
+      return s.takeError();
+  return moved.bytes > 0;
+}
+
+/// Whether anything has moved. A rank that finds that another one does something
+/// else has told all what it does itself.
+Expected<bool> TcpTransport::moveAll(const char *const *send,
+                                     char *const *receive) {
+  bool isProgress = false;
+  for (int i = 1; i < ranks(); ++i) {
+    const int peer = (rank() + i) % ranks();
+    isProgress |= sendTo(peers[size_t(peer)], send[peer]);
+  }
+  for (int i = 1; i < ranks(); ++i) {
+    const int peer = (rank() + i) % ranks();
+    auto came = receiveFrom(peer, receive[peer]);
+    if (!came)
+      return came;
+    isProgress |= *came;
+  }
+  return isProgress;
+}
+
+void TcpTransport::wait(double seconds) const {
+  std::vector<pollfd> files;
+  for (const Peer &peer : peers) {
+    if (isDone(peer) || peer.isClosed)
+      continue;
+    const int events = (peer.received < whole() ? POLLIN : 0) |
+                       (peer.sent < whole() ? POLLOUT : 0);
+    files.push_back({peer.socket.get(), short(events), 0});
+  }
+  ::poll(files.data(), files.size(), millisecondsTo(after(seconds)));
+}
+
+//===----------------------------------------------------------------------===//
+// Exchange
+//===----------------------------------------------------------------------===//
+
+/// Ranks that this exchange waits for, and that have closed. Where a process
+/// was ended, those that have left because of it are not named.
+Status TcpTransport::checkPresent() {
+  std::vector<int> left, dead;
+  for (int peer = 0; peer < ranks(); ++peer)
+    if (!isDone(peers[size_t(peer)]) && peers[size_t(peer)].isClosed)
+      (run->heartbeats->hasDied(nameOf(peer)) ? dead : left).push_back(peer);
+  if (left.empty() && dead.empty())
+    return Status::success();
+  setAbsent(dead.empty() ? left : dead, /*haveLeft=*/dead.empty());
+  return dead.empty() ? leftError(missing().front(), own.title)
+                      : endedError(nameOf(rank()), missing(), own.title);
+}
+
+/// Fails if ranks have given no sign for too long.
+Status TcpTransport::checkPatience(Patience &patience) {
+  patience.pass();
+  const bool looks = patience.isLookDue();
+  std::vector<int> silent;
+  for (int peer = 0; peer < ranks(); ++peer) {
+    if (isDone(peers[size_t(peer)]))
+      continue;
+    if (looks && hasBeaten(peer))
+      patience.heard(peer);
+    if (patience.isOver(peer))
+      silent.push_back(peer);
+  }
+  if (silent.empty())
+    return Status::success();
+  setAbsent(silent, /*haveLeft=*/false);
+  return missingError(nameOf(rank()), missing(), own.title, timeout());
+}
+
+Status TcpTransport::exchangeAll(const char *const *send, char *const *receive,
+                                 int64_t bytes, std::string_view title) {
+  own = Header();
+  own.bytes = bytes;
+  std::memcpy(own.title, title.data(), title.size());
+  for (Peer &peer : peers)
+    peer.sent = peer.received = 0;
+  Patience patience(timeout(), ranks());
+  while (!std::all_of(peers.begin(), peers.end(),
+                      [&](const Peer &peer) { return isDone(peer); })) {
+    auto isProgress = moveAll(send, receive);
+    if (!isProgress)
+      return isProgress.takeError();
+    if (*isProgress) {
+      patience.restart();
+      continue;
+    }
+    // Only now: what a rank has sent before it left has all come.
+    if (Status s = checkPresent(); !s)
+      return s;
+    if (Status s = checkPatience(patience); !s)
+      return s;
+    wait(patience.longestWait().count());
+  }
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+/// The connections of a group take the first number that none of its ranks has
+/// used: no two of the same two ranks have one number.
+Expected<std::unique_ptr<Transport>>
+TcpTransport::splitBy(const std::vector<int> &colors) {
+  auto unused = gather(run->nextLink, "the numbers of a split");
+  if (!unused)
+    return unused.takeError();
+  const int64_t link = *std::max_element(unused->begin(), unused->end());
+  run->nextLink = link + 1;
+  auto [members, place] = membersOf(colors);
+  Peers::Links links =
+      run->peers.connect(link, members, timeout(), [this](int peer) {
+        return run->heartbeats->isDead(peer);
+      });
+  if (!links.missing.empty()) {
+    std::vector<int> absent;
+    for (int other = 0; other < ranks(); ++other)
+      for (int each : links.missing)
+        if (nameOf(other) == members[size_t(each)])
+          absent.push_back(other);
+    setAbsent(absent, /*haveLeft=*/false);
+    return missingError(nameOf(rank()), missing(), "a connection", timeout());
+  }
+  return std::unique_ptr<Transport>(std::make_unique<TcpTransport>(
+      std::move(members), place, std::move(links.sockets), run));
+}

@@ -1,0 +1,20 @@
+//===- LocalRun.h - Ranks that weft starts on this machine ------*- C++ -*-===//
+
+#ifndef WEFT_TOOLS_WEFT_LOCALRUN_H
+#define WEFT_TOOLS_WEFT_LOCALRUN_H
+
+#include "Commands.h"
+
+namespace weft {
+
+/// Runs `program` (a path) with its arguments as `ranks` processes that talk
+/// over TCP, each bound to an equal part of the processors that this process
+/// may use. They get the signals that stop a run, and all of them end with this
+/// process. The exit code is that of the ranks; exit 7 names a rank that a
+/// signal has ended, or that has ended otherwise than the ones that missed it.
+Expected<ExitCode> runLocalRanks(int64_t ranks, const std::string &program,
+                                 const Arguments &args);
+
+} // namespace weft
+
+#endif // WEFT_TOOLS_WEFT_LOCALRUN_H
