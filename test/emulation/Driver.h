@@ -4,6 +4,8 @@
 // CUDA calls, with the rules of the real ones. Its environment:
 //   WEFT_EMULATION_CHIP    the device: sm_80, sm_90 (the default), sm_100
 //   WEFT_EMULATION_NAME    its name
+//   WEFT_EMULATION_UUID    a number from which its UUID is made: LOCAL_RANK if
+//                          that is set, otherwise 0
 //   WEFT_EMULATION_PROCESSORS  how many multiprocessors it has
 //   WEFT_EMULATION_SHARED  bytes of shared memory that a block may have
 //   WEFT_EMULATION_MEMORY  its memory in bytes
@@ -155,6 +157,9 @@ CUresult finishStream(Stream &stream);
 /// Whether something captures, which `entry` would break: makes that invalid.
 CUresult refuseInCapture(const char *entry);
 
+/// Counts the captures under way, for `weft_emulation_captures`.
+void countCapture(int change);
+
 /// Opens the device's memory while work is done.
 void runOnDevice(const std::function<void()> &work);
 /// Whether work is done: nothing may call the driver then.
@@ -201,6 +206,18 @@ CUresult weft_emulation_enqueue(CUstream stream, void (*work)(void *),
 /// and noted as for a kernel.
 void weft_emulation_use(const void *place, size_t bytes, int isWrite,
                         const char *who);
+/// How many captures are under way. Never waits for work that runs.
+int weft_emulation_captures(void);
+/// Invalidates the captures under way, if `entry` may not be called in one.
+CUresult weft_emulation_refuse_in_capture(const char *entry);
+/// Whether a stream captures: 0 or 1, or -1 if it is no stream.
+int weft_emulation_is_capturing(CUstream stream);
+/// Whether a range is accessible memory of one allocation.
+int weft_emulation_has_memory(const void *place, size_t bytes);
+/// Whether a range is accessible memory of one mapping of cuMemMap.
+int weft_emulation_is_mapped(const void *place, size_t bytes);
+/// Bytes that mapped memory is made in.
+size_t weft_emulation_granularity(void);
 /// Poisons a part of the only allocation of so many bytes, where the stream
 /// that was made first gets to; in a capture, each time the graph is launched.
 CUresult weft_emulation_poison(size_t allocation, size_t offset, size_t bytes);

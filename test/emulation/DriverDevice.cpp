@@ -37,6 +37,20 @@ CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
   return CUDA_SUCCESS;
 }
 
+/// The number comes first, so that UUIDs of two numbers differ.
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
+  WEFT_ENTER("cuDeviceGetUuid_v2", Needs::Init);
+  if (device != 0)
+    return CUDA_ERROR_INVALID_DEVICE;
+  if (!uuid)
+    return CUDA_ERROR_INVALID_VALUE;
+  uint64_t number =
+      numberSetting("WEFT_EMULATION_UUID", numberSetting("LOCAL_RANK", 0));
+  std::memcpy(uuid->bytes, &number, sizeof(number));
+  std::memcpy(uuid->bytes + sizeof(number), "emulated", 8);
+  return CUDA_SUCCESS;
+}
+
 CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device) {
   WEFT_ENTER("cuDeviceTotalMem_v2", Needs::Init);
   if (device != 0)

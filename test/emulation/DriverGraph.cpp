@@ -35,6 +35,7 @@ static bool isJoined(const Capture &capture) {
 /// All streams leave a capture.
 static void closeCapture(const std::shared_ptr<Capture> &capture) {
   capture->isClosed = true;
+  countCapture(-1);
   for (Stream *stream : streams().all())
     if (stream->capture == capture) {
       stream->capture = nullptr;
@@ -102,6 +103,7 @@ CUresult cuStreamBeginCapture(CUstream handle, CUstreamCaptureMode mode) {
   if (stream->capture)
     return CUDA_ERROR_ILLEGAL_STATE;
   stream->capture = std::make_shared<Capture>();
+  countCapture(1);
   stream->capture->origin = stream;
   stream->lastNodes.clear();
   return CUDA_SUCCESS;

@@ -194,3 +194,19 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes,
     DeviceMemory::get().setAccessible(allocationAt(address), true);
   return CUDA_SUCCESS;
 }
+
+//===----------------------------------------------------------------------===//
+// For other libraries
+//===----------------------------------------------------------------------===//
+
+int weft_emulation_is_mapped(const void *place, size_t bytes) {
+  std::lock_guard<std::recursive_mutex> lock(driverMutex());
+  const Allocation *allocation = DeviceMemory::get().find(place);
+  if (!allocation || !allocation->has(place))
+    return 0;
+  auto begin = reinterpret_cast<CUdeviceptr>(allocation->begin);
+  return findMapping(begin) != memories().end() &&
+         weft_emulation_has_memory(place, bytes);
+}
+
+size_t weft_emulation_granularity() { return granularity(); }

@@ -207,6 +207,11 @@ CUresult cuMemFreeHost(void *place) {
   return CUDA_SUCCESS;
 }
 
+int weft_emulation_has_memory(const void *place, size_t bytes) {
+  std::lock_guard<std::recursive_mutex> lock(driverMutex());
+  return hasRange(reinterpret_cast<CUdeviceptr>(place), bytes);
+}
+
 CUresult weft_emulation_poison(size_t allocation, size_t offset, size_t bytes) {
   std::lock_guard<std::recursive_mutex> lock(driverMutex());
   const Allocation *memory = DeviceMemory::get().findOfSize(allocation);

@@ -137,6 +137,10 @@ CUresult refuseInCapture(const char *entry) {
                   : CUDA_SUCCESS;
 }
 
+static std::atomic<int> numCaptures{0};
+
+void countCapture(int change) { numCaptures += change; }
+
 /// What passed on the clock of events beside the real time.
 static std::atomic<double> spentMilliseconds{0};
 
@@ -202,6 +206,19 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void *data) {
 
 void weft_emulation_spend(double milliseconds) {
   spentMilliseconds = spentMilliseconds + milliseconds;
+}
+
+int weft_emulation_captures() { return numCaptures; }
+
+CUresult weft_emulation_refuse_in_capture(const char *entry) {
+  std::lock_guard<std::recursive_mutex> lock(driverMutex());
+  return refuseInCapture(entry);
+}
+
+int weft_emulation_is_capturing(CUstream handle) {
+  std::lock_guard<std::recursive_mutex> lock(driverMutex());
+  Stream *stream = findStream(handle);
+  return stream ? stream->capture != nullptr : -1;
 }
 
 CUresult weft_emulation_enqueue(CUstream handle, void (*work)(void *),

@@ -31,6 +31,28 @@ TEST(Driver, TellsOfItsDevice) {
             CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST(Driver, ProcessesHaveUuidsOfTheirRank) {
+  Program program;
+  auto uuidOf = [](const char *variable, const char *value) {
+    CUuuid uuid;
+    setenv(variable, value, 1);
+    EXPECT_OK(cuDeviceGetUuid(&uuid, 0));
+    return std::string(uuid.bytes, sizeof(uuid.bytes));
+  };
+  const std::string first = uuidOf("LOCAL_RANK", "0");
+  const std::string second = uuidOf("LOCAL_RANK", "1");
+  EXPECT_NE(first, second);
+  EXPECT_EQ(uuidOf("WEFT_EMULATION_UUID", "0"), first);
+  unsetenv("LOCAL_RANK");
+  EXPECT_EQ(uuidOf("WEFT_EMULATION_UUID", "1"), second);
+  unsetenv("WEFT_EMULATION_UUID");
+  CUuuid uuid;
+  EXPECT_OK(cuDeviceGetUuid(&uuid, 0));
+  EXPECT_EQ(std::string(uuid.bytes, sizeof(uuid.bytes)), first);
+  EXPECT_EQ(cuDeviceGetUuid(&uuid, 1), CUDA_ERROR_INVALID_DEVICE);
+  EXPECT_EQ(cuDeviceGetUuid(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST(Driver, NamesItsErrors) {
   const char *text;
   EXPECT_OK(cuGetErrorName(CUDA_ERROR_OUT_OF_MEMORY, &text));
