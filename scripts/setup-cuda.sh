@@ -3,12 +3,13 @@
 # libdevice, headers, cuBLASLt) from NVIDIA's wheels of Python packages into one
 # folder, and prints the line that makes weft use it.
 #
-#   scripts/setup-cuda.sh [--no-cublas] [--cudnn] [FOLDER]
+#   scripts/setup-cuda.sh [--no-cublas] [--cudnn] [--nccl] [FOLDER]
 #
 # FOLDER is ~/.cache/weft/cuda unless named. It is there whole or not at all, and
 # nothing is downloaded where it is already what it would be. --no-cublas leaves
 # out cuBLASLt (400 MB), with which programs are run and weft itself is built;
-# --cudnn adds cuDNN and what it compiles with, for --attention=cudnn.
+# --cudnn adds cuDNN and what it compiles with, for --attention=cudnn; --nccl
+# adds NCCL, for several devices.
 # PYTHON names the interpreter whose pip is used.
 set -euo pipefail
 
@@ -28,6 +29,9 @@ with_cudnn=(
   nvidia-cuda-nvrtc==13.0.88    # what its engines are compiled with
 )
 
+nccl=
+with_nccl=nvidia-nccl-cu13==2.28.9  # libnccl.so.2, nccl.h
+
 fail() {
   echo "setup-cuda.sh: error: $*" >&2
   exit 1
@@ -42,7 +46,8 @@ for argument in "$@"; do
     ;;
   --no-cublas) cublas= ;;
   --cudnn) cudnn=("${with_cudnn[@]}") ;;
-  -*) fail "expects [--no-cublas] [--cudnn] [FOLDER], but got $argument" ;;
+  --nccl) nccl=$with_nccl ;;
+  -*) fail "expects [--no-cublas] [--cudnn] [--nccl] [FOLDER], but got $argument" ;;
   '') fail "expects the name of a folder, but got an empty one" ;;
   *)
     [ -z "$target" ] || fail "expects one folder, but got $target and $argument"
@@ -57,6 +62,7 @@ if [ -z "$target" ]; then
 fi
 [ -z "$cublas" ] || packages+=("$cublas")
 packages+=(${cudnn[@]+"${cudnn[@]}"})
+[ -z "$nccl" ] || packages+=("$nccl")
 python=${PYTHON:-python3}
 parent=$(dirname -- "$target")
 mkdir -p -- "$parent" || fail "cannot make the folder $parent"
@@ -96,13 +102,14 @@ if [ ! -e "$target" ] || grep -qvxFf "$target/$stamp" <<<"$wanted"; then
     "$python" -m zipfile -e "$wheel" "$target.partial/files"
   done
   home=$target.partial/files/nvidia/cu13
-  # cuDNN's wheel has a folder of its own.
-  [ ! -d "$target.partial/files/nvidia/cudnn" ] ||
-    cp -r "$target.partial/files/nvidia/cudnn/include" "$target.partial/files/nvidia/cudnn/lib" "$home"
+  # The wheels of cuDNN and NCCL have folders of their own.
+  for own in "$target.partial/files/nvidia/cudnn" "$target.partial/files/nvidia/nccl"; do
+    [ ! -d "$own" ] || cp -r "$own/include" "$own/lib" "$home"
+  done
   ln -s lib "$home/lib64"
   find "$home" -path '*/bin/*' -type f -exec chmod +x {} +
   for file in bin/ptxas nvvm/libdevice/libdevice.10.bc include/cuda.h include/nvtx3/nvToolsExt.h ${cublas:+lib/libcublasLt.so.13} \
-    ${cudnn:+lib/libcudnn.so.9 include/cudnn_graph.h}; do
+    ${cudnn:+lib/libcudnn.so.9 include/cudnn_graph.h} ${nccl:+lib/libnccl.so.2 include/nccl.h}; do
     [ -e "$home/$file" ] || fail "expects $file in the packages, but found none"
   done
   printf '%s\n' "$wanted" >"$home/$stamp"

@@ -2,17 +2,17 @@
 # Installs what is missing, builds, and runs every test. The last line is
 # `N passed, N failed, N skipped`.
 #
-# Tests of programs for CUDA devices need a CUDA toolkit, some of them cuDNN, and
-# are skipped where there is none (WEFT_CUDA_HOME, CUDA_HOME, PATH,
-# /usr/local/cuda). WEFT_TEST_CUDA=1 gets both first, with scripts/setup-cuda.sh
-# --cudnn; where that fails, nothing is tested.
+# Tests of programs for CUDA devices need a CUDA toolkit, some of them cuDNN or
+# NCCL, and are skipped where there is none (WEFT_CUDA_HOME, CUDA_HOME, PATH,
+# /usr/local/cuda). WEFT_TEST_CUDA=1 gets all of them first, with
+# scripts/setup-cuda.sh --cudnn --nccl; where that fails, nothing is tested.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 "$top/scripts/install-deps.sh"
 case ${WEFT_TEST_CUDA:-} in
 '') ;;
 1)
-  line=$("$top/scripts/setup-cuda.sh" --cudnn)
+  line=$("$top/scripts/setup-cuda.sh" --cudnn --nccl)
   eval "$line"
   ;;
 *)

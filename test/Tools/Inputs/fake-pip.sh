@@ -19,6 +19,7 @@ case $name in
 *-nvtx) files=include/nvtx3/nvToolsExt.h ;;
 *-cublas) files="lib/libcublasLt.so.13 include/cublasLt.h" ;;
 *-cudnn-*) root=nvidia/cudnn files="lib/libcudnn.so.9 include/cudnn_graph.h" ;;
+*-nccl-*) root=nvidia/nccl files="lib/libnccl.so.2 include/nccl.h" ;;
 *) files=include/$name.h ;;
 esac
 exec "$REAL_PYTHON" - "$dest/$name.whl" $root $files <<'PY'
