@@ -60,7 +60,7 @@ for test in tests:
     if test["code"] not in ("PASS", "XFAIL", "FLAKYPASS", "UNSUPPORTED", "SKIPPED"):
         print("failed:", test["name"], "-", test["code"], file=failures)
 # Of a toolkit, or of a build with all of one: and nothing else that is missing.
-cuda = {"cuda-toolkit", "emulated-device", "cudnn", "emulated-cudnn", "nvtx"}
+cuda = {"cuda-toolkit", "emulated-device", "cudnn", "emulated-cudnn", "emulated-nccl", "nvtx"}
 wants_cuda = sum(set(re.split(r"[:,] ", test["output"].strip())[1:]) <= cuda
                  for test in skip if "unavailable features" in test["output"])
 print(good, len(codes) - good - len(skip), len(skip), wants_cuda)
@@ -70,8 +70,8 @@ read -r p f s wants_cuda <<<"$counts"
 passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 
 if [ "${wants_cuda:-0}" -gt 0 ]; then
-  echo "$wants_cuda of the skipped tests need a CUDA toolkit or parts of one that were not found (cuDNN, NVTX): WEFT_TEST_CUDA=1 scripts/test.sh"
-  echo "gets them (scripts/setup-cuda.sh --cudnn, from NVIDIA's Python wheels) and runs the tests, with the unit tests that need its headers"
+  echo "$wants_cuda of the skipped tests need a CUDA toolkit or parts of one that were not found (cuDNN, NCCL, NVTX): WEFT_TEST_CUDA=1 scripts/test.sh"
+  echo "gets them (scripts/setup-cuda.sh --cudnn --nccl, from NVIDIA's Python wheels) and runs the tests, with the unit tests that need its headers"
 fi
 cat "$failures"
 echo "$passed passed, $failed failed, $skipped skipped"

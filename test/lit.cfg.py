@@ -67,6 +67,8 @@ if os.path.exists(os.path.join(config.weft_build, "test/emulation/WeftTellAccess
     config.available_features.add("told-accesses")
 if os.path.exists(os.path.join(config.weft_build, "test/emulation/libcudnn.so.9")):
     config.available_features.add("emulated-cudnn")
+if os.path.exists(os.path.join(config.weft_build, "test/emulation/libnccl.so.2")):
+    config.available_features.add("emulated-nccl")
 if os.path.exists(os.path.join(config.weft_build, "test/emulation/nvtx-tool.so")):
     config.available_features.add("nvtx")
 # Processes of MPI: where the library was found, and mpirun is.

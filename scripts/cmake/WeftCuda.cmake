@@ -6,6 +6,8 @@
 #   WEFT_CUBLASLT_INCLUDE  folder of cublasLt.h: products
 #   WEFT_CUDNN_INCLUDE     folder of cudnn_graph.h, with headers of the CUDA
 #                          runtime beside it: --attention=cudnn
+#   WEFT_NCCL_INCLUDE      folder of nccl.h, with headers of the CUDA runtime
+#                          beside it: collectives of several devices
 #   WEFT_NVTX_INCLUDE      folder of nvtx3/nvToolsExt.h: ranges for a profiler
 #
 # Libraries of the toolkit are not looked for: a program opens them when it runs.
@@ -30,6 +32,8 @@ find_path(WEFT_CUBLASLT_INCLUDE cublasLt.h
   HINTS ${folders} PATHS /usr/local/cuda PATH_SUFFIXES include)
 find_path(WEFT_CUDNN_INCLUDE cudnn_graph.h
   HINTS ${folders} PATHS /usr/local/cuda PATH_SUFFIXES include)
+find_path(WEFT_NCCL_INCLUDE nccl.h
+  HINTS ${folders} PATHS /usr/local/cuda PATH_SUFFIXES include)
 find_path(WEFT_NVTX_INCLUDE nvtx3/nvToolsExt.h
   HINTS ${folders} PATHS /usr/local/cuda PATH_SUFFIXES include)
 
@@ -44,4 +48,5 @@ weft_say_missing(WEFT_CUDA_INCLUDE cuda.h
   "no runtime for CUDA devices and no emulated device")
 weft_say_missing(WEFT_CUBLASLT_INCLUDE cublasLt.h "no products for CUDA devices")
 weft_say_missing(WEFT_CUDNN_INCLUDE cudnn_graph.h "no --attention=cudnn")
+weft_say_missing(WEFT_NCCL_INCLUDE nccl.h "no emulated NCCL")
 weft_say_missing(WEFT_NVTX_INCLUDE nvtx3/nvToolsExt.h "no ranges for profilers")

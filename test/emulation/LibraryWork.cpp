@@ -17,10 +17,14 @@ using EnqueueFn = int (*)(void *stream, void (*work)(void *), void *data,
 using UseFn = void (*)(const void *place, size_t bytes, int isWrite,
                        const char *who);
 
-/// A function of the driver, where a program has opened one of ours.
-template <typename Fn> static Fn findInDriver(const char *name) {
+void *findInDriver(const char *name) {
   void *driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  return reinterpret_cast<Fn>(driver ? ::dlsym(driver, name) : nullptr);
+  return driver ? ::dlsym(driver, name) : nullptr;
+}
+
+/// The same, where a program has opened one of ours.
+template <typename Fn> static Fn findInDriver(const char *name) {
+  return reinterpret_cast<Fn>(findInDriver(name));
 }
 
 bool enqueue(void *stream, std::function<void()> work) {

@@ -16,6 +16,8 @@ namespace weft::emulation {
 /// Gives work to a stream of the emulated driver, in this process or, where
 /// there is none, runs it.
 bool enqueue(void *stream, std::function<void()> work);
+/// A function of the emulated driver; null if there is none.
+void *findInDriver(const char *name);
 /// Tells the driver's checks of memory what an entry point touches.
 void use(const void *data, int64_t bytes, bool isWrite, const char *entry);
 /// Poisons a part of the only allocation of so many bytes, behind what the
