@@ -7,7 +7,7 @@
 #   WEFT_CUDNN_INCLUDE     folder of cudnn_graph.h, with headers of the CUDA
 #                          runtime beside it: --attention=cudnn
 #   WEFT_NCCL_INCLUDE      folder of nccl.h, with headers of the CUDA runtime
-#                          beside it: collectives of several devices
+#                          beside it: the emulated NCCL
 #   WEFT_NVTX_INCLUDE      folder of nvtx3/nvToolsExt.h: ranges for a profiler
 #
 # Libraries of the toolkit are not looked for: a program opens them when it runs.

@@ -107,7 +107,10 @@ WEFT_EXPORT ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   if (ncclResult_t error = refuseInGroupOrCapture("ncclCommDestroy"))
     return error;
   Communicator &communicator = *call.communicator;
-  if (!communicator.isFinalized)
+  std::unique_lock<std::mutex> lock(communicator.mutex);
+  const bool isFinalized = communicator.isFinalized;
+  lock.unlock();
+  if (!isFinalized)
     if (ncclResult_t error = finalize("ncclCommDestroy", call.communicator,
                                       /*isBlocking=*/true))
       return error;

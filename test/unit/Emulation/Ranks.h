@@ -155,6 +155,12 @@ inline bool hasText(const std::string &text, const std::string &part) {
   return false;
 }
 
+#define EXPECT_REFUSED(call, error, text)                                      \
+  do {                                                                         \
+    EXPECT_EQ(call, error);                                                    \
+    hasText(lastError(), text);                                                \
+  } while (false)
+
 /// Runs `body` as each of `size` ranks; `killed` is the rank that ends by
 /// SIGKILL.
 inline void runRanks(int size, const std::function<void(Rank &)> &body,
