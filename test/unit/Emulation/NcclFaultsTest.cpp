@@ -97,6 +97,31 @@ TEST(NcclFaults, EndlessOperationOfAGraph) {
   });
 }
 
+/// As on a device, later work reads results that never came.
+TEST(NcclFaults, ResultsOfAbortedOperations) {
+  runRanks(1, [](Rank &r) {
+    setFaults("ncclAllReduce:1:endless");
+    ncclComm_t comm = r.join(), other = r.join(), third = r.join();
+    float *place = makeOnes(r);
+    auto *first = r.allocate<float>(kCount),
+         *second = r.allocate<float>(kCount);
+    r.finish();
+    EXPECT_NCCL(
+        ncclAllGather(place, second, kCount, ncclFloat32, third, r.stream));
+    EXPECT_NCCL(ncclCommAbort(third));
+    countOnStream(r, r.stream);
+    EXPECT_NCCL(ncclAllReduce(place, first, kCount, ncclFloat32, ncclSum, comm,
+                              r.stream));
+    finishWithAbort(r, {comm});
+    for (float *result : {first, second})
+      EXPECT_NCCL(
+          ncclAllGather(result, result, kCount, ncclFloat32, other, r.stream));
+    r.finish();
+    EXPECT_NE(r.download(second, 1)[0], 1);
+    Rank::leave(other);
+  });
+}
+
 /// Rank 0 begins with one communicator, rank 1 with the other one.
 TEST(NcclFaults, UnlikeOrderOfTwoCommunicators) {
   runRanks(2, [](Rank &r) {
@@ -145,7 +170,9 @@ TEST(NcclFaults, AbortEndsASplit) {
     EXPECT_NCCL(ncclCommGetAsyncError(child, &state));
     EXPECT_EQ(state, ncclInProgress);
     r.meet(2);
+    // Each end of the child ends the split, without one of the parent.
     EXPECT_NCCL(ncclCommAbort(child));
+    r.meet(2);
     EXPECT_NCCL(ncclCommAbort(comm));
   });
 }

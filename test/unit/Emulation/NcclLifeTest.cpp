@@ -150,7 +150,14 @@ TEST(NcclLife, NotReadyBeforeAllRanksHaveCome) {
                      "before ncclCommGetAsyncError has given ncclSuccess");
       r.count(1);
     }
+    // Nor before the program has seen that they have.
+    if (r.rank == 0) {
+      r.await(2, 1);
+      usleep(20000); // time for the end of the initialization on this rank
+      EXPECT_EQ(ncclCommCount(comm, &size), ncclInvalidArgument);
+    }
     EXPECT_EQ(Rank::settle(comm), ncclSuccess);
+    r.count(2);
     EXPECT_EQ(sizeOf(comm), 2);
     // The first operations connect ranks; only the first are in progress.
     float *place = makeOnes(r);

@@ -5,7 +5,7 @@
 #include "weft/Formats/Half.h"
 
 #include <cmath>
-#include <cstring>
+#include <set>
 
 namespace weft::emulation {
 namespace {
@@ -320,6 +320,35 @@ TEST(Nccl, SumsDependOnChannelsAndOffsetsOnly) {
         ordered[i] += next[i];
     }
     EXPECT_NE(two, ordered);
+  });
+}
+
+/// Four ranks in one direction of a ring have four orders.
+TEST(Nccl, ChannelsHaveBothDirections) {
+  runRanks(4, [](Rank &r) {
+    std::vector<float> sums = hardSums(r, 4, kHard);
+    std::set<std::vector<float>> parts;
+    for (auto at = sums.begin(); at != sums.end(); at += kPeriod)
+      parts.insert(std::vector<float>(at, at + kPeriod));
+    EXPECT_GT(parts.size(), 4u);
+  });
+}
+
+/// The ranks' configurations are unequal: the smallest one holds for all.
+TEST(Nccl, RanksAgreeOnChannels) {
+  runRanks(3, [](Rank &r) {
+    std::vector<float> one = hardSums(r, 1, kHard);
+    EXPECT_EQ(hardSums(r, r.rank == 2 ? 1 : 4, kHard), one);
+  });
+}
+
+TEST(Nccl, ChannelsOfTheEnvironment) {
+  runRanks(3, [](Rank &r) {
+    std::vector<float> two = hardSums(r, 2, kHard);
+    std::vector<float> one = hardSums(r, 1, kHard);
+    EXPECT_EQ(hardSums(r, NCCL_CONFIG_UNDEF_INT, kHard), two);
+    setenv("NCCL_MAX_CTAS", "1", 1);
+    EXPECT_EQ(hardSums(r, NCCL_CONFIG_UNDEF_INT, kHard), one);
   });
 }
 
