@@ -87,9 +87,6 @@ static ncclResult_t issue(Part &part) {
   const bool isCaptured = isCapturing(part.stream) == 1;
   {
     std::lock_guard<std::mutex> lock(communicator.mutex);
-    for (Operation &operation : part.operations)
-      if (!isTransfer(operation.kind))
-        operation.number = ++communicator.numCollectives;
     communicator.numIssued += isCaptured ? 0 : 1;
   }
   auto work = [communicator = part.communicator, operations = part.operations,

@@ -55,7 +55,7 @@ struct Communicator {
   int numUses = 0;
   int numRunning = 0; // operations at work
   int numIssued = 0;  // operations that wait in streams, outside of graphs
-  uint64_t numCollectives = 0;
+  uint64_t numCollectives = 0; // that have run
   std::map<Window *, std::unique_ptr<Window>> windows;
 };
 using CommunicatorRef = std::shared_ptr<Communicator>;

@@ -282,8 +282,10 @@ Failure runTransfers(Communicator &communicator,
 // Groups
 //===----------------------------------------------------------------------===//
 
-static Failure runOne(Communicator &communicator, const Operation &operation) {
+/// Counts what runs: a rank may launch a graph where another one calls.
+static Failure runOne(Communicator &communicator, Operation operation) {
   std::lock_guard<std::mutex> lock(communicator.meshMutex);
+  operation.number = ++communicator.numCollectives;
   return runCollective(communicator, operation);
 }
 

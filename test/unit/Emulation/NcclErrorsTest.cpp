@@ -251,30 +251,35 @@ TEST(NcclErrors, UnequalCollectives) {
 }
 
 /// The order of two like calls counts, too.
-TEST(NcclErrors, UnequalOrder) {
-  CallOf swapped = [](Rank &r, ncclComm_t comm, float *x, float *y) {
-    CUstream other;
-    EXPECT_OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
-    CUevent event;
-    EXPECT_OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
-    EXPECT_OK(cuStreamBeginCapture(r.stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+// A graph of one rank meets calls of the other: collectives count as they run.
+TEST(NcclErrors, AGraphMeetsCalls) {
+  runRanks(2, [](Rank &r) {
+    ncclComm_t comm = r.join();
+    float *x = r.make(std::vector<float>(kCount, 1));
+    float *y = r.make(std::vector<float>(kCount, 0));
     EXPECT_NCCL(allReduce(4)(r, comm, x, y));
-    CUgraph graph;
-    CUgraphExec late;
-    EXPECT_OK(cuStreamEndCapture(r.stream, &graph));
-    EXPECT_OK(cuGraphInstantiate(&late, graph, 0));
-    EXPECT_NCCL(allReduce(4)(r, comm, x, y));
-    EXPECT_OK(cuGraphLaunch(late, r.stream));
-    return ncclSuccess;
-  };
-  CallOf plain = [](Rank &r, ncclComm_t comm, float *x, float *y) {
-    EXPECT_NCCL(allReduce(4)(r, comm, x, y));
-    return allReduce(4)(r, comm, x, y);
-  };
-  expectUnequal(swapped, plain,
-                "ncclAllReduce of 4 ncclFloat32 with ncclSum "
-                "as collective 2",
-                "ncclAllReduce of 4 ncclFloat32 with ncclSum as collective 1");
+    EXPECT_OK(cuStreamSynchronize(r.stream));
+    for (int i = 0; i < 3; ++i) {
+      if (r.rank == 0) {
+        EXPECT_NCCL(allReduce(4)(r, comm, x, y));
+      } else {
+        EXPECT_OK(
+            cuStreamBeginCapture(r.stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+        EXPECT_NCCL(allReduce(4)(r, comm, x, y));
+        CUgraph graph;
+        CUgraphExec exec;
+        EXPECT_OK(cuStreamEndCapture(r.stream, &graph));
+        EXPECT_OK(cuGraphInstantiate(&exec, graph, 0));
+        EXPECT_OK(cuGraphLaunch(exec, r.stream));
+      }
+      EXPECT_OK(cuStreamSynchronize(r.stream));
+    }
+    ncclResult_t result = ncclInternalError;
+    EXPECT_NCCL(ncclCommGetAsyncError(comm, &result));
+    EXPECT_EQ(result, ncclSuccess);
+    r.meet(1);
+    EXPECT_NCCL(ncclCommAbort(comm));
+  });
 }
 
 TEST(NcclErrors, UnequalTransfers) {
