@@ -48,5 +48,6 @@ weft_say_missing(WEFT_CUDA_INCLUDE cuda.h
   "no runtime for CUDA devices and no emulated device")
 weft_say_missing(WEFT_CUBLASLT_INCLUDE cublasLt.h "no products for CUDA devices")
 weft_say_missing(WEFT_CUDNN_INCLUDE cudnn_graph.h "no --attention=cudnn")
-weft_say_missing(WEFT_NCCL_INCLUDE nccl.h "no emulated NCCL")
+weft_say_missing(WEFT_NCCL_INCLUDE nccl.h
+  "no ranks on several CUDA devices and no emulated NCCL")
 weft_say_missing(WEFT_NVTX_INCLUDE nvtx3/nvToolsExt.h "no ranges for profilers")

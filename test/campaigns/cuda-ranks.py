@@ -3,10 +3,12 @@
 usage: cuda-ranks.py --work FOLDER --source FOLDER --build FOLDER [--seed N] [--count N] [--only NUMBER]
 
 The seed chooses combinations in which all pairs of values of OPTIONS occur; --count takes the first N of them. The ranks
-of a combination are threads of one process (--loopback). With f16 the gradients of step 2 overflow. Checked:
+of a combination are threads of one process (--loopback) or, where that is said, processes with a device each, which
+`weft launch` starts and the emulated NCCL connects. With f16 the gradients of step 2 overflow. Checked:
 
   stages   0 to 3 have the same loss, norm and loss scale in each step and export the same weights, byte for byte
   graphs   so does a run without graphs, and one in which streams, blocks and threads run in another order
+  NCCL     processes have the bits of threads, in another order of streams on each rank too
   CPU      losses are within 1e-4 (f32) or 2e-2 (f16) of those of CPU ranks
   moved    a checkpoint of the device's ranks goes on with CPU ranks of another mesh, and back
 """
@@ -104,7 +106,7 @@ class Combination:
         need(*compile, "-o", path)
         return path
 
-    def train(self, target, stage, name, *more, mesh=None, steps=STEPS, seed=0, saves=None):
+    def train(self, target, stage, name, *more, mesh=None, steps=STEPS, seed=0, saves=None, launch=False):
         program = self.program(target, stage, mesh)
         metrics, saves = self.folder / f"{name}.jsonl", saves or self.folder / name
         emulation = self.args.build / "test/emulation"
@@ -113,7 +115,7 @@ class Combination:
             settings.update(LD_LIBRARY_PATH=str(emulation), WEFT_TWINS=f"{program}.so:{emulation}/kernels.so",
                             WEFT_EMULATION_SEED=str(seed))
         ranks = self.ranks(mesh or self.values["mesh"])
-        need(program, "--loopback", ranks, "--data", self.args.source / "README.md", "--steps", steps, "--accum",
+        need(*(["weft", "launch", program] if launch else [program, "--loopback", ranks]), "--data", self.args.source / "README.md", "--steps", steps, "--accum",
              self.values["accum"], "--lr=0.003", "--progress=none", "--metrics", metrics, "--save-dir", saves, "--seed=5",
              *(["--timeout=300"] if ranks > 1 else []), *(["--threads=1"] if target == "cpu" else []), *more, **settings)
         return numbers_of(metrics), saves
@@ -144,9 +146,18 @@ class Combination:
         self.compare(f"stage {stage} without graphs", first, self.train("cuda", stage, "no-graph", "--no-graph"))
         seed = self.dice.randint(1, 1000)
         self.compare(f"stage {stage}, order {seed}", first, self.train("cuda", stage, "order", seed=seed))
+        if self.ranks(self.values["mesh"]) > 1:
+            self.check_processes(first)
         self.check_close(f"CPU ranks of stage {stage}", first[0], self.train("cpu", stage, "cpu")[0])
         self.move(stage, first[0])
         shutil.rmtree(self.folder)
+
+    def check_processes(self, first):
+        stages = self.dice.sample(range(4), 2)
+        self.compare(f"processes, stage {stages[0]}", first, self.train("cuda", stages[0], "nccl", launch=True))
+        seed = self.dice.randint(1, 1000)
+        self.compare(f"processes, stage {stages[1]}, order {seed}", first,
+                     self.train("cuda", stages[1], "nccl-order", seed=seed, launch=True))
 
     def move(self, stage, first):
         """A checkpoint goes to CPU ranks of another mesh for a step, and back for another one."""

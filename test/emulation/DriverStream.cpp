@@ -204,6 +204,19 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void *data) {
   return enqueueWork(*stream, [=] { function(data); });
 }
 
+/// To memory of the host that the driver gave out, as far as it can be asked.
+CUresult cuStreamWriteValue32(CUstream handle, CUdeviceptr place,
+                              cuuint32_t value, unsigned flags) {
+  WEFT_ENTER("cuStreamWriteValue32_v2", Needs::Context);
+  Stream *stream = findStream(handle);
+  if (!stream)
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (place % sizeof value != 0 || flags != CU_STREAM_WRITE_VALUE_DEFAULT)
+    return CUDA_ERROR_INVALID_VALUE;
+  auto *word = reinterpret_cast<std::atomic<uint32_t> *>(place);
+  return enqueueWork(*stream, [=] { word->store(value); });
+}
+
 void weft_emulation_spend(double milliseconds) {
   spentMilliseconds = spentMilliseconds + milliseconds;
 }

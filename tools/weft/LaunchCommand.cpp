@@ -130,20 +130,22 @@ static Expected<Launch> parseLaunch(const Arguments &args) {
   return launch;
 }
 
-/// The ranks that a program is compiled for. Several ranks on CUDA devices
-/// cannot be processes.
-static Expected<int64_t> ranksOf(const std::string &program) {
+/// What a program was compiled for.
+namespace {
+struct Compiled {
+  int64_t ranks;
+  bool isForCuda; // its ranks do without MPI
+};
+} // namespace
+
+static Expected<Compiled> readCompiled(const std::string &program) {
   auto metadata = readMetadata(program);
   if (!metadata)
     return metadata.takeError();
   auto read = parseMetadata(metadata->compact());
   if (!read)
     return read.takeError();
-  if (read->ranks() > 1 && read->target.rfind("cuda", 0) == 0)
-    return usageError("does not support ranks on CUDA devices yet")
-        .hint(program + " --loopback " + std::to_string(read->ranks()) +
-              " runs them on one device");
-  return read->ranks();
+  return Compiled{read->ranks(), read->target.rfind("cuda", 0) == 0};
 }
 
 static bool has(const Arguments &args, const std::string &flag) {
@@ -176,11 +178,12 @@ Expected<ExitCode> weft::launchCommand(const Arguments &args) {
     printText(kUsage);
     return ExitCode::Ok;
   }
-  auto ranks = ranksOf(launch->program);
-  if (!ranks)
-    return ranks.takeError();
-  if (launch->ranks != 0 && launch->ranks != *ranks)
-    return usageError("expects -n " + std::to_string(*ranks) +
+  auto compiled = readCompiled(launch->program);
+  if (!compiled)
+    return compiled.takeError();
+  const int64_t ranks = compiled->ranks;
+  if (launch->ranks != 0 && launch->ranks != ranks)
+    return usageError("expects -n " + std::to_string(ranks) +
                       ", the ranks of the mesh of the program, but got " +
                       std::to_string(launch->ranks));
   if (launch->restarts > 0 && !has(launch->args, "--save-dir"))
@@ -189,8 +192,9 @@ Expected<ExitCode> weft::launchCommand(const Arguments &args) {
   const std::string program = fs::absolute(launch->program).string();
   Arguments flags = launch->args;
   for (int64_t left = launch->restarts;; --left) {
-    auto code = launch->overTcp ? runLocalRanks(*ranks, program, flags)
-                                : runRanks(*ranks, program, flags);
+    auto code = launch->overTcp || compiled->isForCuda
+                    ? runLocalRanks(ranks, program, flags)
+                    : runRanks(ranks, program, flags);
     const ExitCode ended = code ? *code : code.error().code();
     if (ended != ExitCode::Communication || left == 0 ||
         stopSignals().first() != 0)

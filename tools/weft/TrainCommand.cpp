@@ -3,6 +3,7 @@
 #include "Commands.h"
 #include "CompileFiles.h"
 #include "CompileProgram.h"
+#include "LocalRun.h"
 #include "MlirFlags.h"
 #include "MpiRun.h"
 #include "ProgramCache.h"
@@ -153,18 +154,6 @@ static Error runProgram(const Program &program,
             "another place");
 }
 
-/// Before the program is compiled.
-static Status checkRanks(const FlagValues &flags) {
-  const int64_t ranks = meshRanks(flags);
-  if (ranks == 1 || flags.isSet("loopback") || flags.getSwitch("dry-run") ||
-      flags.getText("target").rfind("cuda", 0) != 0)
-    return Status::success();
-  return usageError("--mesh with --target=" + flags.getText("target") +
-                    " expects --loopback " + std::to_string(ranks) +
-                    ", but got none")
-      .hint("its ranks are threads on one device");
-}
-
 Expected<ExitCode> weft::trainCommand(const Arguments &args) {
   FlagTable table(compileFlags());
   table.add(describedRunFlags());
@@ -196,8 +185,6 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
   if (Status status = checkReplaced(outputs, flags->getSwitch("overwrite"));
       !status)
     return status.takeError();
-  if (Status status = checkRanks(*flags); !status)
-    return status.takeError();
   Expected<Program> program = findProgram(*compilerFlags, model);
   if (!program)
     return program.takeError();
@@ -206,5 +193,7 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
   if (ranks == 1 || flags->isSet("loopback") || flags->getSwitch("dry-run") ||
       findLauncher())
     return runProgram(*program, runFlags);
-  return runRanks(ranks, program->path, runFlags);
+  const bool isForCuda = flags->getText("target").rfind("cuda", 0) == 0;
+  return isForCuda ? runLocalRanks(ranks, program->path, runFlags)
+                   : runRanks(ranks, program->path, runFlags);
 }

@@ -31,19 +31,48 @@ static int numberOf(const char *name) {
 }
 
 static Launcher torchLauncher() {
-  return {isSet("TORCHELASTIC_RUN_ID") ? "torchrun"
-                                       : "the launcher that sets WORLD_SIZE",
-          numberOf("WORLD_SIZE"), numberOf("RANK"),
-          numberOf("LOCAL_WORLD_SIZE"), /*hasMpi=*/false};
+  Launcher launcher;
+  launcher.name = isSet("TORCHELASTIC_RUN_ID")
+                      ? "torchrun"
+                      : "the launcher that sets WORLD_SIZE";
+  launcher.processes = numberOf("WORLD_SIZE");
+  launcher.rank = numberOf("RANK");
+  launcher.localCount = numberOf("LOCAL_WORLD_SIZE");
+  launcher.localRank = numberOf("LOCAL_RANK");
+  return launcher;
+}
+
+static Launcher openMpiLauncher() {
+  Launcher launcher;
+  launcher.name = "mpirun";
+  launcher.processes = numberOf("OMPI_COMM_WORLD_SIZE");
+  launcher.rank = numberOf("OMPI_COMM_WORLD_RANK");
+  launcher.localCount = numberOf("OMPI_COMM_WORLD_LOCAL_SIZE");
+  launcher.localRank = numberOf("OMPI_COMM_WORLD_LOCAL_RANK");
+  launcher.hasMpi = true;
+  return launcher;
+}
+
+static Launcher slurmLauncher() {
+  Launcher launcher;
+  launcher.name = "srun";
+  launcher.processes = numberOf("SLURM_STEP_NUM_TASKS");
+  launcher.rank = numberOf("SLURM_PROCID");
+  launcher.localCount = numberOf("SLURM_TASKS_PER_NODE");
+  launcher.localRank = numberOf("SLURM_LOCALID");
+  return launcher;
 }
 
 /// srun sets PMIX_RANK with --mpi=pmix, and PMI_RANK with --mpi=pmi2.
 static Launcher pmiLauncher() {
-  const bool isSlurm = isSet("SLURM_STEP_ID");
-  return {isSlurm ? "srun" : "a launcher of PMIx",
-          numberOf(isSet("PMI_SIZE") ? "PMI_SIZE" : "SLURM_STEP_NUM_TASKS"),
-          numberOf(isSet("PMIX_RANK") ? "PMIX_RANK" : "PMI_RANK"),
-          numberOf("SLURM_TASKS_PER_NODE"), /*hasMpi=*/true};
+  Launcher launcher = slurmLauncher();
+  if (!isSet("SLURM_STEP_ID"))
+    launcher.name = "a launcher of PMIx";
+  if (isSet("PMI_SIZE"))
+    launcher.processes = numberOf("PMI_SIZE");
+  launcher.rank = numberOf(isSet("PMIX_RANK") ? "PMIX_RANK" : "PMI_RANK");
+  launcher.hasMpi = true;
+  return launcher;
 }
 
 std::optional<Launcher> weft::findLauncher() {
@@ -51,15 +80,11 @@ std::optional<Launcher> weft::findLauncher() {
   if (isTorch && isSet("MASTER_ADDR") && isSet("MASTER_PORT"))
     return torchLauncher();
   if (isSet("OMPI_COMM_WORLD_SIZE"))
-    return Launcher{"mpirun", numberOf("OMPI_COMM_WORLD_SIZE"),
-                    numberOf("OMPI_COMM_WORLD_RANK"),
-                    numberOf("OMPI_COMM_WORLD_LOCAL_SIZE"), /*hasMpi=*/true};
+    return openMpiLauncher();
   if (isSet("PMIX_RANK") || isSet("PMI_RANK"))
     return pmiLauncher();
   if (isSet("SLURM_PROCID") && numberOf("SLURM_STEP_NUM_TASKS") > 1)
-    return Launcher{"srun", numberOf("SLURM_STEP_NUM_TASKS"),
-                    numberOf("SLURM_PROCID"), numberOf("SLURM_TASKS_PER_NODE"),
-                    /*hasMpi=*/false};
+    return slurmLauncher();
   if (isTorch)
     return torchLauncher();
   return std::nullopt;
@@ -73,6 +98,11 @@ int weft::findRankNumber() {
 int weft::countLocal() {
   const std::optional<Launcher> launcher = findLauncher();
   return launcher ? std::max(1, launcher->localCount) : 1;
+}
+
+int weft::findLocalRank() {
+  const std::optional<Launcher> launcher = findLauncher();
+  return launcher ? launcher->localRank : 0;
 }
 
 int weft::countUnbound() {

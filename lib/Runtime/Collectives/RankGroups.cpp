@@ -97,7 +97,12 @@ namespace {
 /// The meetings of a device, over the connections of its context.
 class ContextMeetings final : public RankMeetings {
 public:
-  explicit ContextMeetings(WeftContext &context) : context(context) {}
+  explicit ContextMeetings(WeftContext &context) : context(context) {
+    const Transport &all = findRanks(context, 0)->connection();
+    own = all.rank();
+    ranks = all.ranks();
+    heartbeats = all.beats();
+  }
 
   Expected<Place> placeIn(int64_t group) const override {
     if (ranksOf(context, /*stream=*/0).empty())
@@ -111,6 +116,33 @@ public:
     return Place{ranks->rank(), ranks->ranks()};
   }
 
+  bool hasOneLeft() const override {
+    for (int rank = 0; rank < ranks; ++rank)
+      if (rank != own && heartbeats && heartbeats->hasLeft(rank))
+        return true;
+    return false;
+  }
+
+  int64_t countHeartbeats() const override {
+    int64_t count = 0;
+    for (int rank = 0; rank < ranks; ++rank)
+      if (rank != own && heartbeats)
+        count += heartbeats->heard(rank);
+    return count;
+  }
+
+  void leaveWordTo(int rank) override {
+    Absence &absence = groupsOf(context)->absence;
+    absence = {{rank}, {}, /*haveLeft=*/true};
+    for (int member = 0; member < ranks; ++member)
+      absence.members.push_back(member);
+  }
+
+  void setTimeout(double seconds) override {
+    for (Communicator *each : ranksOf(context, /*stream=*/0))
+      each->setTimeout(seconds);
+  }
+
 private:
   Status gatherBytes(int64_t group, const void *own, void *all, int64_t bytes,
                      std::string_view title) override {
@@ -119,6 +151,8 @@ private:
   }
 
   WeftContext &context;
+  int own = 0, ranks = 1;
+  std::shared_ptr<Beats> heartbeats;
 };
 } // namespace
 

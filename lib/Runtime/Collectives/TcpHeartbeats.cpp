@@ -52,16 +52,23 @@ int64_t TcpHeartbeats::heard(int rank) {
   return peers[size_t(rank)].beats;
 }
 
-bool TcpHeartbeats::isDead(int rank) {
+bool TcpHeartbeats::hasEnded(int rank) {
   std::lock_guard<std::mutex> lock(mutex);
   Peer &peer = peers[size_t(rank)];
   read(peer);
   return peer.isClosed && !peer.saidGoodbye;
 }
 
+bool TcpHeartbeats::hasLeft(int rank) {
+  std::lock_guard<std::mutex> lock(mutex);
+  Peer &peer = peers[size_t(rank)];
+  read(peer);
+  return peer.isClosed || peer.saidGoodbye;
+}
+
 bool TcpHeartbeats::hasDied(int rank) {
   for (const auto end = SocketClock::now() + kClosing;;) {
-    if (isDead(rank))
+    if (hasEnded(rank))
       return true;
     {
       std::lock_guard<std::mutex> lock(mutex);

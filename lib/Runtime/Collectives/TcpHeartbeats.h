@@ -25,8 +25,8 @@ public:
 
   /// Tells the others that this process ends, and says why where it fails.
   void sayGoodbye();
-  /// Whether the process of a rank has ended without that.
-  bool isDead(int rank);
+  bool hasEnded(int rank) override;
+  bool hasLeft(int rank) override;
   /// The same of one that has closed another connection: its last word may
   /// still be on its way.
   bool hasDied(int rank);

@@ -42,7 +42,7 @@ bool TcpTransport::hasLeft(int rank) const {
   const Peer &peer = peers[size_t(rank)];
   return peer.socket &&
          awaitSocket(peer.socket.get(), POLLRDHUP, SocketClock::now()) &&
-         !run->heartbeats->isDead(nameOf(rank));
+         !run->heartbeats->hasEnded(nameOf(rank));
 }
 
 std::vector<int> TcpTransport::takeLeave(double seconds) {
@@ -122,8 +122,8 @@ Expected<bool> TcpTransport::receiveFrom(int rank, char *piece) {
   return moved.bytes > 0;
 }
 
-/// Whether anything has moved. A rank that finds that another one does something
-/// else has told all what it does itself.
+/// Whether anything has moved. A rank that finds that another one does
+/// something else has told all what it does itself.
 Expected<bool> TcpTransport::moveAll(const char *const *send,
                                      char *const *receive) {
   bool isProgress = false;
@@ -233,7 +233,7 @@ TcpTransport::splitBy(const std::vector<int> &colors) {
   auto [members, place] = membersOf(colors);
   Peers::Links links =
       run->peers.connect(link, members, timeout(), [this](int peer) {
-        return run->heartbeats->isDead(peer);
+        return run->heartbeats->hasEnded(peer);
       });
   if (!links.missing.empty()) {
     std::vector<int> absent;

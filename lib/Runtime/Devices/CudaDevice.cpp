@@ -27,14 +27,27 @@ static Status initialize(const CudaCalls &cuda) {
   return Status::success();
 }
 
-/// The first device, and what it is.
+/// A rank that sees one device has that one, of several the one with its number
+/// on the machine.
+int CudaDevice::deviceNumber(int count) const {
+  return options.ranksAreProcesses && count > 1 ? options.localRank : 0;
+}
+
+/// The device of this rank, and what it is.
 Status CudaDevice::choose() {
   int count = 0;
   if (Status s = cuda.cuDeviceGetCount(&count); !s)
     return s;
   if (count < 1)
     return noDevice();
-  if (Status s = cuda.cuDeviceGet(&device, 0); !s)
+  const int number = deviceNumber(count);
+  if (number >= count)
+    return Error(ExitCode::Device, "expects a device for each of " +
+                                       std::to_string(options.ranksOfMachine) +
+                                       " ranks of this machine, but got " +
+                                       std::to_string(count))
+        .hint("CUDA_VISIBLE_DEVICES chooses among those of the machine");
+  if (Status s = cuda.cuDeviceGet(&device, number); !s)
     return s;
   char name[256] = {};
   if (Status s = cuda.cuDeviceGetName(name, int(sizeof name - 1), device); !s)
@@ -271,8 +284,13 @@ CudaDevice::open(const CudaDriver &driver, const WeftExecutable &executable,
   return made;
 }
 
-/// Unmapping the arena does not wait for the device.
-CudaDevice::~CudaDevice() { (void)synchronize(); }
+/// Unmapping the arena does not wait for the device. Graphs hold communicators.
+CudaDevice::~CudaDevice() {
+  (void)synchronize();
+  recordings.clear();
+  watch.reset();
+  ranks.reset();
+}
 
 std::string CudaDevice::describe() const {
   return chip.device + " (" + chip.name() + ")";
@@ -312,5 +330,7 @@ Status CudaDevice::synchronize() {
   for (const CudaStream &each : streams)
     if (Status s = cuda.cuStreamSynchronize(each.get()); !s && first)
       first = std::move(s);
-  return first;
+  if (!watch)
+    return first;
+  return watch->explain(std::move(first));
 }

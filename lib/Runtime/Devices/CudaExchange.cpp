@@ -1,9 +1,11 @@
-//===- CudaExchange.cpp - Bytes between ranks on one CUDA device ----------===//
+//===- CudaExchange.cpp - Bytes between ranks of CUDA devices -------------===//
 //
-// Ranks are threads of one process. Each has streams and an arena of its own
-// and copies its pieces out of the arenas of its peers. The hosts meet to tell
-// each other addresses and events; the streams wait for events, so that the
-// same calls run at once or become edges of one graph of all ranks.
+// Ranks that are processes have a device each and a library between them
+// (DeviceRanks.h). Ranks that are threads of one process share a device. Each
+// has streams and an arena of its own and copies its pieces out of the arenas
+// of its peers. The hosts meet to tell each other addresses and events; the
+// streams wait for events, so that the same calls run at once or become edges
+// of one graph of all ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,13 +81,16 @@ Status CudaDevice::waitForAll(const std::vector<CUevent> &all) {
 /// recorded that theirs are ready, after the second that they have read. An
 /// event is recorded again only when all ranks have come to a later meeting, so
 /// that every wait for it has been given to its stream.
-Status CudaDevice::exchange(const DeviceExchange &wanted,
-                            const std::string &title) {
+Status CudaDevice::exchange(const WeftCommand &command,
+                            const DeviceExchange &wanted) {
   auto place = placeIn(wanted.among);
   if (!place)
     return place.takeError();
   if (rehearses)
     return Status::success();
+  if (watch)
+    return watch->exchange(command, wanted, int(currentStream), stream());
+  const std::string title = placeOf(command);
   auto own = exchangeEventsOf(wanted.among.group);
   if (!own)
     return own.takeError();

@@ -71,9 +71,8 @@ Expected<float> weft::timeOnDevice(WeftContext &context,
 
 void weft::exchangeOnDevices(WeftContext &context, const WeftCommand &command,
                              const DeviceExchange &exchange) {
-  doFor(context, command, [&](CudaDevice &device) {
-    return device.exchange(exchange, placeOf(command));
-  });
+  doFor(context, command,
+        [&](CudaDevice &device) { return device.exchange(command, exchange); });
 }
 
 int weft::rankOnDevice(WeftContext &context, const WeftCommand &command,

@@ -86,7 +86,7 @@ weft::openDevice(const WeftExecutable &executable,
     return context;
   }
   ignoreVariables();
-  if (Status found = CudaDevice::findLibraries(); !found)
+  if (Status found = CudaDevice::findLibraries(options); !found)
     return found.takeError();
   auto driver = CudaDriver::open();
   if (!driver)

@@ -70,12 +70,15 @@ Status CudaDevice::planCommands(WeftContext &context) {
   return Status::success();
 }
 
-Status CudaDevice::findLibraries() {
+Status CudaDevice::findLibraries(const DeviceOptions &options) {
   std::vector<LibraryName> names = {CudaDriver::library()};
   for (auto *more : {cudaProductLibraries, cudnnLibraries})
     if (more)
       for (LibraryName &name : more())
         names.push_back(std::move(name));
+  if (options.ranksAreProcesses)
+    for (LibraryName &name : deviceRankLibraries())
+      names.push_back(std::move(name));
   return weft::findLibraries(names);
 }
 

@@ -20,7 +20,7 @@ std::mutex &CudaDevice::captureMutex() {
   return mutex;
 }
 
-bool CudaDevice::isLeader() const { return options.rank == 0; }
+bool CudaDevice::isLeader() const { return !hasPeers() || options.rank == 0; }
 
 Status CudaDevice::meetRanks(const char *title) {
   if (!hasPeers())
@@ -142,6 +142,8 @@ Status CudaDevice::record(WeftContext &context, const Commands &commands,
   // A capture forbids what ranks do before they come here: they allocate.
   if (Status s = meetRanks("a graph to record"); !s)
     return s;
+  if (ranks)
+    ranks->forgetOrder();
   if (isLeader())
     if (Status s = cuda.cuStreamBeginCapture_v2(
             stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
@@ -155,6 +157,8 @@ Status CudaDevice::record(WeftContext &context, const Commands &commands,
     captured = joinFromRanks("the end of a graph");
   if (isLeader())
     captured = endCapture(std::move(captured), recording);
+  if (ranks)
+    ranks->forgetOrder();
   if (!captured)
     return captured;
   // Until the leader has ended the capture, streams of all ranks are in it.

@@ -205,6 +205,10 @@ Status CudaDevice::startProgram(WeftContext &context,
 /// After an error nothing is under way, and no copy works with memory of the
 /// host.
 bool CudaDevice::leave(WeftContext &context, Status status) {
+  if (watch) {
+    watch->noteProgress();
+    status = watch->explain(std::move(status));
+  }
   if (status)
     return true;
   context.fail(status.error().exitStatus(), status.error().message(),

@@ -68,16 +68,6 @@ static Error notLaunched(int64_t ranks, const std::string &program) {
             " runs them as threads");
 }
 
-/// The ranks of a CUDA program cannot be processes yet.
-static Error hasOnlyThreads(int64_t ranks, const std::string &program) {
-  const std::string count = std::to_string(ranks);
-  return usageError("expects --loopback " + count +
-                    ", since ranks of a program for CUDA devices are threads "
-                    "on one device, but got none")
-      .hint(program + " --loopback " + count + " runs them")
-      .saidBy(findRankNumber() == 0);
-}
-
 static bool has(const std::vector<std::string> &args, const std::string &flag) {
   return std::any_of(args.begin(), args.end(), [&](const std::string &arg) {
     return arg == flag || arg.rfind(flag + "=", 0) == 0;
@@ -109,9 +99,9 @@ static Expected<std::unique_ptr<RankProcess>>
 joinOthers(int64_t ranks, const std::vector<std::string> &args,
            JoinProcesses joinMpi) {
   const std::optional<Launcher> launcher = findLauncher();
-  if (!launcher || ranks == 1 || !joinMpi || has(args, "--loopback"))
+  if (!launcher || ranks == 1 || has(args, "--loopback"))
     return std::unique_ptr<RankProcess>();
-  if (!launcher->hasMpi)
+  if (!launcher->hasMpi || !joinMpi)
     return joinOverTcp(ranks, readTimeout(args));
   auto process = [&] {
     LaunchHeartbeat heartbeat(RankStage::Starting, RankStage::Running,
@@ -214,8 +204,7 @@ Status Start::checkProcesses(const Metadata &metadata) const {
     return checkAlone(options);
   if (options.dryRun)
     return Status::success();
-  return join ? notLaunched(metadata.ranks(), program)
-              : hasOnlyThreads(metadata.ranks(), program);
+  return notLaunched(metadata.ranks(), program);
 }
 
 /// The command line, and what it needs of machine and program.

@@ -65,6 +65,9 @@ Status RankPart::open() {
   // Ranks of a process are opened in turn.
   if (!inputs.process)
     wanted.ranksOfProcess = agreement.ranks() - agreement.rank();
+  wanted.ranksAreProcesses = inputs.process != nullptr;
+  wanted.localRank = findLocalRank();
+  wanted.timeout = inputs.options.timeout;
   wanted.ranksOfMachine = inputs.process ? countLocal() : agreement.ranks();
   wanted.rank = agreement.rank();
   wanted.ranks = agreement.ranks();
@@ -73,7 +76,8 @@ Status RankPart::open() {
     return device.takeError();
   opened = std::move(*device);
   joinRanks(*opened, std::move(steps), std::move(streams));
-  opened->device().join(meetingsOf(*opened));
+  if (Status s = opened->device().join(meetingsOf(*opened)); !s)
+    return s;
   breakCollectives();
   return Status::success();
 }

@@ -1,7 +1,9 @@
 //===- CudaDeviceErrorsTest.cpp - Failures of CUDA devices --------------===//
 
 #include "CudaDeviceFixture.h"
+
 #include "weft/Runtime/Execute/Collectives.h"
+#include <cstring>
 
 #include <algorithm>
 #include <set>
@@ -17,6 +19,12 @@ static bool takesMemory(const std::string &call) {
   return call == "cuMemAllocHost_v2" || call == "cuMemCreate" ||
          call.find("Launch") != std::string::npos ||
          call.find("Instantiate") != std::string::npos;
+}
+
+/// Those of ranks that are processes, and of what says why a call failed.
+static bool isOfOthers(const std::string &call) {
+  return call.rfind("cuGetError", 0) == 0 || call == "cuDeviceGetUuid_v2" ||
+         call == "cuStreamWriteValue32_v2";
 }
 
 /// Entry points that give something back: a failure is nobody's any more.
@@ -35,7 +43,7 @@ TEST_F(CudaDeviceTest, EveryCallThatFailsIsNamedAndNothingLeaks) {
   const std::vector<std::string> calls = fake.calls;
   std::set<std::string> seen(calls.begin(), calls.end());
 #define WEFT_EXPECT_SEEN(name)                                                 \
-  if (std::string(#name).rfind("cuGetError", 0) != 0)                          \
+  if (!isOfOthers(#name))                                                      \
     EXPECT_TRUE(seen.count(#name)) << #name;
   WEFT_CUDA_DRIVER_CALLS(WEFT_EXPECT_SEEN)
 #undef WEFT_EXPECT_SEEN
@@ -264,16 +272,84 @@ TEST_F(CudaDeviceTest, AnExchangeNamesWhatIsWrong) {
   WeftRankGroup among = {0, 3, 0};
   char *arena = static_cast<char *>(device.arenaAddress());
   auto error = [&] {
-    Status status = device.exchange({among, arena, 0, arena + kW, 4}, "gather");
+    WeftCommand command = {};
+    command.name = "gather";
+    command.scope = "";
+    Status status = device.exchange(command, {among, arena, 0, arena + kW, 4});
     return status ? ""
                   : std::to_string(status.error().exitStatus()) + ": " +
                         status.error().message();
   };
   EXPECT_EQ(error(), "70: expects ranks that are joined");
-  device.join(std::make_shared<FakeMeetings>());
+  ASSERT_TRUE(device.join(std::make_shared<FakeMeetings>()));
   EXPECT_EQ(error(), "7: nobody in gather, 4 bytes");
   among.ranks = 2;
   EXPECT_EQ(error(), "70: expects 2 ranks, but got 3");
+}
+
+namespace {
+/// Rank 0 of three, whose peers say the same of their devices but for a byte of
+/// the UUID and the name.
+class DeviceMeetings final : public RankMeetings {
+public:
+  DeviceMeetings(std::vector<char> uuids, std::string last)
+      : uuids(std::move(uuids)), last(std::move(last)) {}
+  Expected<Place> placeIn(int64_t) const override { return Place{0, 3}; }
+
+private:
+  Status gatherBytes(int64_t, const void *own, void *all, int64_t bytes,
+                     std::string_view) override {
+    for (int rank = 0; rank < 3; ++rank) {
+      char *piece = static_cast<char *>(all) + rank * bytes;
+      std::memcpy(piece, own, size_t(bytes));
+      piece[0] = uuids[size_t(rank)];
+      if (rank == 2)
+        std::strncpy(piece + 16, last.c_str(), 64);
+    }
+    return Status::success();
+  }
+
+  const std::vector<char> uuids;
+  const std::string last;
+};
+} // namespace
+
+// A rank that sees several devices takes the one with its number.
+TEST_F(CudaDeviceTest, RanksTakeTheirDevices) {
+  options.ranks = 3;
+  options.ranksAreProcesses = true;
+  options.ranksOfMachine = 3;
+  for (const auto &[localRank, devices, chosen] :
+       {std::tuple(0, 1, 0), {2, 1, 0}, {0, 3, 0}, {2, 3, 2}}) {
+    options.localRank = localRank;
+    fake.devices = devices;
+    ASSERT_TRUE(open());
+    EXPECT_EQ(fake.chosen, chosen) << localRank << " of " << devices;
+    context.reset();
+  }
+  options.localRank = 2;
+  fake.devices = 2;
+  EXPECT_EQ(openError(),
+            "9: expects a device for each of 3 ranks of this machine, but got "
+            "2|CUDA_VISIBLE_DEVICES chooses among those of the machine");
+}
+
+TEST_F(CudaDeviceTest, RanksHaveDevicesOfTheirOwnOfOneKind) {
+  options.ranks = 3;
+  options.ranksAreProcesses = true;
+  auto joinError = [&](std::vector<char> uuids, const char *last) {
+    EXPECT_TRUE(open());
+    Status status = context->device().join(
+        std::make_shared<DeviceMeetings>(std::move(uuids), last));
+    context.reset();
+    return status ? "" : status.error().message();
+  };
+  EXPECT_EQ(joinError({1, 2, 1}, "Fake GPU"),
+            "expects a device for each rank, but ranks 0 and 2 have the same "
+            "Fake GPU");
+  EXPECT_EQ(joinError({1, 2, 3}, "Other GPU"),
+            "expects devices of one kind, but got Fake GPU in rank 0 and Other "
+            "GPU in rank 2");
 }
 
 TEST_F(CudaDeviceTest, RefusesStreamsThatDoNotExist) {

@@ -82,8 +82,12 @@ static void addMachine(CudaDriver &table) {
     return enter("cuDeviceGetCount");
   };
   table.cuDeviceGet = [](CUdevice *out, int number) {
-    *out = number;
+    *out = fake->chosen = number;
     return enter("cuDeviceGet");
+  };
+  table.cuDeviceGetUuid_v2 = [](CUuuid *out, CUdevice number) {
+    std::memset(out->bytes, number + 1, sizeof out->bytes);
+    return enter("cuDeviceGetUuid_v2");
   };
   table.cuDeviceGetName = [](char *out, int bytes, CUdevice) {
     std::strncpy(out, "Fake GPU", size_t(bytes));
@@ -208,6 +212,11 @@ static void addStreams(CudaDriver &table) {
   };
   table.cuStreamWaitEvent = [](CUstream, CUevent, unsigned) {
     return enter("cuStreamWaitEvent");
+  };
+  table.cuStreamWriteValue32_v2 = [](CUstream, CUdeviceptr place,
+                                     cuuint32_t value, unsigned) {
+    std::memcpy(reinterpret_cast<void *>(place), &value, sizeof value);
+    return enter("cuStreamWriteValue32_v2");
   };
   table.cuEventCreate = [](CUevent *out, unsigned) {
     *out = handle<CUevent>(1);

@@ -51,6 +51,7 @@ struct FakeDriver {
   // What happened.
   std::vector<std::string> calls;
   std::map<std::string, int> alive;
+  int chosen = -1;        // device
   size_t memoryBytes = 0; // of the last allocation
   bool capturing = false;
   std::vector<std::function<void()>> captured;

@@ -43,6 +43,8 @@ public:
   int rank() const { return transport->rank(); }
   int ranks() const { return transport->ranks(); }
   const Transport &connection() const { return *transport; }
+  /// How long collectives wait for other ranks from now on.
+  void setTimeout(double seconds) { transport->setTimeout(seconds); }
 
   /// Writes the `bytes` of each rank to `full`, one after the other. `slice`
   /// may be its place in `full`. Counts as the collective that it is a part of.

@@ -42,6 +42,7 @@ struct Launcher {
   int processes = 0;   // 0: it does not say
   int rank = 0;        // of this process
   int localCount = 0;  // processes on this machine; 0: it does not say
+  int localRank = 0;   // of this process among them
   bool hasMpi = false; // MPI can join the processes
 };
 
@@ -61,6 +62,9 @@ int findRankNumber();
 
 /// Processes of the run on this machine, as the launcher says.
 int countLocal();
+
+/// The number of this process among them; 0 where the launcher does not say.
+int findLocalRank();
 
 /// Processes of the run that use the same processors as this one: 1 where the
 /// launcher has bound it to some of the machine's.

@@ -17,6 +17,8 @@
 #include "weft/Runtime/Devices/CudaRegions.h"
 #include "weft/Runtime/Devices/CudaTransfers.h"
 #include "weft/Runtime/Devices/Device.h"
+#include "weft/Runtime/Devices/DeviceRanks.h"
+#include "weft/Runtime/Devices/DeviceWatch.h"
 #include "weft/Runtime/Execute/RankMeetings.h"
 #include "weft/Runtime/Execute/Transfers.h"
 
@@ -39,8 +41,8 @@ struct CudaFlag {
 class CudaDevice final : public Device {
 public:
   /// Success if the driver and all libraries that the commands of the program
-  /// call are on this machine; exit 9 with what is missing.
-  static Status findLibraries();
+  /// and its ranks call are on this machine; exit 9 with what is missing.
+  static Status findLibraries(const DeviceOptions &options);
   /// What can be said of the file of tuning without a device: exit 3 where it
   /// is none.
   static Status checkTuning(const DeviceOptions &options);
@@ -68,9 +70,7 @@ public:
   void warmUp(WeftContext &,
               const std::vector<const WeftProgram *> &) override {}
   Status synchronize() override;
-  void join(std::shared_ptr<RankMeetings> ranks) override {
-    meetings = std::move(ranks);
-  }
+  Status join(std::shared_ptr<RankMeetings> ranks) override;
   Expected<int64_t> tune(WeftContext &context,
                          const std::string &path) override;
 
@@ -90,7 +90,7 @@ public:
   Status fill(void *to, unsigned char byte, int64_t bytes);
   std::optional<float> flagAt(const void *address);
   Expected<RankMeetings::Place> placeIn(const WeftRankGroup &among) const;
-  Status exchange(const DeviceExchange &wanted, const std::string &title);
+  Status exchange(const WeftCommand &command, const DeviceExchange &wanted);
   /// Of the record of a command of the executable that writes a constant.
   const void *constantAt(const void *record) const {
     return static_cast<char *>(arenaAddress()) + constantsOffset() +
@@ -134,6 +134,7 @@ private:
   Status planCommands(WeftContext &context);
   void rehearse(WeftContext &context, const WeftProgram &program,
                 const WeftCommand &command, void *const *buffers);
+  int deviceNumber(int count) const;
   Status choose();
   Status enter();
   /// That memory does not suffice, with numbers and what helps.
@@ -163,12 +164,19 @@ private:
   Status startProgram(WeftContext &context, const WeftProgram &program);
   bool leave(WeftContext &context, Status status);
 
+  // CudaJoin.cpp
+  int64_t lastGroup() const;
+  Status checkDevices();
+  Status connectRanks();
+
   // CudaExchange.cpp
   Expected<ExchangeEvents *> exchangeEventsOf(int64_t group);
   Status waitForAll(const std::vector<CUevent> &all);
 
   // CudaRecord.cpp
-  bool hasPeers() const { return options.ranks > 1; }
+  bool hasPeers() const {
+    return options.ranks > 1 && !options.ranksAreProcesses;
+  }
   static std::mutex &captureMutex();
   /// RankMeetings::gather() without the turn of a capture.
   template <typename T>
@@ -228,6 +236,9 @@ private:
   std::unordered_map<const WeftCommand *, std::vector<Recording>> recordings;
   std::shared_ptr<RankMeetings> meetings; // null until the ranks are joined
   std::map<std::pair<int64_t, size_t>, ExchangeEvents> exchanges;
+  // Of processes, when they are joined.
+  std::unique_ptr<DeviceRanks> ranks;
+  std::unique_ptr<DeviceWatch> watch;
   CudaRegions regions;
   size_t currentStream = 0;
   bool captures = false; // streams become a graph

@@ -21,6 +21,7 @@
   X(cuDeviceGetCount)                                                          \
   X(cuDeviceGet)                                                               \
   X(cuDeviceGetName)                                                           \
+  X(cuDeviceGetUuid_v2)                                                        \
   X(cuDeviceGetAttribute)                                                      \
   X(cuDevicePrimaryCtxRetain)                                                  \
   X(cuDevicePrimaryCtxRelease_v2)                                              \
@@ -44,6 +45,7 @@
   X(cuStreamDestroy_v2)                                                        \
   X(cuStreamSynchronize)                                                       \
   X(cuStreamWaitEvent)                                                         \
+  X(cuStreamWriteValue32_v2)                                                   \
   X(cuEventCreate)                                                             \
   X(cuEventDestroy_v2)                                                         \
   X(cuEventRecord)                                                             \

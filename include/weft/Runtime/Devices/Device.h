@@ -84,7 +84,9 @@ public:
   virtual Status synchronize() = 0;
   /// Gives the device the meetings of its ranks. A device whose memory the host
   /// sees ignores them: its collectives run on the host.
-  virtual void join(std::shared_ptr<RankMeetings>) {}
+  virtual Status join(std::shared_ptr<RankMeetings>) {
+    return Status::success();
+  }
 };
 
 /// What a run asks of the device it is on.
@@ -102,6 +104,12 @@ struct DeviceOptions : ContextOptions {
   /// Ranks with as much memory that this process is to have yet, this one among
   /// them, and those of the machine.
   int ranksOfProcess = 1, ranksOfMachine = 1;
+  /// The ranks of the run are processes, with a device each, and this one is
+  /// `localRank` of those of the machine. They wait `timeout` seconds for each
+  /// other.
+  bool ranksAreProcesses = false;
+  int localRank = 0;
+  double timeout = 60;
   /// f32 products may round their factors to TF32.
   bool tf32 = false;
   /// A file with measured algorithms of library products, or "".

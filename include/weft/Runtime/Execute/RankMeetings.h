@@ -30,6 +30,16 @@ public:
   };
   virtual Expected<Place> placeIn(int64_t group) const = 0;
 
+  /// Whether the process of another rank has ended or says that it does. Any
+  /// thread may ask.
+  virtual bool hasOneLeft() const { return false; }
+  /// Heartbeats of other ranks that have come so far. Any thread may ask.
+  virtual int64_t countHeartbeats() const { return 0; }
+  /// How long gather() waits from now on.
+  virtual void setTimeout(double /*seconds*/) {}
+  /// Notes that `rank` of the run says why it ends: this one ends in silence.
+  virtual void leaveWordTo(int /*rank*/) {}
+
   /// The value of each rank of a group. All ranks call with one title. Exit 7
   /// where a rank does not come, or comes with another title.
   template <typename T>
@@ -49,6 +59,13 @@ private:
   virtual Status gatherBytes(int64_t group, const void *own, void *all,
                              int64_t bytes, std::string_view title) = 0;
 };
+
+/// What a rank says whose work between devices has failed: its own error, or,
+/// if that is what has come of another rank's (`isOfOther`), what it finds out
+/// with those that have failed so within `seconds`. Who does not come to that
+/// is named. If all come, rank 0 has the word.
+Error failTogether(RankMeetings &meetings, Error own, bool isOfOther,
+                   double seconds);
 
 } // namespace weft
 

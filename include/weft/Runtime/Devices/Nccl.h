@@ -1,0 +1,54 @@
+//===- Nccl.h - The entry points of NCCL ------------------------*- C++ -*-===//
+//
+// A table of functions, which the library fills when it is opened by name.
+// Needs nccl.h, and no library at link time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_DEVICES_NCCL_H
+#define WEFT_RUNTIME_DEVICES_NCCL_H
+
+#include "weft/Formats/Error.h"
+
+#include <nccl.h>
+
+/// Every entry point once.
+#define WEFT_NCCL_CALLS(X)                                                     \
+  X(ncclGetVersion)                                                            \
+  X(ncclGetErrorString)                                                        \
+  X(ncclGetLastError)                                                          \
+  X(ncclGetUniqueId)                                                           \
+  X(ncclCommInitRankConfig)                                                    \
+  X(ncclCommSplit)                                                             \
+  X(ncclCommGetAsyncError)                                                     \
+  X(ncclCommFinalize)                                                          \
+  X(ncclCommDestroy)                                                           \
+  X(ncclCommAbort)                                                             \
+  X(ncclAllGather)                                                             \
+  X(ncclAlltoAll)
+
+namespace weft {
+
+struct LibraryName;
+
+struct NcclLibrary {
+#define WEFT_NCCL_ENTRY(name) decltype(&::name) name = nullptr;
+  WEFT_NCCL_CALLS(WEFT_NCCL_ENTRY)
+#undef WEFT_NCCL_ENTRY
+  int version = 0; // 22809 of 2.28.9
+
+  /// libnccl.so.2 of this machine. Exit 9 with the places where it is not, with
+  /// its version if it is too old, or with the entry point that it lacks.
+  static Expected<NcclLibrary> open();
+  static LibraryName library();
+
+  /// The error of a call on a communicator, or on none.
+  Error failure(const char *call, ncclResult_t result, ncclComm_t comm) const;
+};
+
+/// "2.28.9" of 22809.
+std::string ncclVersionText(int version);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_DEVICES_NCCL_H

@@ -1,0 +1,279 @@
+//===- NcclRanks.cpp - Bytes between devices through NCCL -----------------===//
+//
+// All ranks have one communicator, and those along each axis of a mesh another,
+// which is split off it. Sums are not NCCL's: pieces are exchanged, and kernels
+// add them in the order of ranks, so that bits are those of ranks on one
+// device.
+//
+//===----------------------------------------------------------------------===//
+
+#include "weft/Formats/Text.h"
+#include "weft/Runtime/Devices/DeviceRanks.h"
+#include "weft/Runtime/Devices/Launch.h"
+#include "weft/Runtime/Devices/Nccl.h"
+#include "weft/Runtime/Devices/OpenLibrary.h"
+#include "weft/Runtime/Execute/Collectives.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+using namespace weft;
+
+namespace {
+
+class NcclRanks final : public DeviceRanks {
+public:
+  NcclRanks(const CudaCalls &cuda, RankMeetings &meetings, NcclLibrary library,
+            double timeout)
+      : cuda(cuda), meetings(meetings), nccl(library), timeout(timeout) {}
+  ~NcclRanks() override;
+
+  Status connect(int64_t lastGroup);
+  /// Whether a call has failed because other ranks did not come.
+  bool hasMissedOthers() const { return missedOthers; }
+
+  Status exchange(const DeviceExchange &wanted, CUstream stream) override;
+  void forgetOrder() override { lastStream.reset(); }
+  std::optional<Failure> findFailure() override;
+  void abort() override;
+
+private:
+  struct Group {
+    ncclComm_t comm;
+    int rank;
+  };
+
+  Status settle(const char *call, ncclResult_t result, ncclComm_t comm) const;
+  Expected<ncclUniqueId> shareId(int rank);
+  Status addGroup(int64_t group, int worldRank);
+  Status give(const DeviceExchange &wanted, CUstream stream);
+  Status orderAfterLast(CUstream stream);
+
+  CudaCalls cuda;
+  RankMeetings &meetings;
+  const NcclLibrary nccl;
+  const double timeout;
+  std::vector<Group> groups; // by number; of a mesh of one axis there is one
+  CudaEvent lastDone;        // the exchange that was given last
+  std::optional<CUstream> lastStream;
+  bool hasFailed = false;
+  mutable bool missedOthers = false;
+  std::atomic<bool> isAborted{false};
+};
+
+} // namespace
+
+/// Communicators do not wait: a call that needs other ranks goes on behind its
+/// return.
+static ncclConfig_t configOf() {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  return config;
+}
+
+/// Waits until a call has succeeded or failed.
+Status NcclRanks::settle(const char *call, ncclResult_t result,
+                         ncclComm_t comm) const {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::microseconds pause(100);
+  const auto end = Clock::now() + std::chrono::duration<double>(timeout);
+  while (result == ncclInProgress) {
+    if (isAborted)
+      return Error(ExitCode::Communication,
+                   std::string(call) + " was given up");
+    missedOthers = Clock::now() >= end || meetings.hasOneLeft();
+    if (missedOthers)
+      return Error(ExitCode::Communication, std::string(call) + " has waited " +
+                                                numberText(timeout, 4) +
+                                                " s for other ranks")
+          .hint("a larger --timeout waits longer");
+    std::this_thread::sleep_for(pause);
+    if (const ncclResult_t asked = nccl.ncclCommGetAsyncError(comm, &result))
+      return nccl.failure("ncclCommGetAsyncError", asked, comm);
+  }
+  if (result != ncclSuccess)
+    return nccl.failure(call, result, comm);
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Communicators
+//===----------------------------------------------------------------------===//
+
+/// Splits the ranks along an axis off. Keys are the numbers of the ranks in the
+/// run, so that a group has the order of its ranks.
+Status NcclRanks::addGroup(int64_t group, int worldRank) {
+  auto members = meetings.gather(group, worldRank, "a group of NCCL");
+  if (!members)
+    return members.takeError();
+  auto place = meetings.placeIn(group);
+  if (!place)
+    return place.takeError();
+  ncclConfig_t config = configOf();
+  ncclComm_t comm = nullptr;
+  const ncclComm_t all = groups.front().comm;
+  const ncclResult_t result =
+      nccl.ncclCommSplit(all, members->front(), worldRank, &comm, &config);
+  if (Status s = settle("ncclCommSplit", result, all); !s)
+    return s;
+  groups.push_back({comm, place->rank});
+  return settle("ncclCommSplit", ncclInProgress, comm);
+}
+
+/// The id that rank 0 makes, or why it cannot.
+Expected<ncclUniqueId> NcclRanks::shareId(int rank) {
+  struct Id {
+    ncclUniqueId id;
+    bool isMissing;
+    char text[200];
+  } own = {};
+  const ncclResult_t result =
+      rank == 0 ? nccl.ncclGetUniqueId(&own.id) : ncclSuccess;
+  if (result != ncclSuccess) {
+    own.isMissing = true;
+    nccl.failure("ncclGetUniqueId", result, nullptr)
+        .message()
+        .copy(own.text, sizeof own.text - 1);
+  }
+  auto all = meetings.gather(0, own, "the id of NCCL");
+  if (!all)
+    return all.takeError();
+  missedOthers = all->front().isMissing && rank != 0;
+  if (all->front().isMissing)
+    return Error(ExitCode::Communication, all->front().text);
+  return all->front().id;
+}
+
+Status NcclRanks::connect(int64_t lastGroup) {
+  auto place = meetings.placeIn(0);
+  if (!place)
+    return place.takeError();
+  auto id = shareId(place->rank);
+  if (!id)
+    return id.takeError();
+  auto done = makeEvent(cuda);
+  if (!done)
+    return done.takeError();
+  lastDone = std::move(*done);
+  ncclConfig_t config = configOf();
+  ncclComm_t comm = nullptr;
+  const ncclResult_t result = nccl.ncclCommInitRankConfig(
+      &comm, place->ranks, *id, place->rank, &config);
+  groups.push_back({comm, place->rank});
+  if (Status s = settle("ncclCommInitRankConfig", result, comm); !s)
+    return s;
+  for (int64_t group = 1; group <= lastGroup; ++group)
+    if (Status s = addGroup(group, place->rank); !s)
+      return s;
+  return Status::success();
+}
+
+/// Nothing is under way: the device has been waited for. Where an exchange has
+/// failed, the other ranks do not end the communicators with this one.
+NcclRanks::~NcclRanks() {
+  bool isWhole = !hasFailed;
+  for (const Group &group : groups)
+    if (isWhole && !isAborted)
+      isWhole = bool(settle("ncclCommFinalize",
+                            nccl.ncclCommFinalize(group.comm), group.comm));
+  if (!isWhole)
+    abort();
+  for (const Group &group : groups)
+    if (!isAborted)
+      nccl.ncclCommDestroy(group.comm);
+}
+
+void NcclRanks::abort() {
+  if (isAborted.exchange(true))
+    return;
+  for (const Group &group : groups)
+    if (group.comm)
+      nccl.ncclCommAbort(group.comm);
+}
+
+std::optional<DeviceRanks::Failure> NcclRanks::findFailure() {
+  for (const Group &group : groups) {
+    if (isAborted)
+      return std::nullopt;
+    ncclResult_t result = ncclSuccess;
+    ncclResult_t asked = nccl.ncclCommGetAsyncError(group.comm, &result);
+    if (asked == ncclSuccess)
+      asked = result;
+    if (asked != ncclSuccess && asked != ncclInProgress)
+      return Failure{nccl.failure("a collective of NCCL", asked, group.comm),
+                     asked == ncclRemoteError};
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Exchange
+//===----------------------------------------------------------------------===//
+
+/// Two collectives of one rank that are at work at once may wait for each other
+/// on two ranks: each waits for the one before.
+Status NcclRanks::orderAfterLast(CUstream stream) {
+  if (!lastStream || *lastStream == stream)
+    return Status::success();
+  if (Status s = cuda.cuEventRecord(lastDone.get(), *lastStream); !s)
+    return s;
+  return cuda.cuStreamWaitEvent(stream, lastDone.get(), 0u);
+}
+
+Status NcclRanks::exchange(const DeviceExchange &wanted, CUstream stream) {
+  if (isAborted)
+    return Error(ExitCode::Communication, "the ranks have parted");
+  Status given = give(wanted, stream);
+  hasFailed |= !given;
+  return given;
+}
+
+Status NcclRanks::give(const DeviceExchange &wanted, CUstream stream) {
+  if (Status s = orderAfterLast(stream); !s)
+    return s;
+  lastStream = stream;
+  const size_t number = groups.size() == 1 ? 0 : size_t(wanted.among.group);
+  const Group &group = groups[number];
+  const size_t bytes = size_t(wanted.bytes);
+  if (bytes == 0)
+    return Status::success();
+  if (wanted.stride == 0)
+    return settle("ncclAllGather",
+                  nccl.ncclAllGather(wanted.send, wanted.receive, bytes,
+                                     ncclInt8, group.comm, stream),
+                  group.comm);
+  if (wanted.stride != wanted.bytes)
+    return Error(ExitCode::Internal,
+                 "expects pieces that follow each other, but got a stride of " +
+                     std::to_string(wanted.stride));
+  return settle("ncclAlltoAll",
+                nccl.ncclAlltoAll(wanted.send, wanted.receive, bytes, ncclInt8,
+                                  group.comm, stream),
+                group.comm);
+}
+
+//===----------------------------------------------------------------------===//
+// Of the device
+//===----------------------------------------------------------------------===//
+
+DeviceRanks::~DeviceRanks() = default;
+
+std::vector<LibraryName> weft::deviceRankLibraries() {
+  return {NcclLibrary::library()};
+}
+
+ConnectedDevices weft::connectDevices(const CudaCalls &cuda,
+                                      RankMeetings &meetings,
+                                      const DeviceRanksOptions &options) {
+  auto library = NcclLibrary::open();
+  if (!library)
+    return {nullptr, {{library.takeError(), /*isOfOther=*/false}}};
+  auto ranks =
+      std::make_unique<NcclRanks>(cuda, meetings, *library, options.timeout);
+  Status connected = ranks->connect(options.lastGroup);
+  if (connected)
+    return {std::move(ranks), std::nullopt};
+  ranks->abort();
+  return {nullptr, {{connected.takeError(), ranks->hasMissedOthers()}}};
+}
