@@ -51,7 +51,7 @@ const std::vector<FlagName> &flagNames() {
       {"prefetch", CompileFlag},
       {"prefetch-backward", CompileFlag},
       {"prefetch-max", CompileFlag},
-      {"share-stream", CompileFlag, isSwitch},
+      {"comm-streams", CompileFlag},
       {"reshard", CompileFlag},
       {"reduce-dtype", CompileFlag},
       {"gather-dtype", CompileFlag},

@@ -196,7 +196,7 @@ static const ForeignName machineNames[] = {
     {"nnodes|num-nodes|node-rank|master-addr|master-port|rdzv-backend|"
      "rdzv-endpoint|rdzv-id|standalone|local-rank|rank|machine-rank|"
      "main-process-port|dist-url|hostfile",
-     "", "weft launch, mpirun or srun starts the ranks of --mesh"},
+     "", "weft launch, torchrun, srun or mpirun starts the ranks of --mesh"},
     {"max-restarts", "", "programs restart under weft launch --restarts N"},
 };
 

@@ -148,7 +148,7 @@ static Status checkNoMesh(const FlagValues &flags) {
                                {"gather-dtype", "auto"},
                                {"shard-min", "0"},
                                {"prefetch", "1"},
-                               {"share-stream", ""},
+                               {"comm-streams", "auto"},
                                {"prefetch-backward", ""},
                                {"prefetch-max", ""},
                                {"shard-rules", ""}})
@@ -186,7 +186,7 @@ static Status checkMesh(const FlagValues &flags) {
     return usageError("--gather-dtype=" + flags.getText("gather-dtype") +
                       " expects --zero=1 or more, but got --zero=0");
   for (auto [flag, isGiven] :
-       {std::pair("--share-stream", flags.getSwitch("share-stream")),
+       {std::pair("--comm-streams", flags.getText("comm-streams") != "auto"),
         {"--prefetch-backward", flags.isSet("prefetch-backward")},
         {"--prefetch-max", flags.isSet("prefetch-max")},
         {"--explain=schedule", flags.getText("explain") == "schedule"}})

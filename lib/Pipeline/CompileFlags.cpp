@@ -126,8 +126,10 @@ static const FlagSpec kDistributionFlags[] = {
      "gather up to N units ahead what would be exposed by the estimates; "
      "default: that of --prefetch",
      "", 1, 64},
-    {"share-stream", FlagKind::Switch, CompileFlag, "", "",
-     "gathers and reductions wait for each other in one queue"},
+    {"comm-streams", FlagKind::Enum, CompileFlag, "auto", "",
+     "1: gathers and reductions wait for each other in one stream; auto: 1 for "
+     "CUDA devices, 2 for the CPU",
+     "auto|1|2"},
     {"reshard", FlagKind::String, CompileFlag, "on", "on|off|MODULES",
      "free gathered parameters after the forward pass: all, none, or those of "
      "some modules (h.0,h.1)"},

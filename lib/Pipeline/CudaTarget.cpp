@@ -73,6 +73,9 @@ public:
   int64_t getAlignment() const override { return kDeviceAlignment; }
   StringRef getRates() const override { return "h100"; }
   bool usesMpi() const override { return false; }
+  /// One NCCL communicator runs one collective at a time, and two would share
+  /// the same links.
+  bool sharesCommStream() const override { return true; }
   /// An update of many small parameters is one launch.
   StringRef getBucketRule() const override { return "scope"; }
   bool joinsAcrossRoundings() const override { return true; }

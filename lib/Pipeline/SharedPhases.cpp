@@ -211,12 +211,14 @@ static bool overlaps(const FlagValues &flags) {
   return flags.isSet("mesh") && flags.getInt("prefetch") > 0;
 }
 
-static void splitAsync(const FlagValues &flags, const Target &,
+static void splitAsync(const FlagValues &flags, const Target &target,
                        OpPassManager &passes) {
   if (!overlaps(flags))
     return;
   SplitAsyncPassOptions options;
-  options.shareStream = flags.getSwitch("share-stream");
+  const std::string &streams = flags.getText("comm-streams");
+  options.shareStream =
+      streams == "1" || (streams == "auto" && target.sharesCommStream());
   passes.addPass(createSplitAsyncPass(options));
 }
 

@@ -140,6 +140,9 @@ public:
   virtual llvm::StringRef getRates() const { return "cpu"; }
   /// Whether programs of several ranks link MPI.
   virtual bool usesMpi() const { return true; }
+  /// Whether gathers and reductions share a stream unless --comm-streams says
+  /// otherwise.
+  virtual bool sharesCommStream() const { return false; }
   /// What --bucket is where it is not given.
   virtual llvm::StringRef getBucketRule() const = 0;
   /// Whether select-kernels asks what products may join across a rounding, so

@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import sys
 
-DEPTHS = ("0", "1", "3", "1 --share-stream")
+DEPTHS = ("0", "1", "3", "1 --comm-streams=1")
 LAYOUTS = [
     (2, "--mesh=dp:2 --zero=3"),
     (2, "--mesh=dp:2 --zero=3 --accumulation=off --precision=f16"),

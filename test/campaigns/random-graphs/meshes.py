@@ -66,7 +66,7 @@ class Layout:
         prefetch = schedule.choice([0, 1, 1, 2, 3])
         self.flags.append(f"--prefetch={prefetch}")
         if prefetch > 0 and schedule.random() < 0.25:
-            self.flags.append("--share-stream")
+            self.flags.append("--comm-streams=1")
         if prefetch > 0 and schedule.random() < 0.25:
             self.flags.append(f"--prefetch-backward={schedule.randint(0, 3)}")
         if prefetch > 0 and schedule.random() < 0.25:
