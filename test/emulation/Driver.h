@@ -157,7 +157,7 @@ CUresult finishStream(Stream &stream);
 /// Whether something captures, which `entry` would break: makes that invalid.
 CUresult refuseInCapture(const char *entry);
 
-/// Counts the captures under way, for `weft_emulation_captures`.
+/// Counts the active captures, for `weft_emulation_captures`.
 void countCapture(int change);
 
 /// Opens the device's memory while work is done.
@@ -206,9 +206,9 @@ CUresult weft_emulation_enqueue(CUstream stream, void (*work)(void *),
 /// and noted as for a kernel.
 void weft_emulation_use(const void *place, size_t bytes, int isWrite,
                         const char *who);
-/// How many captures are under way. Never waits for work that runs.
+/// The number of active captures. Never waits for work that runs.
 int weft_emulation_captures(void);
-/// Invalidates the captures under way, if `entry` may not be called in one.
+/// Invalidates the active captures, if `entry` may not be called in one.
 CUresult weft_emulation_refuse_in_capture(const char *entry);
 /// Whether a stream captures: 0 or 1, or -1 if it is no stream.
 int weft_emulation_is_capturing(CUstream stream);

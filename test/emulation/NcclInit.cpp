@@ -76,7 +76,7 @@ static Failure checkInit(const ncclComm_t *comm, int size,
   return config ? checkConfig(*config) : Failure();
 }
 
-/// What this rank says of itself, without its address.
+/// This rank's identity, without its address.
 static Failure introduce(const Communicator &communicator, Hello &hello) {
   hello.rank = communicator.rank;
   hello.size = communicator.size;
@@ -138,7 +138,7 @@ WEFT_EXPORT ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int size,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a rank of the parent says of itself.
+/// The identity of a rank of the parent.
 struct SplitWish {
   int32_t color, key, channels, rank;
   char address[40];

@@ -151,7 +151,7 @@ public:
   /// error if a peer has called something else.
   Failure exchange(const Stops &stops, Frame frame, const std::string &payload,
                    std::vector<std::string> &payloads);
-  /// What a peer has called, if that is not `frame`.
+  /// The call of a peer, if it is not `frame`.
   std::optional<Frame> findOther(int rank, Frame frame);
   /// Waits until everything posted has left.
   Failure flush(const Stops &stops);

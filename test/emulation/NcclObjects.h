@@ -22,7 +22,7 @@ struct Window {
   size_t bytes;
 };
 
-/// What ranks agree on when they meet.
+/// Settings that ranks agree on when they meet.
 struct Settled {
   int channels = 2;
   bool isBlocking = true;
@@ -131,7 +131,7 @@ ncclResult_t startJob(const char *entry, const CommunicatorRef &communicator,
 // Ranks that meet
 //===----------------------------------------------------------------------===//
 
-/// What a rank says of itself.
+/// The identity of a rank.
 struct Hello {
   int32_t rank = 0, size = 0, channels = 0, version = 0;
   unsigned char uuid[16] = {};

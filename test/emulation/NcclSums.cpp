@@ -85,7 +85,7 @@ template <typename T> T apply(ncclRedOp_t op, T a, T b) {
 // Rings
 //===----------------------------------------------------------------------===//
 
-/// What the sums of an operation depend on beside its elements.
+/// Everything but the elements that the sums of an operation depend on.
 struct Rings {
   size_t size, channels, chunk; // elements of a chunk
   ncclRedOp_t op;

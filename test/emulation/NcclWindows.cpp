@@ -5,7 +5,7 @@
 using namespace weft::emulation;
 
 namespace {
-/// What all ranks have to register alike.
+/// Arguments that must be equal on all ranks.
 struct WindowWish {
   uint64_t bytes;
   int64_t flags;

@@ -36,7 +36,7 @@ FlagTable weft::benchFlags() {
       {"ranks", FlagKind::Int, DriverFlag, "1", "N",
        "ranks that run at once, whose links are measured too", "", 1, 64},
       {"loopback", FlagKind::Switch, DriverFlag, "", "",
-       "ranks are threads of one process, not processes of mpirun"},
+       "ranks are threads of one process"},
       {"threads", FlagKind::Int, DriverFlag, "", "N",
        "threads of a rank; default: that of programs", "", 1, 4096},
       {"precision", FlagKind::List, DriverFlag, "", "f16|bf16",

@@ -130,7 +130,7 @@ static Expected<Launch> parseLaunch(const Arguments &args) {
   return launch;
 }
 
-/// What a program was compiled for.
+/// The ranks and the target of a program.
 namespace {
 struct Compiled {
   int64_t ranks;

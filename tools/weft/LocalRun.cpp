@@ -47,7 +47,7 @@ static std::string makeSecret() {
   return text;
 }
 
-/// What each rank gets beside the environment of this process.
+/// The environment of a rank.
 static std::vector<std::string> rankEnvironment(int64_t rank, int64_t ranks,
                                                 const LocalRendezvous &place,
                                                 const std::string &secret) {
@@ -72,8 +72,8 @@ static std::vector<std::string> rankEnvironment(int64_t rank, int64_t ranks,
   return variables;
 }
 
-/// The processors of a rank: an equal part of those of this process, or all
-/// where there are more ranks.
+/// The processors of a rank: an equal share of this process's, or all of them
+/// if there are more ranks than processors.
 static cpu_set_t processorsOf(int64_t rank, int64_t ranks) {
   cpu_set_t all, part;
   CPU_ZERO(&part);

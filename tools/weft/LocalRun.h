@@ -10,7 +10,7 @@ namespace weft {
 /// Runs `program` (a path) with its arguments as `ranks` processes that talk
 /// over TCP, each bound to an equal part of the processors that this process
 /// may use. They get the signals that stop a run, and all of them end with this
-/// process. The exit code is that of the ranks; exit 7 names a rank that a
+/// process. The ranks give the exit code; exit 7 names a rank that a
 /// signal has ended, or that has ended otherwise than the ones that missed it.
 Expected<ExitCode> runLocalRanks(int64_t ranks, const std::string &program,
                                  const Arguments &args);

@@ -15,7 +15,7 @@
 using namespace weft;
 
 namespace {
-/// What rank 0 says at last: an error, or Ok and an Endpoint for each rank.
+/// The last message of rank 0: an error, or Ok and an Endpoint for each rank.
 struct Verdict {
   int32_t code = int32_t(ExitCode::Ok);
   char text[508] = {};
@@ -62,7 +62,7 @@ static Expected<Descriptor> takeListener(int number) {
   return socket;
 }
 
-/// Addresses at which this rank may listen: those of the interface that is
+/// Addresses at which this rank may listen: the interface that is
 /// asked for, else `own` where all ranks run on this machine, else all.
 static Expected<std::vector<SocketAddress>>
 listeningAddresses(const Rendezvous &run,
@@ -195,7 +195,7 @@ Status Guests::takeAll(double timeout) {
   return Status::success();
 }
 
-/// Who does not take it in time finds out what is wrong for itself.
+/// A rank that does not take it in time reports a timeout of its own.
 void Guests::tell(const Verdict &verdict) {
   const auto end = after(kAnswerSeconds);
   if (refused)
@@ -337,7 +337,7 @@ Expected<Descriptor> Guest::reach() {
   }
 }
 
-/// Rank 0 says what is wrong.
+/// Rank 0 sends its error, or the addresses of all ranks.
 Expected<std::vector<SocketAddress>> Guest::readPlaces(int socket) const {
   const auto by = after(timeout + kVerdictSeconds);
   Verdict verdict;

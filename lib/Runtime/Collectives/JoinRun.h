@@ -8,9 +8,9 @@
 
 namespace weft {
 
-/// What a rank has when all have joined.
+/// The result of joining, on one rank.
 struct JoinedRun {
-  Callers callers;                   // those that connect to this rank
+  Callers callers;                   // connections to this rank
   std::vector<SocketAddress> places; // where the ranks before it listen
 };
 

@@ -27,7 +27,7 @@ struct Endpoint {
 class Peers {
 public:
   /// Waits until all ranks have joined, for `timeout` seconds. An error names
-  /// the ranks that have not (exit 7), or what is unlike in them (exit 2); one
+  /// the absent ranks (exit 7) or the settings that differ (exit 2); one
   /// rank says it.
   static Expected<Peers> join(const Rendezvous &rendezvous, double timeout);
 

@@ -16,7 +16,7 @@
 
 using namespace weft;
 
-/// Connections that may wait to be accepted: the system cuts it to what it can.
+/// Connections that may wait to be accepted; the system may lower it.
 static constexpr int kBacklog = 4096;
 
 //===----------------------------------------------------------------------===//

@@ -65,7 +65,7 @@ bool sendBy(int socket, const void *data, size_t bytes,
 bool receiveBy(int socket, void *data, size_t bytes,
                SocketClock::time_point end);
 
-/// What a call that does not block has done.
+/// The result of a call that does not block.
 struct Moved {
   size_t bytes = 0;
   bool isClosed = false; // by the peer, or broken

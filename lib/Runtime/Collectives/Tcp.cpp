@@ -21,7 +21,7 @@ public:
       run->heartbeats->sayGoodbye();
   }
 
-  /// Connects all ranks. An error names those that did not come.
+  /// Connects all ranks. An error names the absent ones.
   Status start();
 
   int rank() const override { return run->peers.rank(); }

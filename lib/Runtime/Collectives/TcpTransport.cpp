@@ -122,8 +122,8 @@ Expected<bool> TcpTransport::receiveFrom(int rank, char *piece) {
   return moved.bytes > 0;
 }
 
-/// Whether anything has moved. A rank that finds that another one does
-/// something else has told all what it does itself.
+/// Whether anything has moved. Headers go out first, so that a rank that finds
+/// a mismatch has sent its own header to all.
 Expected<bool> TcpTransport::moveAll(const char *const *send,
                                      char *const *receive) {
   bool isProgress = false;
@@ -157,8 +157,8 @@ void TcpTransport::wait(double seconds) const {
 // Exchange
 //===----------------------------------------------------------------------===//
 
-/// Ranks that this exchange waits for, and that have closed. Where a process
-/// was ended, those that have left because of it are not named.
+/// Fails if a rank that this exchange waits for has closed its connection. If a
+/// process has died, ranks that left because of it are not named.
 Status TcpTransport::checkPresent() {
   std::vector<int> left, dead;
   for (int peer = 0; peer < ranks(); ++peer)
@@ -207,7 +207,7 @@ Status TcpTransport::exchangeAll(const char *const *send, char *const *receive,
       patience.restart();
       continue;
     }
-    // Only now: what a rank has sent before it left has all come.
+    // Only after all data of a rank that has left was received.
     if (Status s = checkPresent(); !s)
       return s;
     if (Status s = checkPatience(patience); !s)

@@ -11,7 +11,7 @@ namespace weft {
 
 class Patience;
 
-/// What the transports of a process share.
+/// State that the transports of a process share.
 struct TcpRun {
   Peers peers;
   std::shared_ptr<TcpHeartbeats> heartbeats;
@@ -30,7 +30,7 @@ public:
   bool awaitLeave(int rank, double seconds) override;
 
 private:
-  /// What a rank is about to send.
+  /// The first bytes of a piece.
   struct Header {
     int64_t bytes = 0; // of a piece
     char title[kTitleBytes] = {};

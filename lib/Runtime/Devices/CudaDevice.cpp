@@ -33,7 +33,7 @@ int CudaDevice::deviceNumber(int count) const {
   return options.ranksAreProcesses && count > 1 ? options.localRank : 0;
 }
 
-/// The device of this rank, and what it is.
+/// The device of this rank and its properties.
 Status CudaDevice::choose() {
   int count = 0;
   if (Status s = cuda.cuDeviceGetCount(&count); !s)

@@ -12,7 +12,7 @@ using namespace weft;
 static constexpr double kTogetherSeconds = 3;
 
 namespace {
-/// What a rank tells the others of its device.
+/// The identity of a rank's device.
 struct DeviceName {
   char uuid[16];
   char name[112];

@@ -59,7 +59,7 @@ DeviceWatch::~DeviceWatch() {
 // Marks
 //===----------------------------------------------------------------------===//
 
-/// Numbers of a mark: 0 is none, odd ones are of an exchange that is under way.
+/// Numbers of a mark: 0 is none, odd marks stand for an exchange in flight.
 static uint32_t markOf(uint32_t number, bool isDone) {
   return 2 * number + 1 + isDone;
 }
@@ -115,7 +115,7 @@ bool DeviceWatch::hasMoved() {
   return moved;
 }
 
-/// What has failed, if something has.
+/// The failure, if there is one.
 std::optional<DeviceWatch::Failure> DeviceWatch::look() {
   const bool moved = hasMoved();
   const WeftCommand *waiting = findWaiting();
@@ -145,7 +145,7 @@ void DeviceWatch::run() {
       continue;
     lock.unlock();
     note(std::move(*found));
-    // The host that waits for the device goes on.
+    // The host that waits for the device continues.
     return ranks.abort();
   }
 }

@@ -2,8 +2,7 @@
 //
 // All ranks have one communicator, and those along each axis of a mesh another,
 // which is split off it. Sums are not NCCL's: pieces are exchanged, and kernels
-// add them in the order of ranks, so that bits are those of ranks on one
-// device.
+// add them in the order of ranks, so that bits equal ranks on one device.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,8 +63,7 @@ private:
 
 } // namespace
 
-/// Communicators do not wait: a call that needs other ranks goes on behind its
-/// return.
+/// Nonblocking communicators: a call that needs other ranks returns early.
 static ncclConfig_t configOf() {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
@@ -92,6 +90,7 @@ Status NcclRanks::settle(const char *call, ncclResult_t result,
     if (const ncclResult_t asked = nccl.ncclCommGetAsyncError(comm, &result))
       return nccl.failure("ncclCommGetAsyncError", asked, comm);
   }
+  missedOthers = result == ncclRemoteError;
   if (result != ncclSuccess)
     return nccl.failure(call, result, comm);
   return Status::success();
@@ -169,8 +168,8 @@ Status NcclRanks::connect(int64_t lastGroup) {
   return Status::success();
 }
 
-/// Nothing is under way: the device has been waited for. Where an exchange has
-/// failed, the other ranks do not end the communicators with this one.
+/// No exchange is in flight: the device has been waited for. After a failed
+/// exchange the communicators are aborted, since other ranks may be gone.
 NcclRanks::~NcclRanks() {
   bool isWhole = !hasFailed;
   for (const Group &group : groups)

@@ -20,7 +20,7 @@ private:
   const RankCheck check;
 };
 
-/// What failed on a rank that says nothing else.
+/// Prints failures of a rank that prints no other results.
 class FailurePrinter : public ::testing::EmptyTestEventListener {
 public:
   explicit FailurePrinter(int rank) : rank(rank) {}

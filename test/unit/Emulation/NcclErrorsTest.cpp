@@ -50,7 +50,7 @@ TEST(NcclErrors, Buffers) {
     EXPECT_OK(cuMemFree(reinterpret_cast<CUdeviceptr>(freed)));
     EXPECT_REFUSED(ready.reduce(freed, y), ncclInvalidArgument,
                    "is not memory of the device");
-    // What all ranks write together is longer than what one sends.
+    // All ranks together write more bytes than one sends.
     EXPECT_REFUSED(
         ncclAllGather(x, y, 2 * kCount + 1, ncclFloat32, ready.comm, r.stream),
         ncclInvalidArgument, "the receive buffer of 1032 bytes");

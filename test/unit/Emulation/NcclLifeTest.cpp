@@ -262,7 +262,7 @@ TEST_P(Splits, ColorsAndKeys) {
       else
         EXPECT_EQ(r.download(all, 1), std::vector<float>{1});
     }
-    // The parent goes on.
+    // The parent stays usable.
     float *place = makeOnes(r);
     EXPECT_EQ(reduce(r, comm, place),
               isBlocking ? ncclSuccess : ncclInProgress);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kCount = 1000;
 
-/// Element `i` of what a rank sends, whole so that sums are exact.
+/// Element `i` that a rank sends, whole so that sums are exact.
 float inputOf(int rank, size_t i) {
   return static_cast<float>((static_cast<size_t>(rank) * 131 + i * 7) % 97);
 }
@@ -82,7 +82,7 @@ TEST_P(Sizes, Broadcast) {
   });
 }
 
-/// What an operator makes of the elements `i` of all ranks.
+/// The operator's result for the elements `i` of all ranks.
 double reduced(ncclRedOp_t op, int size, size_t i) {
   double result = inputOf(0, i);
   for (int rank = 1; rank < size; ++rank) {

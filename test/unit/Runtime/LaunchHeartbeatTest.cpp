@@ -52,6 +52,7 @@ static std::string linesOf(const char *word) {
   if (word)
     ::setenv(kLaunchVariable, word, 1);
   ::setenv("OMPI_COMM_WORLD_RANK", "2", 1);
+  ::setenv("OMPI_COMM_WORLD_SIZE", "3", 1);
   {
     LaunchHeartbeat heartbeat(RankStage::Starting, RankStage::Running,
                               "MPI_Init", /*timeout=*/0.1);
@@ -59,6 +60,7 @@ static std::string linesOf(const char *word) {
   }
   ::unsetenv(kLaunchVariable);
   ::unsetenv("OMPI_COMM_WORLD_RANK");
+  ::unsetenv("OMPI_COMM_WORLD_SIZE");
   return testing::internal::GetCapturedStderr();
 }
 

@@ -36,7 +36,7 @@ public:
 /// Joins the processes of a run through MPI; null in programs without it.
 using JoinProcesses = Expected<std::unique_ptr<RankProcess>> (*)();
 
-/// What has started this process beside others, as the environment says.
+/// The launcher that has started this process, as the environment says.
 struct Launcher {
   std::string name;    // "mpirun"
   int processes = 0;   // 0: it does not say

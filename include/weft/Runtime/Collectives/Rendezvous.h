@@ -45,7 +45,7 @@ struct Rendezvous {
   int listener = -1;         // of rank 0; -1: none is inherited
 };
 
-/// What the environment says. An error (exit 2) names the variable that is
+/// Reads the environment. An error (exit 2) names the variable that is
 /// missing or wrong.
 Expected<Rendezvous> findRendezvous();
 

@@ -1,7 +1,7 @@
 //===- Tcp.h - Ranks that are processes and talk over TCP -------*- C++ -*-===//
 //
-// What ranks that were started without MPI have: torchrun, srun and weft launch
-// start them, and they need no library beside the system's.
+// Ranks that torchrun, srun or weft launch has started without MPI. They need
+// the system's libraries only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 namespace weft {
 
 /// Joins the processes of a run, for which it waits `timeout` seconds. An error
-/// names the ranks that have not come (exit 7), or what is unlike (exit 2).
+/// names the absent ranks (exit 7) or the settings that differ (exit 2).
 Expected<std::unique_ptr<RankProcess>> joinTcp(const Rendezvous &rendezvous,
                                                double timeout);
 

@@ -41,7 +41,7 @@ struct CudaFlag {
 class CudaDevice final : public Device {
 public:
   /// Success if the driver and all libraries that the commands of the program
-  /// and its ranks call are on this machine; exit 9 with what is missing.
+  /// and its ranks call are on this machine; exit 9 with the missing ones.
   static Status findLibraries(const DeviceOptions &options);
   /// What can be said of the file of tuning without a device: exit 3 where it
   /// is none.

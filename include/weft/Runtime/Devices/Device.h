@@ -104,8 +104,8 @@ struct DeviceOptions : ContextOptions {
   /// Ranks with as much memory that this process is to have yet, this one among
   /// them, and those of the machine.
   int ranksOfProcess = 1, ranksOfMachine = 1;
-  /// The ranks of the run are processes, with a device each, and this one is
-  /// `localRank` of those of the machine. They wait `timeout` seconds for each
+  /// The ranks of the run are processes with one device each. `localRank` is
+  /// this rank's number on its machine. Ranks wait `timeout` seconds for each
   /// other.
   bool ranksAreProcesses = false;
   int localRank = 0;

@@ -1,7 +1,7 @@
 //===- DeviceRanks.h - Bytes between devices of processes -------*- C++ -*-===//
 //
-// What moves pieces between the devices of ranks that are processes. One
-// implementation is for NCCL; a weft without NCCL's header has none.
+// Moves pieces between the devices of ranks that are processes. NCCL implements
+// it; a weft that was built without nccl.h has no implementation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,19 +25,19 @@ public:
   virtual ~DeviceRanks();
 
   /// Gives an exchange to a stream, also while that is captured. All ranks of a
-  /// group call in one order. Its order among streams is that of the calls.
+  /// group call in one order. Exchanges of one rank run in the order of calls.
   virtual Status exchange(const DeviceExchange &wanted, CUstream stream) = 0;
-  /// What was given before, to any stream, is done or belongs to another
-  /// capture: nothing waits for it.
+  /// Earlier exchanges are complete or belong to another capture: later ones do
+  /// not wait for them.
   virtual void forgetOrder() = 0;
 
-  /// The error of an exchange that is under way, if there is one.
+  /// The error of an exchange in flight, if there is one.
   struct Failure {
     Error error;
     bool isOfOther; // another rank has failed
   };
   virtual std::optional<Failure> findFailure() = 0;
-  /// Ends what is under way, on this rank. Nothing can be given afterwards.
+  /// Ends this rank's exchanges in flight. Later exchanges fail.
   virtual void abort() = 0;
 };
 

@@ -47,9 +47,9 @@ public:
   Status explain(Status status);
 
 private:
-  /// What ended the exchanges.
+  /// The cause that ended the exchanges.
   struct Failure {
-    const WeftCommand *command; // whose exchange was under way, or null
+    const WeftCommand *command; // whose exchange was in flight, or null
     std::string text;
     bool isOfOther; // another rank has failed
   };

@@ -60,10 +60,9 @@ private:
                              int64_t bytes, std::string_view title) = 0;
 };
 
-/// What a rank says whose work between devices has failed: its own error, or,
-/// if that is what has come of another rank's (`isOfOther`), what it finds out
-/// with those that have failed so within `seconds`. Who does not come to that
-/// is named. If all come, rank 0 has the word.
+/// The error of a rank whose exchange has failed. If another rank is the cause
+/// (`isOfOther`), the ranks that failed meet within `seconds`: the error names
+/// a rank that does not come, and if all come, rank 0 reports its own error.
 Error failTogether(RankMeetings &meetings, Error own, bool isOfOther,
                    double seconds);
 

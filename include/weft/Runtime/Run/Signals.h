@@ -77,7 +77,8 @@ private:
   SignalHandlers handlers;
 };
 
-/// What follows "ended by SIGINT" where nothing saves, and a hint.
+/// The message after "ended by SIGINT" of a run that does not save, and its
+/// hint.
 inline constexpr char kStepsAreLost[] =
     ": all steps of this run are lost, for it has no --save-dir";
 inline constexpr char kStepsAreLostHint[] =
