@@ -1,13 +1,16 @@
 """Three or four ranks of which one fails at a random time: the run ends in time, says
 whom it misses, leaves nothing behind, and goes on from its checkpoints with the same bits.
 
-usage: rank-failures.py --work FOLDER --model M --data FILE [--seeds FIRST:LAST]
+usage: rank-failures.py --work FOLDER --model M --data FILE [--seeds FIRST:LAST] [--launch mpi|tcp|cuda] [--build FOLDER]
+
+With --launch=tcp the ranks talk over TCP. With cuda they have an emulated device each, of --build, and NCCL.
 
 A seed chooses the mesh, ZeRO stage, --sync, the rank, what happens to it and when:
 
   kill   SIGKILL                             stop   SIGSTOP
   exit   the process ends after a step       skip   it leaves out a collective
   slow   a save that takes longer than --timeout, which is none of a failure
+  nccl   a call of NCCL fails or never ends (cuda, in place of skip)
 
 Ends within --timeout (3 s) and 5 s, with 7 (0 of a slow save); no process of it is
 left and nothing in shared memory; all checkpoints are whole. The run goes on with
@@ -29,8 +32,16 @@ import time
 from seeds import seed_range
 
 MESHES = {"dp:3": 3, "replica:2,shard:2": 4}
-TIMEOUT, EVERY, LAST = 3, 5, 200
-KINDS = ["kill", "stop", "exit", "skip", "slow"]
+TIMEOUT, EVERY = 3, 5
+LAUNCHES = {"mpi": ["weft", "launch"], "tcp": ["weft", "launch", "--tcp"], "cuda": ["weft", "launch"]}
+LAST = {"mpi": 200, "tcp": 200, "cuda": 30}
+KINDS = {"mpi": ["kill", "stop", "exit", "skip", "slow"], "tcp": ["kill", "stop", "exit", "skip", "slow"],
+         "cuda": ["kill", "stop", "exit", "nccl", "slow"]}
+# Calls are counted where they are given, `endless` and `async` where they run; {rank} is the rank that fails.
+NCCL_FAULTS = ["ncclGetUniqueId:1:ncclSystemError", "ncclCommInitRankConfig:1:ncclSystemError@{rank}",
+               "ncclCommInitRankConfig:1:absent@{rank}", "ncclAllGather:{call}:ncclSystemError@{rank}",
+               "ncclAllGather:{run}:endless@{rank}", "async:{run}:ncclInternalError@{rank}",
+               "async:{run}:ncclRemoteError@{rank}"]
 SHARED = pathlib.Path("/dev/shm")
 
 
@@ -47,8 +58,9 @@ def processes_of(program):
             settings = dict(line.partition(b"=")[::2] for line in (folder / "environ").read_bytes().split(b"\0"))
         except OSError:
             continue
-        if os.fsdecode(words[0]) == str(program) and b"OMPI_COMM_WORLD_RANK" in settings:
-            found[int(settings[b"OMPI_COMM_WORLD_RANK"])] = int(folder.name)
+        rank = settings.get(b"OMPI_COMM_WORLD_RANK", settings.get(b"RANK"))
+        if os.fsdecode(words[0]) == str(program) and rank is not None:
+            found[int(rank)] = int(folder.name)
     return found
 
 
@@ -57,8 +69,8 @@ def newest(saves):
     return steps[-1] if steps else None
 
 
-def need(*command):
-    result = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+def need(*command, **settings):
+    result = subprocess.run(list(map(str, command)), capture_output=True, text=True, env={**os.environ, **settings})
     if result.returncode != 0:
         raise Failed(f"{' '.join(map(str, command))} ended with {result.returncode}: {result.stderr}")
 
@@ -78,31 +90,45 @@ class Programs:
     def get(self, mesh, stage, sync):
         key = mesh, stage, sync
         if key not in self.known:
-            program = self.args.work / f"w{MESHES[mesh]}-z{stage}-{sync}"
-            need("weft", "compile", self.args.model, "--batch=1", "--seq=16", f"--mesh={mesh}", f"--zero={stage}",
-                 f"--sync={sync}", "-o", program)
+            program, last = self.args.work / f"w{MESHES[mesh]}-z{stage}-{sync}", LAST[self.args.launch]
+            compile = ["weft", "compile", self.args.model, "--batch=1", "--seq=16", f"--mesh={mesh}", f"--zero={stage}",
+                       f"--sync={sync}"]
+            if self.args.launch == "cuda":
+                compile.append("--target=cuda:sm_90")
+                need(*compile, "--emit=twins", "-o", f"{program}.so")
+            need(*compile, "-o", program)
             saves = self.args.work / f"{program.name}.saves"
-            need(program, *self.flags(LAST), "--keep", LAST, "--save-dir", saves, "--loopback", MESHES[mesh])
+            need(program, *self.flags(last), "--keep", last, "--save-dir", saves, "--loopback", MESHES[mesh],
+                 **self.settings(program))
             self.known[key] = program, saves
         return self.known[key]
 
+    def settings(self, program):
+        if self.args.launch != "cuda":
+            return {}
+        emulation = self.args.build / "test/emulation"
+        return {"LD_LIBRARY_PATH": str(emulation), "WEFT_TWINS": f"{program}.so:{emulation}/kernels.so"}
+
     def flags(self, steps):
         return ["--data", self.args.data, "--progress", "none", "--steps", steps, "--save-every", EVERY, "--accum", 2,
-                "--threads", 1, "--timeout", TIMEOUT]
+                "--timeout", TIMEOUT, *([] if self.args.launch == "cuda" else ["--threads", 1])]
 
 
 class Case:
     def __init__(self, seed, programs):
         choose = random.Random(seed)
         self.programs, self.seed = programs, seed
-        self.kind = KINDS[seed % len(KINDS)]
+        self.launch = programs.args.launch
+        self.kind = KINDS[self.launch][seed % len(KINDS[self.launch])]
         self.stage, self.sync = choose.randrange(4), choose.choice(["last", "each"])
         self.mesh = choose.choice(list(MESHES))
         self.rank = choose.randrange(MESHES[self.mesh])
         self.seconds = choose.uniform(0, 1.5)
-        self.step = choose.randrange(EVERY + 1, 8 * EVERY)
+        self.step = choose.randrange(EVERY + 1, min(8 * EVERY, LAST[self.launch] - EVERY))
         self.collective = choose.randrange(100, 600)
         self.save = choose.randrange(2, 5)
+        self.nccl = choose.choice(NCCL_FAULTS).format(rank=self.rank, call=choose.randrange(1, 5),
+                                                      run=choose.randrange(1, 300))
         self.saves = programs.args.work / "saves"
         self.metrics = programs.args.work / "metrics.jsonl"
         # Of this run alone: others of the machine come and go.
@@ -110,7 +136,7 @@ class Case:
 
     def __str__(self):
         when = {"exit": f"after step {self.step}", "skip": f"in collective {self.collective}",
-                "slow": f"in save {self.save}"}.get(self.kind, f"{self.seconds:.2f} s after the first save")
+                "slow": f"in save {self.save}", "nccl": self.nccl}.get(self.kind, f"{self.seconds:.2f} s after the first save")
         return f"seed {self.seed}: {self.kind} of rank {self.rank} of {self.mesh} {when}, stage {self.stage}, sync {self.sync}"
 
     def fault(self):
@@ -127,12 +153,15 @@ class Case:
     def run(self):
         program, clean = self.programs.get(self.mesh, self.stage, self.sync)
         shutil.rmtree(self.saves, ignore_errors=True)
-        steps = self.save * EVERY if self.kind == "slow" else LAST
+        steps = self.save * EVERY if self.kind == "slow" else LAST[self.launch]
         self.metrics.unlink(missing_ok=True)
-        words = ["weft", "launch", program, *self.programs.flags(steps), "--save-dir", self.saves, "--metrics",
+        settings = self.programs.settings(program)
+        if self.kind == "nccl":
+            settings["WEFT_EMULATION_NCCL_FAIL"] = self.nccl
+        words = [*LAUNCHES[self.launch], program, *self.programs.flags(steps), "--save-dir", self.saves, "--metrics",
                  self.metrics]
         launch = subprocess.Popen(list(map(str, words)), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-                                  env={**os.environ, "WEFT_FAULT": self.fault(), "TMPDIR": str(self.temporary()),
+                                  env={**os.environ, **settings, "WEFT_FAULT": self.fault(), "TMPDIR": str(self.temporary()),
                                        "OMPI_MCA_btl_vader_backing_directory": str(self.shared)})
         try:
             code, took, said = self.watch(launch, program)
@@ -154,7 +183,7 @@ class Case:
             while not newest(self.saves) and launch.poll() is None and time.monotonic() < began + 60:
                 time.sleep(0.02)
             time.sleep(self.seconds)
-            if not os.listdir(self.shared):
+            if self.launch == "mpi" and not os.listdir(self.shared):
                 raise Failed("expects memory that ranks share in a folder of the run")
             process = processes_of(program).get(self.rank)
             if process is None:
@@ -181,10 +210,13 @@ class Case:
             raise Failed(f"the run ended {took:.1f} s after its failure: {said}")
         pattern = {"kill": rf"rank {self.rank} was ended by signal 9",
                    "stop": rf"expects rank(s .*\b| ){self.rank}\b.*for {TIMEOUT} s",
-                   "exit": rf"rank {self.rank} has ended with 3 without a word",
+                   "exit": rf"rank {self.rank} has ended with 3",
+                   "nccl": r"fails as asked|has not moved for 3 s|has waited 3 s for other ranks",
                    "skip": r"expects (all ranks in one collective|ranks? .*for 3 s)"}.get(self.kind, "")
         if not re.search(pattern, said):
             raise Failed(f"expects {pattern}, but got: {said}")
+        if said.count("weft: error:") > (2 if self.launch != "mpi" and self.kind in ("kill", "exit") else 1):
+            raise Failed(f"expects one error, but got: {said}")
         if self.kind in ("stop", "skip") and not re.search(r"step \d+", said):
             raise Failed(f"expects a step, but got: {said}")
 
@@ -197,9 +229,10 @@ class Case:
         for saved in self.saves.glob("step_????????"):
             need("weft", "ckpt", "verify", saved)
         goal = int(step.name[5:]) + EVERY
-        if goal > LAST:
+        if goal > LAST[self.launch]:
             return
-        need(program, *self.programs.flags(goal), "--save-dir", self.saves, "--resume", "auto", "--loopback", MESHES[self.mesh])
+        need(program, *self.programs.flags(goal), "--save-dir", self.saves, "--resume", "auto", "--loopback",
+             MESHES[self.mesh], **self.programs.settings(program))
         mine = weights(self.saves, self.saves / "export")
         other = weights(clean / f"step_{goal:08d}", clean / "export")
         if not filecmp.cmp(mine, other, shallow=False):
@@ -211,8 +244,12 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--model", required=True)
     parser.add_argument("--data", required=True)
+    parser.add_argument("--launch", choices=LAUNCHES, default="mpi")
+    parser.add_argument("--build", type=pathlib.Path)
     parser.add_argument("--seeds", type=seed_range, default=range(8))
     args = parser.parse_args()
+    if args.launch == "cuda" and not args.build:
+        parser.error("--launch=cuda expects --build")
     shutil.rmtree(args.work, ignore_errors=True)
     args.work.mkdir(parents=True)
     programs = Programs(args)

@@ -21,29 +21,41 @@ using namespace weft;
 
 void weft::adoptOrphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
-/// The parent of a process; 0 if it is gone. The name of a program, in
-/// parentheses, may contain anything.
-static pid_t parentOf(const char *process) {
-  const std::string path = std::string("/proc/") + process + "/stat";
+namespace {
+struct ProcessState {
+  char letter = 0; // 'T': stopped
+  pid_t parent = 0;
+};
+} // namespace
+
+/// Zeros if the process is gone. The name of a program, in parentheses, may
+/// contain anything.
+static ProcessState stateOf(const std::string &process) {
+  ProcessState state;
+  const std::string path = "/proc/" + process + "/stat";
   std::FILE *file = std::fopen(path.c_str(), "re");
   if (!file)
-    return 0;
+    return state;
   char text[512] = "";
   const size_t size = std::fread(text, 1, sizeof text - 1, file);
   std::fclose(file);
   text[size] = 0;
   const char *behindName = std::strrchr(text, ')');
-  int parent = 0;
-  if (!behindName || std::sscanf(behindName + 1, " %*c %d", &parent) != 1)
-    return 0;
-  return parent;
+  if (!behindName ||
+      std::sscanf(behindName + 1, " %c %d", &state.letter, &state.parent) != 2)
+    return {};
+  return state;
+}
+
+bool weft::isStopped(pid_t process) {
+  return stateOf(std::to_string(process)).letter == 'T';
 }
 
 static std::vector<pid_t> descendantsOf(pid_t root) {
   std::multimap<pid_t, pid_t> children;
   if (DIR *processes = ::opendir("/proc")) {
     while (const dirent *entry = ::readdir(processes))
-      if (const pid_t parent = parentOf(entry->d_name))
+      if (const pid_t parent = stateOf(entry->d_name).parent)
         children.insert({parent, pid_t(std::atoi(entry->d_name))});
     ::closedir(processes);
   }

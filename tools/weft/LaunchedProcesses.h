@@ -17,6 +17,9 @@ void adoptOrphans();
 /// them.
 void killDescendants();
 
+/// Whether a process is stopped (SIGSTOP): it does not end by itself.
+bool isStopped(pid_t process);
+
 /// The signals that ask the launcher to stop, from when the object is made.
 /// They are kept: no signal is lost, whenever it comes.
 class StopSignals {

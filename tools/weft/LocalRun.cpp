@@ -22,7 +22,7 @@
 using namespace weft;
 
 /// In which ranks find out by themselves that one of them has failed.
-static constexpr std::chrono::seconds kGrace(10);
+static constexpr std::chrono::seconds kGrace(3);
 
 //===----------------------------------------------------------------------===//
 // Environment and processors of a rank
@@ -127,6 +127,7 @@ private:
   void reap();
   void answerSignals();
   void signalAll(int number);
+  bool canEnd() const;
   bool allHaveEnded() const;
 
   std::vector<Rank> all;
@@ -197,6 +198,14 @@ Status LocalRanks::start(int64_t ranks, const std::string &program,
   return Status::success();
 }
 
+/// Whether a rank that has not ended may do so by itself.
+bool LocalRanks::canEnd() const {
+  for (const Rank &rank : all)
+    if (!rank.hasEnded && !isStopped(rank.process))
+      return true;
+  return false;
+}
+
 bool LocalRanks::allHaveEnded() const {
   for (const Rank &rank : all)
     if (!rank.hasEnded)
@@ -254,7 +263,7 @@ void LocalRanks::follow() {
     wait();
     reap();
     answerSignals();
-    if (!endBy || Clock::now() < *endBy)
+    if (!endBy || (Clock::now() < *endBy && canEnd()))
       continue;
     for (Rank &rank : all)
       rank.wasKilled |= !rank.hasEnded;

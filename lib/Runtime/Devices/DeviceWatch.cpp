@@ -13,7 +13,7 @@ using namespace weft;
 /// Between looks.
 static constexpr std::chrono::milliseconds kPause(100);
 /// In which ranks that are alive come to find out together what has failed.
-static constexpr double kTogetherSeconds = 3;
+static constexpr double kTogetherSeconds = 2;
 
 //===----------------------------------------------------------------------===//
 // Starting
