@@ -34,6 +34,7 @@ static std::vector<FlagSpec> valueRules() {
       choice("sync", CompileFlag, "each|last"),
       choice("reduce-dtype", CompileFlag, "auto|f32|f16|bf16"),
       choice("gather-dtype", CompileFlag, "auto|f32|f16|bf16"),
+      choice("comm-streams", CompileFlag, "auto|1|2"),
       choice("device", CompileFlag, "a100|a100-80g|h100|h100-nvl|h200|b200"),
       choice("attention", CompileFlag, "auto|own|cudnn"),
       choice("explain", CompileFlag, "precision|schedule|fusion|sharding"),
