@@ -12,6 +12,8 @@ using namespace weft;
 
 /// Between looks.
 static constexpr std::chrono::milliseconds kPause(100);
+/// Seconds between looks that count: this process may have been stopped.
+static constexpr double kMostPassed = 1;
 /// In which ranks that are alive come to find out together what has failed.
 static constexpr double kTogetherSeconds = 2;
 
@@ -123,18 +125,19 @@ std::optional<DeviceWatch::Failure> DeviceWatch::look() {
     return Failure{waiting, failed->error.message(), failed->isOfOther};
   if (waiting && meetings->hasOneLeft())
     return Failure{waiting, "another process has ended", true};
+  const Clock::time_point now = Clock::now();
+  const std::chrono::duration<double> passed = now - lastLook;
+  lastLook = now;
   if (moved || !waiting)
     stillFor = 0;
   else
-    stillFor += std::chrono::duration<double>(kPause).count();
+    stillFor += std::min(passed.count(), kMostPassed);
   if (stillFor < timeout)
     return std::nullopt;
   return Failure{waiting, "has not moved for " + numberText(timeout, 4) + " s",
                  true};
 }
 
-/// Counts pauses, not time: of a time in which this process was stopped, one
-/// pause counts.
 void DeviceWatch::run() {
   std::unique_lock<std::mutex> lock(mutex);
   while (!changed.wait_for(lock, kPause, [&] { return isOver; })) {

@@ -15,6 +15,7 @@
 #include "weft/Runtime/Execute/Context.h"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -76,6 +77,8 @@ private:
   std::unordered_map<const WeftCommand *, uint32_t> numbers;
   std::atomic<int64_t> numProgress{0};
   int64_t seenProgress = 0, seenHeartbeats = 0;
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point lastLook = Clock::now();
   double stillFor = 0; // seconds
 
   std::mutex mutex;
