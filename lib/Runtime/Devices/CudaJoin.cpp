@@ -66,7 +66,7 @@ Status CudaDevice::connectRanks() {
       connectDevices(cuda, *meetings, {lastGroup(), options.timeout});
   if (connected.failure)
     return failTogether(*meetings, std::move(connected.failure->error),
-                        connected.failure->isOfOther, kTogetherSeconds);
+                        connected.failure->cause, kTogetherSeconds);
   ranks = std::move(connected.ranks);
   return Status::success();
 }

@@ -83,7 +83,8 @@ Status DeviceWatch::exchange(const WeftCommand &command,
   if (Status s = ranks.exchange(wanted, stream); !s) {
     // Not while a stream is captured: the exchanges end in explain().
     const auto failed = ranks.findFailure();
-    note({&command, s.error().message(), failed && failed->isOfOther});
+    note({&command, s.error().message(),
+          failed ? failed->cause : FailureCause::Own});
     return s;
   }
   return mark(stream, number, markOf(found->second, true));
@@ -122,9 +123,10 @@ std::optional<DeviceWatch::Failure> DeviceWatch::look() {
   const bool moved = hasMoved();
   const WeftCommand *waiting = findWaiting();
   if (auto failed = ranks.findFailure())
-    return Failure{waiting, failed->error.message(), failed->isOfOther};
+    return Failure{waiting, failed->error.message(), failed->cause};
   if (waiting && meetings->hasOneLeft())
-    return Failure{waiting, "another process has ended", true};
+    return Failure{waiting, "another process has ended",
+                   FailureCause::OtherRank};
   const Clock::time_point now = Clock::now();
   const std::chrono::duration<double> passed = now - lastLook;
   lastLook = now;
@@ -135,7 +137,7 @@ std::optional<DeviceWatch::Failure> DeviceWatch::look() {
   if (stillFor < timeout)
     return std::nullopt;
   return Failure{waiting, "has not moved for " + numberText(timeout, 4) + " s",
-                 true};
+                 FailureCause::Standstill};
 }
 
 void DeviceWatch::run() {
@@ -165,7 +167,7 @@ void DeviceWatch::note(Failure found) {
 
 Status DeviceWatch::explain(Status status) {
   if (auto failed = ranks.findFailure())
-    note({nullptr, failed->error.message(), failed->isOfOther});
+    note({nullptr, failed->error.message(), failed->cause});
   std::unique_lock<std::mutex> lock(mutex);
   if (!failure)
     return status;
@@ -173,7 +175,7 @@ Status DeviceWatch::explain(Status status) {
     ranks.abort();
     Error own =
         failTogether(*meetings, Error(ExitCode::Communication, failure->text),
-                     failure->isOfOther, kTogetherSeconds);
+                     failure->cause, kTogetherSeconds);
     explained = failure->command
                     ? Error(own.code(),
                             placeOf(*failure->command) + ": " + own.message())

@@ -29,8 +29,8 @@ public:
   ~NcclRanks() override;
 
   Status connect(int64_t lastGroup);
-  /// Whether a call has failed because other ranks did not come.
-  bool hasMissedOthers() const { return missedOthers; }
+  /// Why connect() has failed.
+  FailureCause lastCause() const { return cause; }
 
   Status exchange(const DeviceExchange &wanted, CUstream stream) override;
   void forgetOrder() override { lastStream.reset(); }
@@ -57,7 +57,7 @@ private:
   CudaEvent lastDone;        // the exchange that was given last
   std::optional<CUstream> lastStream;
   bool hasFailed = false;
-  mutable bool missedOthers = false;
+  mutable FailureCause cause = FailureCause::Own;
   std::atomic<bool> isAborted{false};
 };
 
@@ -70,6 +70,11 @@ static ncclConfig_t configOf() {
   return config;
 }
 
+static FailureCause causeOf(ncclResult_t result) {
+  return result == ncclRemoteError ? FailureCause::OtherRank
+                                   : FailureCause::Own;
+}
+
 /// Waits until a call has succeeded or failed.
 Status NcclRanks::settle(const char *call, ncclResult_t result,
                          ncclComm_t comm) const {
@@ -80,8 +85,9 @@ Status NcclRanks::settle(const char *call, ncclResult_t result,
     if (isAborted)
       return Error(ExitCode::Communication,
                    std::string(call) + " was given up");
-    missedOthers = Clock::now() >= end || meetings.hasOneLeft();
-    if (missedOthers)
+    const bool isLate = Clock::now() >= end;
+    cause = isLate ? FailureCause::Standstill : FailureCause::OtherRank;
+    if (isLate || meetings.hasOneLeft())
       return Error(ExitCode::Communication, std::string(call) + " has waited " +
                                                 numberText(timeout, 4) +
                                                 " s for other ranks")
@@ -90,7 +96,7 @@ Status NcclRanks::settle(const char *call, ncclResult_t result,
     if (const ncclResult_t asked = nccl.ncclCommGetAsyncError(comm, &result))
       return nccl.failure("ncclCommGetAsyncError", asked, comm);
   }
-  missedOthers = result == ncclRemoteError;
+  cause = causeOf(result);
   if (result != ncclSuccess)
     return nccl.failure(call, result, comm);
   return Status::success();
@@ -138,7 +144,7 @@ Expected<ncclUniqueId> NcclRanks::shareId(int rank) {
   auto all = meetings.gather(0, own, "the id of NCCL");
   if (!all)
     return all.takeError();
-  missedOthers = all->front().isMissing && rank != 0;
+  cause = rank == 0 ? FailureCause::Own : FailureCause::OtherRank;
   if (all->front().isMissing)
     return Error(ExitCode::Communication, all->front().text);
   return all->front().id;
@@ -201,7 +207,7 @@ std::optional<DeviceRanks::Failure> NcclRanks::findFailure() {
       asked = result;
     if (asked != ncclSuccess && asked != ncclInProgress)
       return Failure{nccl.failure("a collective of NCCL", asked, group.comm),
-                     asked == ncclRemoteError};
+                     causeOf(asked)};
   }
   return std::nullopt;
 }
@@ -267,12 +273,12 @@ ConnectedDevices weft::connectDevices(const CudaCalls &cuda,
                                       const DeviceRanksOptions &options) {
   auto library = NcclLibrary::open();
   if (!library)
-    return {nullptr, {{library.takeError(), /*isOfOther=*/false}}};
+    return {nullptr, {{library.takeError(), FailureCause::Own}}};
   auto ranks =
       std::make_unique<NcclRanks>(cuda, meetings, *library, options.timeout);
   Status connected = ranks->connect(options.lastGroup);
   if (connected)
     return {std::move(ranks), std::nullopt};
   ranks->abort();
-  return {nullptr, {{connected.takeError(), ranks->hasMissedOthers()}}};
+  return {nullptr, {{connected.takeError(), ranks->lastCause()}}};
 }

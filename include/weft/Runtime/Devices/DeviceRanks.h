@@ -34,7 +34,7 @@ public:
   /// The error of an exchange in flight, if there is one.
   struct Failure {
     Error error;
-    bool isOfOther; // another rank has failed
+    FailureCause cause;
   };
   virtual std::optional<Failure> findFailure() = 0;
   /// Ends this rank's exchanges in flight. Later exchanges fail.

@@ -52,7 +52,7 @@ private:
   struct Failure {
     const WeftCommand *command; // whose exchange was in flight, or null
     std::string text;
-    bool isOfOther; // another rank has failed
+    FailureCause cause;
   };
 
   DeviceWatch(std::shared_ptr<RankMeetings> meetings, DeviceRanks &ranks,

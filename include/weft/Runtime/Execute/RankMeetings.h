@@ -60,10 +60,15 @@ private:
                              int64_t bytes, std::string_view title) = 0;
 };
 
-/// The error of a rank whose exchange has failed. If another rank is the cause
-/// (`isOfOther`), the ranks that failed meet within `seconds`: the error names
-/// a rank that does not come, and if all come, rank 0 reports its own error.
-Error failTogether(RankMeetings &meetings, Error own, bool isOfOther,
+/// Why an exchange has failed on a rank: by itself, because nothing moved, or
+/// because another rank has failed.
+enum class FailureCause : int { Own, Standstill, OtherRank };
+
+/// The error of a rank whose exchange has failed. Unless it is the rank's own,
+/// the ranks that failed meet within `seconds`: the error names a rank that
+/// does not come. If all come, the first rank with the least cause reports its
+/// error.
+Error failTogether(RankMeetings &meetings, Error own, FailureCause cause,
                    double seconds);
 
 } // namespace weft
