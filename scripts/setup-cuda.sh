@@ -8,7 +8,7 @@
 # FOLDER is ~/.cache/weft/cuda unless named. It is there whole or not at all, and
 # nothing is downloaded where it is already what it would be. --no-cublas leaves
 # out cuBLASLt (400 MB), with which programs are run and weft itself is built;
-# --cudnn adds cuDNN and what it compiles with, for --attention=cudnn; --nccl
+# --cudnn adds cuDNN and its compiler NVRTC, for --attention=cudnn; --nccl
 # adds NCCL, for several devices.
 # PYTHON names the interpreter whose pip is used.
 set -euo pipefail

@@ -2,8 +2,8 @@
 //
 // A libnccl.so.2 whose ranks are processes of one machine, which exchange bytes
 // by Unix sockets when the emulated driver does the work of their streams. It
-// refuses what the real one refuses, and more: what is not asked for here is an
-// error, not an approximation. Its environment:
+// refuses the calls that NCCL refuses. Features that weft does not use are
+// errors, not approximations. Its environment:
 //   WEFT_EMULATION_NCCL_FAIL     calls and operations that fail: NcclFaults.cpp
 //   WEFT_EMULATION_NCCL_VERSION  the version that it says it is
 //   NCCL_MAX_CTAS                channels of a communicator whose configuration

@@ -170,7 +170,7 @@ struct Meeting {
 
 static std::string rankText(int rank) { return "rank " + std::to_string(rank); }
 
-/// Whether a rank fits to those that are known.
+/// Checks a rank against the known ranks.
 static Failure checkHello(const Meeting &meeting, const Hello &hello,
                           int asker) {
   const auto size = static_cast<int>(meeting.hellos.size());

@@ -122,8 +122,8 @@ void Connection::read() {
   parse();
 }
 
-/// An error of a write is no news: the read says that the peer is gone, after
-/// what it has sent before.
+/// A write ignores errors: the read finds that the peer is gone, after it has
+/// taken the peer's last bytes.
 void Connection::write() {
   while (!isFlushed()) {
     ssize_t sent = send(socket.get(), outbox.data() + numSent,

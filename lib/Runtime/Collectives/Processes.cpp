@@ -30,37 +30,37 @@ static int numberOf(const char *name) {
   return number > 0 && number <= 1 << 20 ? int(number) : 0;
 }
 
-static Launcher torchLauncher() {
+/// Reads the variables with these names.
+static Launcher launcherOf(std::string name, const char *processes,
+                           const char *rank, const char *localCount,
+                           const char *localRank) {
   Launcher launcher;
-  launcher.name = isSet("TORCHELASTIC_RUN_ID")
-                      ? "torchrun"
-                      : "the launcher that sets WORLD_SIZE";
-  launcher.processes = numberOf("WORLD_SIZE");
-  launcher.rank = numberOf("RANK");
-  launcher.localCount = numberOf("LOCAL_WORLD_SIZE");
-  launcher.localRank = numberOf("LOCAL_RANK");
+  launcher.name = std::move(name);
+  launcher.processes = numberOf(processes);
+  launcher.rank = numberOf(rank);
+  launcher.localCount = numberOf(localCount);
+  launcher.localRank = numberOf(localRank);
   return launcher;
 }
 
+static Launcher torchLauncher() {
+  return launcherOf(isSet("TORCHELASTIC_RUN_ID")
+                        ? "torchrun"
+                        : "the launcher that sets WORLD_SIZE",
+                    "WORLD_SIZE", "RANK", "LOCAL_WORLD_SIZE", "LOCAL_RANK");
+}
+
 static Launcher openMpiLauncher() {
-  Launcher launcher;
-  launcher.name = "mpirun";
-  launcher.processes = numberOf("OMPI_COMM_WORLD_SIZE");
-  launcher.rank = numberOf("OMPI_COMM_WORLD_RANK");
-  launcher.localCount = numberOf("OMPI_COMM_WORLD_LOCAL_SIZE");
-  launcher.localRank = numberOf("OMPI_COMM_WORLD_LOCAL_RANK");
+  Launcher launcher =
+      launcherOf("mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
+                 "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK");
   launcher.hasMpi = true;
   return launcher;
 }
 
 static Launcher slurmLauncher() {
-  Launcher launcher;
-  launcher.name = "srun";
-  launcher.processes = numberOf("SLURM_STEP_NUM_TASKS");
-  launcher.rank = numberOf("SLURM_PROCID");
-  launcher.localCount = numberOf("SLURM_TASKS_PER_NODE");
-  launcher.localRank = numberOf("SLURM_LOCALID");
-  return launcher;
+  return launcherOf("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID",
+                    "SLURM_TASKS_PER_NODE", "SLURM_LOCALID");
 }
 
 /// srun sets PMIX_RANK with --mpi=pmix, and PMI_RANK with --mpi=pmi2.

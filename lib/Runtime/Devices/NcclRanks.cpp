@@ -87,7 +87,11 @@ Status NcclRanks::settle(const char *call, ncclResult_t result,
                    std::string(call) + " was given up");
     const bool isLate = Clock::now() >= end;
     cause = isLate ? FailureCause::Standstill : FailureCause::OtherRank;
-    if (isLate || meetings.hasOneLeft())
+    if (!isLate && meetings.hasOneLeft())
+      return Error(ExitCode::Communication,
+                   std::string(call) +
+                       " expects all ranks, but one of them has left");
+    if (isLate)
       return Error(ExitCode::Communication, std::string(call) + " has waited " +
                                                 numberText(timeout, 4) +
                                                 " s for other ranks")
