@@ -9,6 +9,10 @@
 
 namespace weft {
 
+/// The hint after a rank was lost.
+inline constexpr char kResumeHint[] =
+    "the checkpoints so far are whole: --resume=auto goes on from the newest";
+
 /// Makes this process the parent of what its children leave behind, so that
 /// killDescendants() finds it.
 void adoptOrphans();

@@ -283,8 +283,6 @@ static std::string nameOf(size_t rank) {
 
 /// The first rank that has failed gives the code, unless others have missed it.
 Expected<ExitCode> LocalRanks::code() const {
-  static const char kGoOn[] = "the checkpoints so far are whole: "
-                              "--resume=auto goes on from the newest";
   if (stopSignals().second() != 0)
     return ExitCode(128 + stopSignals().second());
   bool wereMissed = false;
@@ -301,14 +299,14 @@ Expected<ExitCode> LocalRanks::code() const {
                    nameOf(number) + " was ended by signal " +
                        std::to_string(WTERMSIG(rank.status)) + " (" +
                        ::strsignal(WTERMSIG(rank.status)) + ")")
-          .hint(kGoOn);
+          .hint(kResumeHint);
     const int code = WEXITSTATUS(rank.status);
     if (code == 127)
       return Error(ExitCode::Device, "cannot run the program");
     if (wereMissed && code != int(ExitCode::Communication))
       return Error(ExitCode::Communication,
                    nameOf(number) + " has ended with " + std::to_string(code))
-          .hint(kGoOn);
+          .hint(kResumeHint);
     if (!wereMissed)
       return ExitCode(code);
   }

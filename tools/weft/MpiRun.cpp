@@ -293,9 +293,6 @@ Expected<ExitCode> Session::finish() {
 // Exit codes
 //===----------------------------------------------------------------------===//
 
-static constexpr char kGoOn[] = "the checkpoints so far are whole: "
-                                "--resume=auto goes on from the newest";
-
 /// A run that was told to stop ends so, with a note or none.
 static bool isOwnEnd(int code) {
   for (ExitCode known :
@@ -330,7 +327,7 @@ Expected<ExitCode> Session::codeOf(int status) const {
   if (asked != 0 && (code == 128 + SIGUSR1 || messages.isDeathOf(SIGUSR1)))
     return endOfUnsaved(asked);
   if (!messages.death().empty())
-    return Error(ExitCode::Communication, messages.death()).hint(kGoOn);
+    return Error(ExitCode::Communication, messages.death()).hint(kResumeHint);
   if (code == 0 || messages.hasError())
     return ExitCode(code);
   if (code == 127)
@@ -338,7 +335,7 @@ Expected<ExitCode> Session::codeOf(int status) const {
   if (!messages.departure().empty() && !isOwnEnd(code))
     return Error(ExitCode::Communication,
                  messages.departure() + " without a word")
-        .hint(kGoOn);
+        .hint(kResumeHint);
   if (!messages.rest().empty())
     return Error(ExitCode::Communication,
                  "mpirun cannot run the ranks: " +
