@@ -6,8 +6,9 @@
 // errors, not approximations. Its environment:
 //   WEFT_EMULATION_NCCL_FAIL     calls and operations that fail: NcclFaults.cpp
 //   WEFT_EMULATION_NCCL_VERSION  the version that it says it is
-//   NCCL_MAX_CTAS                channels of a communicator whose configuration
-//                                has no maxCTAs; 2 if it is not set
+//   NCCL_MAX_CTAS                channels of a communicator, in place of its
+//                                configuration's maxCTAs
+//   NCCL_ALGO, NCCL_PROTO        how reductions add: NcclSums.cpp
 // WEFT_EMULATION_UUID of the driver tells the devices of ranks apart.
 //
 //===----------------------------------------------------------------------===//

@@ -44,8 +44,8 @@ static Failure checkConfig(const ncclConfig_t &config) {
       !isWithin(config.splitShare, 0, 1) || !isWithin(config.CTAPolicy, 0, 2))
     return {ncclInvalidArgument, "a configuration out of range"};
   if (config.netName || !isUndefined(config.trafficClass) ||
-      !isUndefined(config.collnetEnable) || !isUndefined(config.shrinkShare) ||
-      !isUndefined(config.nvlsCTAs) ||
+      !isWithin(config.collnetEnable, 0, 0) ||
+      !isUndefined(config.shrinkShare) || !isUndefined(config.nvlsCTAs) ||
       !isUndefined(config.nChannelsPerNetPeer) ||
       !isUndefined(config.nvlinkCentricSched))
     return {ncclInvalidArgument,
@@ -57,6 +57,10 @@ static Failure checkConfig(const ncclConfig_t &config) {
 static Settled settle(const ncclConfig_t *config, Settled inherited) {
   if (config && !isUndefined(config->maxCTAs))
     inherited.channels = config->maxCTAs;
+  inherited.channels = std::clamp(
+      static_cast<int>(numberSetting(
+          "NCCL_MAX_CTAS", static_cast<uint64_t>(inherited.channels))),
+      1, 64);
   if (config && !isUndefined(config->blocking))
     inherited.isBlocking = config->blocking == 1;
   return inherited;
@@ -96,10 +100,7 @@ static CommunicatorRef makeCommunicator(int size, int rank,
   auto made = std::make_shared<Communicator>();
   made->rank = rank;
   made->size = size;
-  Settled byDefault;
-  byDefault.channels =
-      std::clamp(static_cast<int>(numberSetting("NCCL_MAX_CTAS", 2)), 1, 64);
-  made->settled = settle(config, byDefault);
+  made->settled = settle(config, Settled());
   return made;
 }
 

@@ -5,6 +5,10 @@
 // chunk begin moves on from chunk to chunk. The sum is rounded to the type of
 // the elements at every rank.
 //
+// NCCL_ALGO and NCCL_PROTO choose as NCCL's do: `ring` or `reducescatter:ring`
+// is this ring; without them small operations are added in halves, as a tree
+// is. Protocols other than `simple` have chunks of half the size.
+//
 //===----------------------------------------------------------------------===//
 
 #include "NcclObjects.h"
@@ -12,7 +16,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <sstream>
+#include <string>
 #include <type_traits>
 
 namespace weft::emulation {
@@ -89,7 +96,34 @@ template <typename T> T apply(ncclRedOp_t op, T a, T b) {
 struct Rings {
   size_t size, channels, chunk; // elements of a chunk
   ncclRedOp_t op;
+  bool isTree;
 };
+
+/// The list of NCCL_ALGO or NCCL_PROTO for an operation: its own, or the list
+/// for all; "" for none.
+std::string choiceOf(const char *variable, const std::string &prefix) {
+  const char *text = std::getenv(variable);
+  std::string ofAll, own;
+  std::stringstream lists(text ? text : "");
+  for (std::string list; std::getline(lists, list, ';');) {
+    const size_t colon = list.find(':');
+    if (colon == std::string::npos)
+      ofAll = list;
+    else if (list.substr(0, colon) == prefix)
+      own = list.substr(colon + 1);
+  }
+  return own.empty() ? ofAll : own;
+}
+
+/// Below it an operation is added as a tree, unless NCCL_ALGO says otherwise.
+constexpr size_t kSmallBytes = 64 << 10;
+
+bool isTree(const std::string &prefix, size_t bytes) {
+  const std::string algorithm = choiceOf("NCCL_ALGO", prefix);
+  if (algorithm.empty())
+    return bytes < kSmallBytes;
+  return algorithm != "ring" && algorithm != "Ring";
+}
 
 constexpr size_t kSmallestChunk = 256, kLargestChunk = 64 << 10;
 
@@ -101,8 +135,16 @@ size_t chunkBytes(size_t bytes, size_t channels) {
   return std::clamp(rounded, kSmallestChunk, kLargestChunk);
 }
 
-/// The ranks in the order in which the elements of a chunk are added.
+/// The ranks in the order in which the elements of a chunk are added. A tree
+/// adds the ranks of odd numbers last.
 std::vector<size_t> orderOf(const Rings &rings, size_t chunk) {
+  if (rings.isTree) {
+    std::vector<size_t> order;
+    for (size_t first : {0, 1})
+      for (size_t rank = first; rank < rings.size; rank += 2)
+        order.push_back(rank);
+    return order;
+  }
   const size_t channel = chunk % rings.channels;
   const size_t turn = chunk / rings.channels;
   const size_t step = channel % 2 == 0 ? 1 : rings.size - 1;
@@ -159,9 +201,15 @@ void reduce(const Operation &operation, int channels,
             size_t count, size_t total) {
   const size_t bytes = bytesOf(operation.type);
   const auto numChannels = static_cast<size_t>(channels);
+  const std::string prefix =
+      operation.kind == Kind::ReduceScatter ? "reducescatter" : "allreduce";
+  const std::string protocol = choiceOf("NCCL_PROTO", prefix);
+  const bool isSimple =
+      protocol.empty() || protocol == "simple" || protocol == "Simple";
+  const size_t chunk = chunkBytes(total * bytes, numChannels);
   const Rings rings = {inputs.size(), numChannels,
-                       chunkBytes(total * bytes, numChannels) / bytes,
-                       operation.op};
+                       (isSimple ? chunk : chunk / 2) / bytes, operation.op,
+                       isTree(prefix, total * bytes)};
   auto run = [&](auto element) {
     reduceAll<decltype(element)>(rings, inputs, result, first, count);
   };

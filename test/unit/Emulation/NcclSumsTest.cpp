@@ -23,7 +23,11 @@ std::vector<float> hardInputs(int rank, size_t count, size_t period) {
 
 constexpr size_t kHard = 4096, kPeriod = 64;
 
+/// Operations as small as these are added as a tree otherwise.
+void useRings() { setenv("NCCL_ALGO", "ring", 1); }
+
 std::vector<float> hardSums(Rank &r, int channels, size_t count) {
+  useRings();
   ncclComm_t comm = r.join(makeConfig(1, channels));
   float *place = r.make(hardInputs(r.rank, count, kPeriod));
   EXPECT_NCCL(
@@ -87,6 +91,48 @@ TEST(NcclSums, ChannelsOfTheEnvironment) {
   });
 }
 
+TEST(NcclSums, EnvironmentWinsOverTheConfiguration) {
+  runRanks(3, [](Rank &r) {
+    std::vector<float> one = hardSums(r, 1, kHard);
+    EXPECT_NE(hardSums(r, 2, kHard), one);
+    setenv("NCCL_MAX_CTAS", "1", 1);
+    EXPECT_EQ(hardSums(r, 2, kHard), one);
+  });
+}
+
+/// Sums of ncclReduceScatter with NCCL_ALGO and NCCL_PROTO; null: not set.
+std::vector<float> scatteredSums(Rank &r, const char *algorithm,
+                                 const char *protocol) {
+  unsetenv("NCCL_ALGO");
+  unsetenv("NCCL_PROTO");
+  if (algorithm)
+    setenv("NCCL_ALGO", algorithm, 1);
+  if (protocol)
+    setenv("NCCL_PROTO", protocol, 1);
+  ncclComm_t comm = r.join(makeConfig(1, 2));
+  constexpr size_t kSlice = kHard / 4;
+  float *full = r.make(hardInputs(r.rank, kHard, kPeriod));
+  auto *slice = r.allocate<float>(kSlice);
+  EXPECT_NCCL(ncclReduceScatter(full, slice, kSlice, ncclFloat32, ncclSum, comm,
+                                r.stream));
+  std::vector<float> sums = r.download(slice, kSlice);
+  Rank::leave(comm);
+  return sums;
+}
+
+TEST(NcclSums, DependOnAlgorithmAndProtocol) {
+  runRanks(4, [](Rank &r) {
+    const std::vector<float> ring = scatteredSums(r, "ring", nullptr);
+    EXPECT_NE(scatteredSums(r, nullptr, nullptr), ring);
+    EXPECT_NE(scatteredSums(r, "ring", "LL"), ring);
+    EXPECT_NE(scatteredSums(r, "allreduce:ring", nullptr), ring);
+    EXPECT_EQ(scatteredSums(r, "reducescatter:ring", "reducescatter:simple"),
+              ring);
+    EXPECT_EQ(scatteredSums(r, "tree;reducescatter:ring", "allreduce:LL"),
+              ring);
+  });
+}
+
 TEST(NcclSums, AreTheSameOnAllRanks) {
   runRanks(4, [](Rank &r) {
     std::vector<float> sums = hardSums(r, 2, kHard);
@@ -105,6 +151,7 @@ TEST(NcclSums, AreTheSameOnAllRanks) {
 /// order that begins with the 1.
 TEST(NcclSums, AreRoundedAtEveryHop) {
   runRanks(3, [](Rank &r) {
+    useRings();
     ncclComm_t comm = r.join();
     const uint16_t value = floatToBf16(r.rank == 0 ? 1.0f : 0.00390625f);
     auto *place = r.make(std::vector<uint16_t>(kHard, value));
