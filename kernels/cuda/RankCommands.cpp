@@ -1,7 +1,7 @@
 //===- RankCommands.cpp - Collectives of CUDA devices ---------------------===//
 //
 // The device moves bytes between ranks. Kernels add them, in the order of
-// ranks.
+// ranks; of a native reduction the library between the devices does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,20 +46,44 @@ template <typename Record> int64_t bytesOf(const Record &record) {
   return record.elements * dtypeBytes(int32_t(record.dtype));
 }
 
+void launchSum(WeftContext &context, const WeftCommand &command, int64_t dtype,
+               const RankSumArguments &a) {
+  const std::string name = dtype == WEFT_F64 ? "f64" : typeName(dtype);
+  launch(context, command, "weft_rank_sum_" + name,
+         blocksFor(a.elements, kMoveThreads), kMoveThreads, 0, a);
+}
+
 void sumSlices(WeftContext &context, const WeftCommand &command,
                const WeftReduceScatterRecord &record, const void *slices,
                void *out) {
-  RankSumArguments a = {};
-  a.slices = slices;
-  a.out = out;
-  a.elements = record.elements;
-  a.ranks = record.among.ranks;
-  a.pre = record.pre;
-  a.post = record.post;
-  const std::string name =
-      record.dtype == WEFT_F64 ? "f64" : typeName(record.dtype);
-  launch(context, command, "weft_rank_sum_" + name,
-         blocksFor(a.elements, kMoveThreads), kMoveThreads, 0, a);
+  launchSum(context, command, record.dtype,
+            {slices, out, record.elements, record.among.ranks, record.pre,
+             record.post});
+}
+
+/// out = from / divisor, rounded: the sum over one rank.
+void divide(WeftContext &context, const WeftCommand &command,
+            const WeftReduceScatterRecord &record, const void *from, void *out,
+            int64_t elements, double divisor) {
+  launchSum(context, command, record.dtype,
+            {from, out, elements, /*ranks=*/1, divisor, /*post=*/1});
+}
+
+/// The elements are divided by `pre` in the workspace, and the library adds
+/// them.
+void reduceNatively(WeftContext &context, const WeftCommand &command,
+                    const WeftReduceScatterRecord &record, const void *full,
+                    void *out, void *workspace) {
+  if (record.pre != 1) {
+    divide(context, command, record, full, workspace,
+           record.among.ranks * record.elements, record.pre);
+    full = workspace;
+  }
+  reduceOnDevices(
+      context, command,
+      {record.among, full, out, record.elements, int32_t(record.dtype)});
+  if (record.post != 1)
+    divide(context, command, record, out, out, record.elements, record.post);
 }
 
 /// Numbers [begin, end) of an all_reduce; `numbers` are their buffers.
@@ -112,12 +136,16 @@ extern "C" void weft_cuda_reduce_scatter(WeftContext *context,
                                          void *const *buffers) {
   const auto *record =
       findCollective<WeftReduceScatterRecord>(*context, *command, 0, 2);
-  if (!record || !checkMoved(*context, *command, *record))
+  if (!record || !checkMoved(*context, *command, *record) ||
+      !checkRange(*context, *command, "native", record->native, 0, 1))
     return;
   char *slices =
       workspaceOf(*context, *command, buffers, cudaReduceScatterBytes(*record));
   if (!slices)
     return;
+  if (record->native && canReduceOnDevices(*context))
+    return reduceNatively(*context, *command, *record, buffers[0], buffers[1],
+                          slices);
   const int64_t bytes = bytesOf(*record);
   exchangeOnDevices(*context, *command,
                     {record->among, buffers[0], bytes, slices, bytes});

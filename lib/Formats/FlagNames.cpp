@@ -52,6 +52,7 @@ const std::vector<FlagName> &flagNames() {
       {"prefetch-backward", CompileFlag},
       {"prefetch-max", CompileFlag},
       {"comm-streams", CompileFlag},
+      {"reduction", CompileFlag},
       {"reshard", CompileFlag},
       {"reduce-dtype", CompileFlag},
       {"gather-dtype", CompileFlag},

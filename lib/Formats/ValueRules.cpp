@@ -35,6 +35,7 @@ static std::vector<FlagSpec> valueRules() {
       choice("reduce-dtype", CompileFlag, "auto|f32|f16|bf16"),
       choice("gather-dtype", CompileFlag, "auto|f32|f16|bf16"),
       choice("comm-streams", CompileFlag, "auto|1|2"),
+      choice("reduction", CompileFlag, "auto|ordered|native"),
       choice("device", CompileFlag, "a100|a100-80g|h100|h100-nvl|h200|b200"),
       choice("attention", CompileFlag, "auto|own|cudnn"),
       choice("explain", CompileFlag, "precision|schedule|fusion|sharding"),

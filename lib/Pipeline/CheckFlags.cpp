@@ -149,6 +149,7 @@ static Status checkNoMesh(const FlagValues &flags) {
                                {"shard-min", "0"},
                                {"prefetch", "1"},
                                {"comm-streams", "auto"},
+                               {"reduction", "auto"},
                                {"prefetch-backward", ""},
                                {"prefetch-max", ""},
                                {"shard-rules", ""}})
@@ -232,18 +233,31 @@ static constexpr bool kHasCudnn = true;
 static constexpr bool kHasCudnn = false;
 #endif
 
+static Status checkForCuda(const FlagValues &flags, const std::string &flag) {
+  const std::string &target = flags.getText("target");
+  if (llvm::StringRef(target).split(':').first == "cuda")
+    return Status::success();
+  return usageError("--" + flag + "=" + flags.getText(flag) +
+                    " expects --target=cuda:sm_80, cuda:sm_90 or "
+                    "cuda:sm_100, but got " +
+                    target);
+}
+
+/// Ranks of the CPU have no library that adds.
+static Status checkReduction(const FlagValues &flags) {
+  return flags.getText("reduction") == "native"
+             ? checkForCuda(flags, "reduction")
+             : Status::success();
+}
+
 /// The CPU has one implementation; a build without cuDNN's headers has no
 /// routines that open it.
 static Status checkAttention(const FlagValues &flags) {
   const std::string &attention = flags.getText("attention");
   if (attention == "auto")
     return Status::success();
-  const std::string &target = flags.getText("target");
-  if (llvm::StringRef(target).split(':').first != "cuda")
-    return usageError("--attention=" + attention +
-                      " expects --target=cuda:sm_80, cuda:sm_90 or "
-                      "cuda:sm_100, but got " +
-                      target);
+  if (Status status = checkForCuda(flags, "attention"); !status)
+    return status;
   if (attention == "cudnn" && !kHasCudnn)
     return usageError("--attention=cudnn expects a weft that was built with "
                       "the headers of cuDNN, but this one was not")
@@ -275,6 +289,8 @@ Status weft::checkSupported(const FlagValues &flags) {
   if (Status status = checkNesterov(flags); !status)
     return status;
   if (Status status = checkBucket(flags); !status)
+    return status;
+  if (Status status = checkReduction(flags); !status)
     return status;
   if (Status status = checkAttention(flags); !status)
     return status;

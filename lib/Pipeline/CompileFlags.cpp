@@ -130,6 +130,11 @@ static const FlagSpec kDistributionFlags[] = {
      "1: gathers and reductions wait for each other in one stream; auto: 1 for "
      "CUDA devices, 2 for the CPU",
      "auto|1|2"},
+    {"reduction", FlagKind::Enum, CompileFlag, "auto", "",
+     "who adds gradients of CUDA ranks: ordered, weft in the order of ranks; "
+     "native, NCCL; auto: native between nodes of --cluster (without it: "
+     "between replicas)",
+     "auto|ordered|native"},
     {"reshard", FlagKind::String, CompileFlag, "on", "on|off|MODULES",
      "free gathered parameters after the forward pass: all, none, or those of "
      "some modules (h.0,h.1)"},

@@ -76,6 +76,7 @@ public:
   /// One NCCL communicator runs one collective at a time, and two would share
   /// the same links.
   bool sharesCommStream() const override { return true; }
+  bool hasNativeReductions() const override { return true; }
   /// An update of many small parameters is one launch.
   StringRef getBucketRule() const override { return "scope"; }
   bool joinsAcrossRoundings() const override { return true; }

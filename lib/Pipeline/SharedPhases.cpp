@@ -192,9 +192,15 @@ static void fuse(const FlagValues &flags, const Target &,
   passes.addPass(createFusePass(options));
 }
 
-static void lowerToPlan(const FlagValues &, const Target &,
+static void lowerToPlan(const FlagValues &flags, const Target &target,
                         OpPassManager &passes) {
   passes.addPass(createLowerToPlanPass());
+  if (!flags.isSet("mesh") || !target.hasNativeReductions())
+    return;
+  ChooseReductionsPassOptions options;
+  options.reduction = flags.getText("reduction");
+  options.cluster = flags.getText("cluster");
+  passes.addPass(createChooseReductionsPass(options));
 }
 
 static void estimate(const FlagValues &flags, const Target &target,

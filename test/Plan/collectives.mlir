@@ -14,6 +14,8 @@ plan.program "apply" @apply {
   %any = plan.alloc temporary : memref<i1>
   // CHECK: plan.reduce_scatter %{{.*}} to %{{.*}} by 1.000000e+00, 2.000000e+00 among 2 along "shard" : memref<16xf16> to memref<8xf16>
   plan.reduce_scatter %g to %s by 1.0, 2.0 among 2 along "shard" : memref<16xf16> to memref<8xf16>
+  // CHECK: plan.reduce_scatter %{{.*}} to %{{.*}} by 1.000000e+00, 2.000000e+00 native among 2 {scope = "h.0"} : memref<16xf16> to memref<8xf16>
+  plan.reduce_scatter %g to %s by 1.0, 2.0 native among 2 {scope = "h.0"} : memref<16xf16> to memref<8xf16>
   // CHECK: plan.all_gather %{{.*}} to %{{.*}} among 2 {scope = "h.0"} : memref<8xf16> to memref<16xf16>
   plan.all_gather %s to %f among 2 {scope = "h.0"} : memref<8xf16> to memref<16xf16>
   // CHECK: plan.own_slice %{{.*}} to %{{.*}} among 2 along "shard" : memref<16xf16> to memref<8xf16>

@@ -143,6 +143,8 @@ public:
   /// Whether gathers and reductions share a stream unless --comm-streams says
   /// otherwise.
   virtual bool sharesCommStream() const { return false; }
+  /// Whether a library between its devices can add.
+  virtual bool hasNativeReductions() const { return false; }
   /// What --bucket is where it is not given.
   virtual llvm::StringRef getBucketRule() const = 0;
   /// Whether select-kernels asks what products may join across a rounding, so

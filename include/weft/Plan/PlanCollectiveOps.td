@@ -48,7 +48,8 @@ def Plan_AllGatherOp : Plan_Collective<"all_gather",
 }
 
 def Plan_ReduceScatterOp : Plan_WorkingCollective<"reduce_scatter",
-    (ins Plan_Moved:$full, Plan_Moved:$slice), (ins F64Attr:$pre, F64Attr:$post)> {
+    (ins Plan_Moved:$full, Plan_Moved:$slice),
+    (ins F64Attr:$pre, F64Attr:$post, UnitAttr:$native)> {
   let summary = "The mean over all ranks, of which each gets a slice";
   let description = [{
     Rank r writes elements r n to (r + 1) n of the mean to `slice`, which has n:
@@ -57,11 +58,16 @@ def Plan_ReduceScatterOp : Plan_WorkingCollective<"reduce_scatter",
     rounded once. On a CUDA device the slices of all ranks are staged in the
     workspace.
 
+    With `native` the library between the devices adds instead (ncclReduceScatter): in
+    the order of its ring, rounded to the type of the elements after each rank. The
+    workspace then holds the elements divided by `pre`. Without such a library, that is
+    for ranks on one device and in the interpreter, `native` changes nothing.
+
     Example: `plan.reduce_scatter %f to %s by 2.0, 2.0 among 4 : memref<16xf32> to memref<4xf32>`.
 
     Created by: `weft-lower-to-plan`.
   }];
-  let assemblyFormat = "$full `to` $slice `by` $pre `,` $post " # among # "`:` type($full) `to` type($slice)";
+  let assemblyFormat = "$full `to` $slice `by` $pre `,` $post (`native` $native^)? " # among # "`:` type($full) `to` type($slice)";
 }
 
 def Plan_OwnSliceOp : Plan_Collective<"own_slice",

@@ -46,6 +46,35 @@ def EstimatePass : Pass<"weft-estimate", "::mlir::ModuleOp"> {
   ];
 }
 
+def ChooseReductionsPass : Pass<"weft-choose-reductions", "::mlir::ModuleOp"> {
+  let summary = "Choose which reductions the library between devices adds";
+  let description = [{
+    An ordered reduction moves each rank's pieces to their owner, which adds them in
+    the order of ranks: all layouts have equal bits, but every piece crosses the links
+    between nodes. A `native` one sums along a ring, which enters each node once.
+
+    With `reduction=auto` a reduction among ranks on several nodes of the `cluster` is
+    native. Without a cluster, one along the first of two axes (replicas) is.
+
+    Before:
+    ```mlir
+    plan.reduce_scatter %f to %s by 2.0, 1.0 among 2 along "replica" : memref<8xf32> to memref<4xf32>
+    ```
+    After:
+    ```mlir
+    plan.reduce_scatter %f to %s by 2.0, 1.0 native among 2 along "replica" : memref<8xf32> to memref<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::weft::plan::PlanDialect"];
+  let options = [
+    Option<"reduction", "reduction", "std::string", "\"auto\"", "auto, ordered or native">,
+    Option<"cluster", "cluster", "std::string", "\"\"", "TOML file with the nodes of a cluster">,
+  ];
+  let statistics = [
+    Statistic<"numNative", "native", "Reductions that the library adds">,
+  ];
+}
+
 def SplitAsyncPass : Pass<"weft-split-async", "::mlir::ModuleOp"> {
   let summary = "Start and wait of collectives";
   let description = [{

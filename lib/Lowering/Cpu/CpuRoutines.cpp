@@ -4,6 +4,7 @@
 #include "weft/Dist/Dist.h"
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Lowering/Table/Routines.h"
+#include "weft/Plan/Collectives.h"
 #include "weft/Plan/Transfers.h"
 #include "weft/Runtime/Execute/Transfers.h"
 #include "weft/Runtime/Execute/Workspaces.h"
@@ -37,6 +38,10 @@ public:
                                   "host, but got the CPU");
     if (plan::isTransfer(command))
       return checkEvent(command);
+    auto reduction = dyn_cast<plan::ReduceScatterOp>(command.getOperation());
+    if (reduction && reduction.getNative())
+      return command->emitOpError("expects an ordered reduction on the CPU, "
+                                  "but got a native one");
     auto product = dyn_cast<plan::GemmOp>(command.getOperation());
     StringRef wrong = product ? findWrong(product) : "";
     if (wrong.empty())

@@ -30,7 +30,8 @@ static Operation *makeCommand(dist::ReduceScatterOp op, OpBuilder &builder,
   auto [ranks, group] = getGroup(op);
   return plan::ReduceScatterOp::create(
       builder, op.getLoc(), operands[0], results[0], /*workspace=*/Value(),
-      op.getPre(), op.getPost(), ranks, group, {}, {}, {}, {});
+      op.getPre(), op.getPost(), /*native=*/false, ranks, group, {}, {}, {},
+      {});
 }
 
 static Operation *makeCommand(dist::OwnSliceOp op, OpBuilder &builder,

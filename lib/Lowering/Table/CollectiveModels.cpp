@@ -49,10 +49,10 @@ static LogicalResult append(RecordWords &words, plan::AllGatherOp op,
 
 static LogicalResult append(RecordWords &words, plan::ReduceScatterOp op,
                             WeftRankGroup among) {
-  append(words, WeftReduceScatterRecord{among, getDType(op.getSlice()),
-                                        getCount(op.getSlice()),
-                                        op.getPre().convertToDouble(),
-                                        op.getPost().convertToDouble()});
+  append(words, WeftReduceScatterRecord{
+                    among, getDType(op.getSlice()), getCount(op.getSlice()),
+                    op.getPre().convertToDouble(),
+                    op.getPost().convertToDouble(), op.getNative() ? 1 : 0});
   return success();
 }
 

@@ -89,7 +89,8 @@ Status CudaDevice::exchange(const WeftCommand &command,
   if (rehearses)
     return Status::success();
   if (watch)
-    return watch->exchange(command, wanted, int(currentStream), stream());
+    return watch->exchange(command, int(currentStream), stream(),
+                           [&] { return ranks->exchange(wanted, stream()); });
   const std::string title = placeOf(command);
   auto own = exchangeEventsOf(wanted.among.group);
   if (!own)
@@ -120,4 +121,16 @@ Status CudaDevice::exchange(const WeftCommand &command,
   if (!left)
     return left.takeError();
   return waitForAll(allDone);
+}
+
+Status CudaDevice::reduce(const WeftCommand &command,
+                          const DeviceReduction &wanted) {
+  if (auto place = placeIn(wanted.among); !place)
+    return place.takeError();
+  if (rehearses)
+    return Status::success();
+  if (!watch)
+    return Error(ExitCode::Internal, "expects a library between the devices");
+  return watch->exchange(command, int(currentStream), stream(),
+                         [&] { return ranks->reduce(wanted, stream()); });
 }

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <set>
+#include <unistd.h>
 
 using namespace weft;
 
@@ -61,13 +64,74 @@ Status CudaDevice::checkDevices() {
   return Status::success();
 }
 
+/// The reductions of all programs.
+std::vector<const WeftReduceScatterRecord *> CudaDevice::reductions() const {
+  std::vector<const WeftReduceScatterRecord *> found;
+  for (int32_t p = 0; p < executable.numPrograms; ++p) {
+    const WeftProgram &program = executable.programs[p];
+    for (int32_t i = 0; i < program.numCommands; ++i)
+      if (const auto *record = findReduction(program.commands[i]))
+        found.push_back(record);
+  }
+  return found;
+}
+
+/// The machine of this process: one start of its kernel.
+static std::string machineName() {
+  std::string name;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> name;
+  if (!name.empty())
+    return name;
+  char host[65] = {};
+  (void)::gethostname(host, sizeof host - 1);
+  return host;
+}
+
+/// An ordered reduction sends every piece to its owner: between machines a ring
+/// sends less.
+Status CudaDevice::warnOfMachines() {
+  std::set<int64_t> groups;
+  for (const WeftReduceScatterRecord *each : reductions())
+    if (!each->native)
+      groups.insert(each->among.group);
+  auto place = meetings->placeIn(0);
+  if (!place)
+    return place.takeError();
+  struct Machine {
+    int32_t rank;
+    char name[76];
+  } own = {place->rank, {}};
+  machineName().copy(own.name, sizeof own.name - 1);
+  for (int64_t group : groups) {
+    auto all = meetings->gather(group, own, "the machines of the ranks");
+    if (!all)
+      return all.takeError();
+    auto isElsewhere = [&](const Machine &each) {
+      return std::strncmp(each.name, own.name, sizeof own.name) != 0;
+    };
+    const auto other = std::find_if(all->begin(), all->end(), isElsewhere);
+    if (other == all->end() || place->rank != 0)
+      continue;
+    warn("ranks 0 and " + std::to_string(other->rank) +
+             " are on different machines, but their reductions are ordered",
+         "weft compile --reduction=native lets NCCL add between machines");
+    return Status::success();
+  }
+  return Status::success();
+}
+
 Status CudaDevice::connectRanks() {
-  ConnectedDevices connected =
-      connectDevices(cuda, *meetings, {lastGroup(), options.timeout});
+  const auto all = reductions();
+  const bool reducesNatively =
+      std::any_of(all.begin(), all.end(),
+                  [](const auto *each) { return each->native == 1; });
+  ConnectedDevices connected = connectDevices(
+      cuda, *meetings, {lastGroup(), reducesNatively, options.timeout});
   if (connected.failure)
     return failTogether(*meetings, std::move(connected.failure->error),
                         connected.failure->cause, kTogetherSeconds);
   ranks = std::move(connected.ranks);
+  known.insert(known.end(), connected.facts.begin(), connected.facts.end());
   return Status::success();
 }
 
@@ -76,6 +140,8 @@ Status CudaDevice::join(std::shared_ptr<RankMeetings> joined) {
   if (!options.ranksAreProcesses)
     return Status::success();
   if (Status s = checkDevices(); !s)
+    return s;
+  if (Status s = warnOfMachines(); !s)
     return s;
   if (Status s = connectRanks(); !s)
     return s;

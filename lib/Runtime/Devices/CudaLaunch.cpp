@@ -75,6 +75,16 @@ void weft::exchangeOnDevices(WeftContext &context, const WeftCommand &command,
         [&](CudaDevice &device) { return device.exchange(command, exchange); });
 }
 
+bool weft::canReduceOnDevices(WeftContext &context) {
+  return deviceOf(context).canReduce();
+}
+
+void weft::reduceOnDevices(WeftContext &context, const WeftCommand &command,
+                           const DeviceReduction &reduction) {
+  doFor(context, command,
+        [&](CudaDevice &device) { return device.reduce(command, reduction); });
+}
+
 int weft::rankOnDevice(WeftContext &context, const WeftCommand &command,
                        const WeftRankGroup &among) {
   int rank = -1;

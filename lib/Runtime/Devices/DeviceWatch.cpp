@@ -72,15 +72,15 @@ Status DeviceWatch::mark(CUstream stream, int number, uint32_t value) const {
   return cuda->cuStreamWriteValue32_v2(stream, place, value, 0u);
 }
 
-Status DeviceWatch::exchange(const WeftCommand &command,
-                             const DeviceExchange &wanted, int number,
-                             CUstream stream) {
+Status DeviceWatch::exchange(const WeftCommand &command, int number,
+                             CUstream stream,
+                             const std::function<Status()> &give) {
   const auto found = numbers.find(&command);
   if (found == numbers.end())
     return Error(ExitCode::Internal, "expects a command of the program");
   if (Status s = mark(stream, number, markOf(found->second, false)); !s)
     return s;
-  if (Status s = ranks.exchange(wanted, stream); !s) {
+  if (Status s = give(); !s) {
     // Not while a stream is captured: the exchanges end in explain().
     const auto failed = ranks.findFailure();
     note({&command, s.error().message(),

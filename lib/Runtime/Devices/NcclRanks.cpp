@@ -1,10 +1,14 @@
 //===- NcclRanks.cpp - Bytes between devices through NCCL -----------------===//
 //
 // All ranks have one communicator, and those along each axis of a mesh another,
-// which is split off it. Sums are not NCCL's: pieces are exchanged, and kernels
-// add them in the order of ranks, so that bits equal ranks on one device.
+// which is split off it. The sums of ordered reductions are not NCCL's: pieces
+// are exchanged, and kernels add them in the order of ranks, so that bits equal
+// ranks on one device. Those of native ones depend on the ring alone
+// (configOf, NcclVariables.cpp).
 //
 //===----------------------------------------------------------------------===//
+
+#include "NcclVariables.h"
 
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/Devices/DeviceRanks.h"
@@ -15,6 +19,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <thread>
 
 using namespace weft;
@@ -33,6 +38,7 @@ public:
   FailureCause lastCause() const { return cause; }
 
   Status exchange(const DeviceExchange &wanted, CUstream stream) override;
+  Status reduce(const DeviceReduction &wanted, CUstream stream) override;
   void forgetOrder() override { lastStream.reset(); }
   std::optional<Failure> findFailure() override;
   void abort() override;
@@ -46,7 +52,10 @@ private:
   Status settle(const char *call, ncclResult_t result, ncclComm_t comm) const;
   Expected<ncclUniqueId> shareId(int rank);
   Status addGroup(int64_t group, int worldRank);
-  Status give(const DeviceExchange &wanted, CUstream stream);
+  ncclComm_t commOf(const WeftRankGroup &among) const;
+  Status move(const DeviceExchange &wanted, CUstream stream);
+  Status sum(const DeviceReduction &wanted, CUstream stream);
+  Status inOrder(CUstream stream, const std::function<Status()> &give);
   Status orderAfterLast(CUstream stream);
 
   CudaCalls cuda;
@@ -63,10 +72,15 @@ private:
 
 } // namespace
 
+/// Channels of a communicator. The order in which NCCL adds depends on them.
+static constexpr int kChannels = 16;
+
 /// Nonblocking communicators: a call that needs other ranks returns early.
 static ncclConfig_t configOf() {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
+  config.collnetEnable = 0; // switches add in an order of their own
+  config.minCTAs = config.maxCTAs = kChannels;
   return config;
 }
 
@@ -230,36 +244,80 @@ Status NcclRanks::orderAfterLast(CUstream stream) {
   return cuda.cuStreamWaitEvent(stream, lastDone.get(), 0u);
 }
 
-Status NcclRanks::exchange(const DeviceExchange &wanted, CUstream stream) {
+Status NcclRanks::inOrder(CUstream stream,
+                          const std::function<Status()> &give) {
   if (isAborted)
     return Error(ExitCode::Communication, "the ranks have parted");
-  Status given = give(wanted, stream);
+  Status given = orderAfterLast(stream);
+  lastStream = stream;
+  if (given)
+    given = give();
   hasFailed |= !given;
   return given;
 }
 
-Status NcclRanks::give(const DeviceExchange &wanted, CUstream stream) {
-  if (Status s = orderAfterLast(stream); !s)
-    return s;
-  lastStream = stream;
-  const size_t number = groups.size() == 1 ? 0 : size_t(wanted.among.group);
-  const Group &group = groups[number];
+Status NcclRanks::exchange(const DeviceExchange &wanted, CUstream stream) {
+  return inOrder(stream, [&] { return move(wanted, stream); });
+}
+
+Status NcclRanks::reduce(const DeviceReduction &wanted, CUstream stream) {
+  return inOrder(stream, [&] { return sum(wanted, stream); });
+}
+
+/// Of a mesh of one axis both groups are all ranks.
+ncclComm_t NcclRanks::commOf(const WeftRankGroup &among) const {
+  return groups[groups.size() == 1 ? 0 : size_t(among.group)].comm;
+}
+
+Status NcclRanks::move(const DeviceExchange &wanted, CUstream stream) {
+  const ncclComm_t comm = commOf(wanted.among);
   const size_t bytes = size_t(wanted.bytes);
   if (bytes == 0)
     return Status::success();
   if (wanted.stride == 0)
     return settle("ncclAllGather",
                   nccl.ncclAllGather(wanted.send, wanted.receive, bytes,
-                                     ncclInt8, group.comm, stream),
-                  group.comm);
+                                     ncclInt8, comm, stream),
+                  comm);
   if (wanted.stride != wanted.bytes)
     return Error(ExitCode::Internal,
                  "expects pieces that follow each other, but got a stride of " +
                      std::to_string(wanted.stride));
   return settle("ncclAlltoAll",
                 nccl.ncclAlltoAll(wanted.send, wanted.receive, bytes, ncclInt8,
-                                  group.comm, stream),
-                group.comm);
+                                  comm, stream),
+                comm);
+}
+
+static std::optional<ncclDataType_t> typeOf(int32_t dtype) {
+  switch (dtype) {
+  case WEFT_F32:
+    return ncclFloat32;
+  case WEFT_F64:
+    return ncclFloat64;
+  case WEFT_F16:
+    return ncclFloat16;
+  case WEFT_BF16:
+    return ncclBfloat16;
+  default:
+    return std::nullopt;
+  }
+}
+
+Status NcclRanks::sum(const DeviceReduction &wanted, CUstream stream) {
+  const std::optional<ncclDataType_t> type = typeOf(wanted.dtype);
+  if (!type)
+    return Error(ExitCode::Internal,
+                 "expects a floating-point type, but got dtype " +
+                     std::to_string(wanted.dtype));
+  if (wanted.elements == 0)
+    return Status::success();
+  const ncclComm_t comm = commOf(wanted.among);
+  return settle("ncclReduceScatter",
+                nccl.ncclReduceScatter(wanted.send, wanted.receive,
+                                       size_t(wanted.elements), *type, ncclSum,
+                                       comm, stream),
+                comm);
 }
 
 //===----------------------------------------------------------------------===//
@@ -272,17 +330,34 @@ std::vector<LibraryName> weft::deviceRankLibraries() {
   return {NcclLibrary::library()};
 }
 
+static Settings factsOf(const NcclLibrary &library) {
+  Settings facts = {{"nccl", ncclVersionText(library.version)}};
+  for (auto &variable : recordedNcclVariables())
+    facts.push_back(std::move(variable));
+  return facts;
+}
+
 ConnectedDevices weft::connectDevices(const CudaCalls &cuda,
                                       RankMeetings &meetings,
                                       const DeviceRanksOptions &options) {
+  auto fail = [](Error error, FailureCause cause) -> ConnectedDevices {
+    return {nullptr, {{std::move(error), cause}}, {}};
+  };
+  if (options.reduces) {
+    auto place = meetings.placeIn(0);
+    if (!place)
+      return fail(place.takeError(), FailureCause::Own);
+    fixNcclVariables(/*speaks=*/place->rank == 0);
+  }
   auto library = NcclLibrary::open();
   if (!library)
-    return {nullptr, {{library.takeError(), FailureCause::Own}}};
+    return fail(library.takeError(), FailureCause::Own);
   auto ranks =
       std::make_unique<NcclRanks>(cuda, meetings, *library, options.timeout);
-  Status connected = ranks->connect(options.lastGroup);
-  if (connected)
-    return {std::move(ranks), std::nullopt};
-  ranks->abort();
-  return {nullptr, {{connected.takeError(), ranks->lastCause()}}};
+  if (Status connected = ranks->connect(options.lastGroup); !connected) {
+    ranks->abort();
+    return fail(connected.takeError(), ranks->lastCause());
+  }
+  return {std::move(ranks), std::nullopt,
+          options.reduces ? factsOf(*library) : Settings()};
 }

@@ -16,5 +16,6 @@ ConnectedDevices weft::connectDevices(const CudaCalls &, RankMeetings &,
                   "expects a weft with NCCL for ranks that are processes, but "
                   "this one was built without nccl.h")
                 .hint("--loopback runs all ranks on one device"),
-            FailureCause::Own}}};
+            FailureCause::Own}},
+          {}};
 }

@@ -308,6 +308,10 @@ static std::string deviceText(const std::string &name) {
     return "version of cuBLASLt";
   if (name == "cudnn")
     return "version of cuDNN";
+  if (name == "nccl")
+    return "version of NCCL";
+  if (name.rfind("NCCL_", 0) == 0)
+    return "variable " + name;
   return name == "tuning" ? "digest of --tuning" : inQuotes(name);
 }
 

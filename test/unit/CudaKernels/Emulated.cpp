@@ -34,6 +34,21 @@ void weft::exchangeOnDevices(WeftContext &context, const WeftCommand &,
     currentExchange(exchange);
 }
 
+static std::function<void(const DeviceReduction &)> currentReduction;
+
+void weft::setReduction(
+    std::function<void(const DeviceReduction &)> reduction) {
+  currentReduction = std::move(reduction);
+}
+
+bool weft::canReduceOnDevices(WeftContext &) { return bool(currentReduction); }
+
+void weft::reduceOnDevices(WeftContext &context, const WeftCommand &,
+                           const DeviceReduction &reduction) {
+  if (!context.failed())
+    currentReduction(reduction);
+}
+
 int weft::rankOnDevice(WeftContext &, const WeftCommand &,
                        const WeftRankGroup &) {
   return currentRank;

@@ -26,6 +26,9 @@ std::vector<std::string> takeLaunches();
 void setExchange(std::function<void(const DeviceExchange &)> exchange,
                  int rank);
 
+/// Sets the library between the devices, as a function; null: there is none.
+void setReduction(std::function<void(const DeviceReduction &)> reduction);
+
 /// Elements in memory of the emulated device, `shift` elements from where it
 /// begins, a multiple of 256 bytes: NaN, or the number -1, before they are
 /// written. What kernels do to it and around it is checked.

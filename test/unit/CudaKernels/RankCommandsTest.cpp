@@ -95,8 +95,8 @@ void checkSum(int32_t dtype, int64_t ranks, int64_t elements, double pre,
     EXPECT_EQ(exchange.receive, staged.data());
     staged.write(0, slices.data(), slices.size());
   });
-  const WeftReduceScatterRecord record = {
-      {0, ranks, 4}, dtype, elements, pre, post};
+  const WeftReduceScatterRecord record = {{0, ranks, 4}, dtype, elements,
+                                          pre,           post,  /*native=*/1};
   call("reduce_scatter", weft_cuda_reduce_scatter,
        {full.data(), slice.data(), staged.data()},
        cudaReduceScatterBytes(record), RecordBytes(record));
@@ -106,8 +106,60 @@ void checkSum(int32_t dtype, int64_t ranks, int64_t elements, double pre,
                  std::to_string(pre) + " and " + std::to_string(post));
 }
 
+/// Elements divided and rounded.
+template <typename T>
+std::vector<T> divided(const std::vector<T> &elements, int32_t dtype,
+                       double divisor) {
+  std::vector<T> out(elements.size());
+  const void *piece = elements.data();
+  sumPieces(dtype, &piece, 1, int64_t(elements.size()), out.data(), divisor, 1);
+  return out;
+}
+
+/// The library gets all slices divided by `pre`; its sum is divided by `post`.
+template <typename T>
+void checkNative(int32_t dtype, double pre, double post, std::mt19937 &rng) {
+  constexpr int64_t ranks = 3, elements = 257;
+  const std::vector<T> all = drawBits<T>(ranks * elements, rng),
+                       sums = drawBits<T>(elements, rng);
+  Guarded<T> full(all, 0), slice(elements, 1), work(ranks * elements);
+  const std::string what = "dtype " + std::to_string(dtype) + ", by " +
+                           std::to_string(pre) + " and " + std::to_string(post);
+  int numCalls = 0;
+  setReduction([&](const DeviceReduction &reduction) {
+    ++numCalls;
+    EXPECT_EQ(reduction.among.ranks, ranks);
+    EXPECT_EQ(reduction.elements, elements);
+    EXPECT_EQ(reduction.dtype, dtype);
+    EXPECT_EQ(reduction.receive, slice.data());
+    EXPECT_EQ(reduction.send, pre == 1 ? full.data() : work.data());
+    expectSame(pre == 1 ? full.take() : work.take(), divided(all, dtype, pre),
+               dtype, what + ", what is sent");
+    slice.write(0, sums.data(), sums.size());
+  });
+  const WeftReduceScatterRecord record = {{0, ranks, 4}, dtype, elements,
+                                          pre,           post,  /*native=*/1};
+  call("reduce_scatter", weft_cuda_reduce_scatter,
+       {full.data(), slice.data(), work.data()}, cudaReduceScatterBytes(record),
+       RecordBytes(record));
+  setReduction(nullptr);
+  EXPECT_EQ(numCalls, 1);
+  expectSame(slice.take(), divided(sums, dtype, post), dtype, what);
+}
+
 } // namespace
 
+TEST(RankCommands, NativeSumsAreDividedBeforeAndAfter) {
+  std::mt19937 rng(4);
+  for (auto [pre, post] : {std::pair(1.0, 1.0), {2.0, 1.5}, {1.0, 3.0}}) {
+    checkNative<float>(WEFT_F32, pre, post, rng);
+    checkNative<double>(WEFT_F64, pre, post, rng);
+    checkNative<uint16_t>(WEFT_F16, pre, post, rng);
+    checkNative<uint16_t>(WEFT_BF16, pre, post, rng);
+  }
+}
+
+// Without a library a native reduction is an ordered one.
 TEST(RankCommands, SumsHaveTheBitsOfTheCpu) {
   std::mt19937 rng(3);
   for (int64_t ranks = 1; ranks <= 6; ++ranks)
@@ -200,7 +252,7 @@ TEST(RankCommands, OwnSlicesAndRanks) {
 
 TEST(RankCommands, WrongRecordsAndWorkspaces) {
   Guarded<float> full(6), slice(2);
-  const WeftReduceScatterRecord record = {{0, 3, 0}, WEFT_F32, 2, 3, 1};
+  const WeftReduceScatterRecord record = {{0, 3, 0}, WEFT_F32, 2, 3, 1, 0};
   const std::vector<const void *> buffers = {full.data(), slice.data()};
   expectCudaError(WEFT_EXTENSION,
                   "expects a workspace of at least 24 bytes, but got 0",
@@ -208,11 +260,16 @@ TEST(RankCommands, WrongRecordsAndWorkspaces) {
   expectCudaError(WEFT_EXTENSION, "expects 2 buffers, but got 1",
                   weft_cuda_all_gather, {full.data()},
                   RecordBytes(WeftAllGatherRecord{{0, 3, 0}, WEFT_F32, 2}));
-  expectCudaError(WEFT_EXTENSION, "expects a record of 40 bytes, but got 56",
+  expectCudaError(WEFT_EXTENSION, "expects a record of 40 bytes, but got 64",
                   weft_cuda_own_slice, buffers, RecordBytes(record));
   expectCudaError(WEFT_EXTENSION, "expects ranks of at least 1, but got 0",
                   weft_cuda_all_gather, buffers,
                   RecordBytes(WeftAllGatherRecord{{0, 0, 0}, WEFT_F32, 2}));
+  WeftReduceScatterRecord odd = record;
+  odd.native = 2;
+  expectCudaError(WEFT_EXTENSION,
+                  "expects native of at least 0 and at most 1, but got 2",
+                  weft_cuda_reduce_scatter, buffers, RecordBytes(odd));
   TestContext context(1);
   callWith(context, weft_cuda_own_slice, buffers, 0,
            RecordBytes(WeftOwnSliceRecord{{0, 3, 0}, WEFT_I32, 2}),

@@ -296,12 +296,19 @@ public:
       : uuids(std::move(uuids)), last(std::move(last)) {}
   Expected<Place> placeIn(int64_t) const override { return Place{0, 3}; }
 
+  bool lastIsHere = true; // whether rank 2 is on the machine of the others
+
 private:
   Status gatherBytes(int64_t, const void *own, void *all, int64_t bytes,
-                     std::string_view) override {
+                     std::string_view title) override {
     for (int rank = 0; rank < 3; ++rank) {
       char *piece = static_cast<char *>(all) + rank * bytes;
       std::memcpy(piece, own, size_t(bytes));
+      if (title == "the machines of the ranks") {
+        piece[0] = char(rank);
+        piece[4] = rank == 2 && !lastIsHere ? '?' : piece[4];
+        continue;
+      }
       piece[0] = uuids[size_t(rank)];
       if (rank == 2)
         std::strncpy(piece + 16, last.c_str(), 64);
@@ -350,6 +357,36 @@ TEST_F(CudaDeviceTest, RanksHaveDevicesOfTheirOwnOfOneKind) {
   EXPECT_EQ(joinError({1, 2, 3}, "Other GPU"),
             "expects devices of one kind, but got Fake GPU in rank 0 and Other "
             "GPU in rank 2");
+}
+
+// The library between the devices is absent: the warning comes before.
+TEST_F(CudaDeviceTest, WarnsOfOrderedReductionsBetweenMachines) {
+  options.ranks = 3;
+  options.ranksAreProcesses = true;
+  WeftReduceScatterRecord record = {{0, 3, 0}, WEFT_F32, 1, 1, 3, 0};
+  commands[1].name = "reduce_scatter";
+  commands[1].kind = WEFT_EXTENSION;
+  commands[1].record = &record;
+  commands[1].recordBytes = sizeof record;
+  build();
+  auto warningOf = [&](bool lastIsHere) {
+    EXPECT_TRUE(open());
+    auto meetings = std::make_shared<DeviceMeetings>(std::vector<char>{1, 2, 3},
+                                                     "Fake GPU");
+    meetings->lastIsHere = lastIsHere;
+    testing::internal::CaptureStderr();
+    EXPECT_FALSE(context->device().join(std::move(meetings)));
+    context.reset();
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(warningOf(true), "");
+  EXPECT_EQ(
+      warningOf(false),
+      "weft: warning: ranks 0 and 2 are on different machines, but their "
+      "reductions are ordered\nhint: weft compile --reduction=native lets "
+      "NCCL add between machines\n");
+  record.native = 1;
+  EXPECT_EQ(warningOf(false), "");
 }
 
 TEST_F(CudaDeviceTest, RefusesStreamsThatDoNotExist) {

@@ -91,6 +91,8 @@ public:
   std::optional<float> flagAt(const void *address);
   Expected<RankMeetings::Place> placeIn(const WeftRankGroup &among) const;
   Status exchange(const WeftCommand &command, const DeviceExchange &wanted);
+  bool canReduce() const { return options.ranksAreProcesses; }
+  Status reduce(const WeftCommand &command, const DeviceReduction &wanted);
   /// Of the record of a command of the executable that writes a constant.
   const void *constantAt(const void *record) const {
     return static_cast<char *>(arenaAddress()) + constantsOffset() +
@@ -166,6 +168,8 @@ private:
 
   // CudaJoin.cpp
   int64_t lastGroup() const;
+  std::vector<const WeftReduceScatterRecord *> reductions() const;
+  Status warnOfMachines();
   Status checkDevices();
   Status connectRanks();
 

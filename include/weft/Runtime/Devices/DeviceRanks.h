@@ -8,6 +8,7 @@
 #ifndef WEFT_RUNTIME_DEVICES_DEVICERANKS_H
 #define WEFT_RUNTIME_DEVICES_DEVICERANKS_H
 
+#include "weft/Formats/RunRecord.h"
 #include "weft/Runtime/Devices/CudaDriver.h"
 #include "weft/Runtime/Execute/RankMeetings.h"
 
@@ -17,6 +18,7 @@
 namespace weft {
 
 struct DeviceExchange;
+struct DeviceReduction;
 struct LibraryName;
 
 /// One thread at a time gives it work; any other may end it.
@@ -27,6 +29,8 @@ public:
   /// Gives an exchange to a stream, also while that is captured. All ranks of a
   /// group call in one order. Exchanges of one rank run in the order of calls.
   virtual Status exchange(const DeviceExchange &wanted, CUstream stream) = 0;
+  /// The same for a sum.
+  virtual Status reduce(const DeviceReduction &wanted, CUstream stream) = 0;
   /// Earlier exchanges are complete or belong to another capture: later ones do
   /// not wait for them.
   virtual void forgetOrder() = 0;
@@ -41,17 +45,19 @@ public:
   virtual void abort() = 0;
 };
 
-/// The highest group that commands name, and how long ranks wait for each
-/// other.
 struct DeviceRanksOptions {
-  int64_t lastGroup = 0;
-  double timeout = 60;
+  int64_t lastGroup = 0; // the highest that commands name
+  bool reduces = false;  // whether the library adds
+  double timeout = 60;   // seconds that ranks wait for each other
 };
 
 /// The devices of all ranks, or why they cannot be connected.
 struct ConnectedDevices {
   std::unique_ptr<DeviceRanks> ranks;
   std::optional<DeviceRanks::Failure> failure;
+  /// Settings that decide the bits of the library's sums; none if it adds
+  /// nothing.
+  Settings facts;
 };
 
 /// Connects the devices of all ranks. Exit 9 where the library is not there, 7

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -37,9 +38,9 @@ public:
   DeviceWatch(const DeviceWatch &) = delete;
   DeviceWatch &operator=(const DeviceWatch &) = delete;
 
-  /// Gives an exchange to stream `number`, with marks around it.
-  Status exchange(const WeftCommand &command, const DeviceExchange &wanted,
-                  int number, CUstream stream);
+  /// Gives the exchange of a command to stream `number`, with marks around it.
+  Status exchange(const WeftCommand &command, int number, CUstream stream,
+                  const std::function<Status()> &give);
   /// The host has given the device something, or has got something from it.
   void noteProgress() { ++numProgress; }
 

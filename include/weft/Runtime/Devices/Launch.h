@@ -55,6 +55,21 @@ struct DeviceExchange {
 /// bytes that each rank p has for it at receive + p * bytes.
 void exchangeOnDevices(WeftContext &context, const WeftCommand &command,
                        const DeviceExchange &exchange);
+/// Elements of a floating-point type (WeftDType). Rank r gets the sum of
+/// elements r * elements to (r + 1) * elements (not included) of all ranks.
+struct DeviceReduction {
+  const WeftRankGroup &among;
+  const void *send;
+  void *receive;
+  int64_t elements;
+  int32_t dtype;
+};
+/// Whether a library between the devices of the ranks can add: each rank has a
+/// device of its own.
+bool canReduceOnDevices(WeftContext &context);
+/// The library adds, in an order of its own. Fails where it cannot.
+void reduceOnDevices(WeftContext &context, const WeftCommand &command,
+                     const DeviceReduction &reduction);
 /// The place of this rank in the group of a command; -1 after an error.
 int rankOnDevice(WeftContext &context, const WeftCommand &command,
                  const WeftRankGroup &among);

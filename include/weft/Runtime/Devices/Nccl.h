@@ -25,6 +25,7 @@
   X(ncclCommDestroy)                                                           \
   X(ncclCommAbort)                                                             \
   X(ncclAllGather)                                                             \
+  X(ncclReduceScatter)                                                         \
   X(ncclAlltoAll)
 
 namespace weft {

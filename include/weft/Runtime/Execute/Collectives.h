@@ -38,10 +38,12 @@ struct WeftAllGatherRecord {
 /// Buffers: all slices, the slice of `elements` that this rank gets of their
 /// mean. Each element is divided by `pre` and rounded; those of ranks 0, 1, ...
 /// are added up in f32 (f64 for f64); the sum is divided by `post` and rounded.
+/// `native` 1: a library between the devices adds, if there is one.
 struct WeftReduceScatterRecord {
   struct WeftRankGroup among;
   int64_t dtype, elements;
   double pre, post;
+  int64_t native;
 };
 
 /// Buffers: all slices of this rank's own, the slice of `elements` that it
@@ -85,6 +87,18 @@ inline bool isCollective(const WeftCommand &command) {
     if (name == command.name)
       return true;
   return false;
+}
+
+/// The record of a reduction; null for another command.
+inline const WeftReduceScatterRecord *
+findReduction(const WeftCommand &command) {
+  const bool isReduction =
+      isCollective(command) &&
+      command.name == std::string_view("reduce_scatter") && command.record &&
+      command.recordBytes == int64_t(sizeof(WeftReduceScatterRecord));
+  return isReduction
+             ? static_cast<const WeftReduceScatterRecord *>(command.record)
+             : nullptr;
 }
 
 /// The ranks of a collective, with which each record begins; null for another

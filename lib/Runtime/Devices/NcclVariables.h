@@ -1,0 +1,20 @@
+//===- NcclVariables.h - The environment of NCCL's sums ---------*- C++ -*-===//
+
+#ifndef WEFT_LIB_RUNTIME_DEVICES_NCCLVARIABLES_H
+#define WEFT_LIB_RUNTIME_DEVICES_NCCLVARIABLES_H
+
+#include "weft/Formats/RunRecord.h"
+
+namespace weft {
+
+/// Fixes the variables that decide in which order NCCL adds. Warns of those
+/// that had another value if `speaks`. Call it before the first call of NCCL.
+void fixNcclVariables(bool speaks);
+
+/// The other variables of NCCL in the environment, sorted, without those of its
+/// messages: the rings of a machine may depend on them.
+Settings recordedNcclVariables();
+
+} // namespace weft
+
+#endif // WEFT_LIB_RUNTIME_DEVICES_NCCLVARIABLES_H

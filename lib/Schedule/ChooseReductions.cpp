@@ -1,0 +1,54 @@
+//===- ChooseReductions.cpp - Ordered and native reductions ---------------===//
+
+#include "weft/Schedule/Passes.h"
+
+#include "weft/Plan/Collectives.h"
+#include "weft/Schedule/ClusterFile.h"
+
+namespace weft {
+#define GEN_PASS_DEF_CHOOSEREDUCTIONSPASS
+#include "weft/Schedule/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+struct ChooseReductionsPass
+    : weft::impl::ChooseReductionsPassBase<ChooseReductionsPass> {
+  using ChooseReductionsPassBase::ChooseReductionsPassBase;
+
+  void runOnOperation() override {
+    if (reduction != "auto" && reduction != "ordered" &&
+        reduction != "native") {
+      emitError(getOperation().getLoc())
+          << "expects a reduction of auto, ordered or native, but got "
+          << reduction;
+      return signalPassFailure();
+    }
+    std::optional<Cluster> nodes;
+    if (!cluster.empty()) {
+      FailureOr<ClusterFile> file = readClusterFile(&getContext(), cluster);
+      if (failed(file))
+        return signalPassFailure();
+      nodes = file->cluster;
+    }
+    getOperation()->walk([&](plan::ReduceScatterOp each) {
+      const bool isNative = chooseNative(each, nodes);
+      each.setNative(isNative);
+      numNative += isNative;
+    });
+  }
+
+private:
+  /// Of a mesh of two axes the replicas of a slice are not neighbours.
+  bool chooseNative(plan::ReduceScatterOp each,
+                    const std::optional<Cluster> &nodes) const {
+    if (reduction != "auto")
+      return reduction == "native";
+    const RankGroup group =
+        getRankGroup(plan::CommandOpInterface(each.getOperation()));
+    return nodes ? nodes->countNodes(group) > 1 : group.stride > 1;
+  }
+};
+} // namespace
