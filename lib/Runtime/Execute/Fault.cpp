@@ -52,9 +52,9 @@ static const FaultName kNames[] = {
     {"crash@save", Fault::Kind::CrashInSave},
     {"crash@step", Fault::Kind::CrashAfterStep},
     {"num:inf@step", Fault::Kind::BadGradient,
-     std::numeric_limits<float>::infinity(), " param="},
+     std::numeric_limits<float>::infinity(), " rank= param="},
     {"num:nan@step", Fault::Kind::BadGradient,
-     std::numeric_limits<float>::quiet_NaN(), " param="},
+     std::numeric_limits<float>::quiet_NaN(), " rank= param="},
     {"slow@step", Fault::Kind::SlowStep, 0.0f, " rank= seconds="},
     {"slow@save", Fault::Kind::SlowSave, 0.0f, " rank= seconds="},
     {"slow@load", Fault::Kind::SlowLoad, 0.0f, " rank= seconds="},
@@ -161,6 +161,8 @@ static Expected<Fault> parseOne(const std::string &text) {
       continue;
     fault.kind = name.kind;
     fault.value = name.value;
+    if (fault.kind == Fault::Kind::BadGradient)
+      fault.rank = Fault::kAllRanks;
     if (parseRest(text.substr(std::min(equals, text.size())), name.options,
                   fault))
       return fault;

@@ -68,11 +68,14 @@ Status weft::spoilGradients(WeftContext &context) {
   return Status::success();
 }
 
-/// The gradient that a fault breaks: of the first parameter whose name matches.
+/// The gradient that a fault breaks: of the first parameter whose name matches
+/// and, if the fault names a rank, of which that rank holds elements.
 static std::optional<NamedTensor> victimOf(const Fault &fault,
                                            const WeftExecutable &executable) {
   for (NamedTensor &gradient : gradientsOf(executable))
-    if (fault.matches(gradient.param))
+    if (fault.matches(gradient.param) &&
+        (fault.rank == Fault::kAllRanks ||
+         heldBy(gradient, fault.rank).elements() > 0))
       return std::move(gradient);
   return std::nullopt;
 }
@@ -99,7 +102,10 @@ Status weft::checkFaults(const WeftExecutable &executable, int64_t ranks,
                         std::to_string(ranks) + ", but got " +
                         std::to_string(fault.rank));
     if (fault.kind == Fault::Kind::BadGradient && !victimOf(fault, executable))
-      return missing("is trained and matches", fault);
+      return missing(fault.rank == Fault::kAllRanks
+                         ? "is trained and matches"
+                         : "is trained, that its rank holds and that matches",
+                     fault);
     if (fault.kind == Fault::Kind::FlippedBit &&
         !flippedBy(fault, executable, fault.rank))
       return missing("its rank holds and that matches", fault);
@@ -129,17 +135,20 @@ Status weft::flipWeights(WeftContext &context, const Faults &faults,
 Status weft::breakGradients(WeftContext &context, const Faults &faults,
                             int64_t step, NanHunt *hunt) {
   for (const Fault &fault : faults.all()) {
-    if (fault.kind != Fault::Kind::BadGradient || !fault.happensAt(step))
+    if (fault.kind != Fault::Kind::BadGradient || !fault.happensAt(step) ||
+        (fault.rank != Fault::kAllRanks && fault.rank != context.rank()))
       continue;
     const std::optional<NamedTensor> victim =
         victimOf(fault, *context.executable());
     if (Status s = breakGradient(context, *victim, fault.value); !s)
       return s;
     if (hunt)
-      hunt->blame(*victim, "the gradient of " + inQuotes(victim->param) +
-                               " came in with " +
-                               (std::isnan(fault.value) ? "nan" : "inf") +
-                               " in element 0, which WEFT_FAULT put there");
+      hunt->blame(
+          *victim,
+          "the gradient of " + inQuotes(victim->param) + " came in with " +
+              (std::isnan(fault.value) ? "nan" : "inf") + " in element " +
+              std::to_string(heldBy(*victim, context.rank()).begin) +
+              ", which WEFT_FAULT put there");
   }
   return Status::success();
 }

@@ -126,6 +126,8 @@ TEST(Fault, parsesAllKinds) {
   EXPECT_EQ(bad->pattern, "a.*b");
   EXPECT_TRUE(bad->matches("xaxxb"));
   EXPECT_FALSE(bad->matches("ba"));
+  EXPECT_EQ(bad->rank, Fault::kAllRanks);
+  EXPECT_EQ(Faults::parse("num:inf@step=2,rank=1,param=w")->all()[0].rank, 1);
   auto slow = Faults::parse("slow@step=1,3,rank=2,seconds=5;slow@step=9");
   ASSERT_TRUE(slow.ok());
   EXPECT_EQ(slow->all()[0].rank, 2);
@@ -145,6 +147,8 @@ TEST(Fault, parsesAllKinds) {
                            "num:inf@step=1,param=(",
                            "num:inf@step=1,param=(a)\\1",
                            "num:inf@step=1,param=a{9}",
+                           "num:inf@step=1,rank=-1",
+                           "num:inf@step=1,rank=w",
                            "slow@step=1,rank=",
                            "slow@step=1,rank=-1",
                            "slow@step=rank=1",

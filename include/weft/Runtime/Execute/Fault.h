@@ -6,9 +6,11 @@
 //   crash@save=L              SIGKILL after the files of such a save, before
 //                             they are committed
 //   crash@step=L              SIGKILL after the update of such a step
-//   num:inf@step=L[,param=R]  an infinity in the gradient of the first
-//   num:nan@step=L[,param=R]  parameter (whose name matches R) before the
-//                             update of such a step
+//   num:inf@step=L[,rank=R][,param=P]  an infinity in the gradient of the first
+//   num:nan@step=L[,rank=R][,param=P]  parameter (whose name matches P) before
+//                             the update of such a step: on all ranks that hold
+//                             elements of it, or on rank R, of the first
+//                             parameter of which that rank holds any
 //   slow@step=L[,rank=R][,seconds=S]  rank R (0) takes S (1) seconds longer to
 //                             read the rows of such a step
 //   slow@save=L[,rank=R][,seconds=S]  the same of the file of such a save
@@ -55,13 +57,15 @@ struct Fault {
     SlowCollectives,
     Poison
   };
+  static constexpr int64_t kAllRanks = -1;
   Kind kind = Kind::NoRoom;
   /// Ranges of saves or steps, from 1, ends included.
   std::vector<std::pair<int64_t, int64_t>> ranges;
   float value = 0.0f;  // BadGradient
   std::string pattern; // of a parameter: regular expression, "" for any name
-  int64_t rank = 0;    // the one that it happens on, of kinds that say so
-  int64_t seconds = 1; // Slow...
+  /// The rank that it happens on; kAllRanks by default of BadGradient.
+  int64_t rank = 0;
+  int64_t seconds = 1;      // Slow...
   int64_t milliseconds = 0; // SlowCollectives
 
   bool happensAt(int64_t number) const;
