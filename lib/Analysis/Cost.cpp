@@ -68,7 +68,10 @@ Overlap getOverlap(ModuleOp module) {
     auto number = speeds ? speeds.getAs<FloatAttr>(key) : FloatAttr();
     return number ? number.getValueAsDouble() : 0;
   };
-  return {read(kSlowsComputeKey), read(kBesideKey), read(kBeginKey)};
+  Overlap overlap{read(kSlowsComputeKey), read(kBesideKey), read(kBeginKey)};
+  if (speeds && speeds.contains(kSlowsAcrossKey))
+    overlap.slowsComputeAcross = read(kSlowsAcrossKey);
+  return overlap;
 }
 
 int64_t getSentBytes(plan::CommandOpInterface command) {
@@ -130,7 +133,7 @@ static Estimate estimateLinks(plan::CommandOpInterface command,
                                   ? cluster.getAllReduce(group, each)
                                   : cluster.getGather(group, each);
   return {time.latencyUs + time.linkUs, time.linkUs,
-          cluster.countNodes(group) == 1 ? "node" : "network"};
+          cluster.countNodes(group) == 1 ? kNodeLink : kNetworkLink};
 }
 
 /// Ranks that share a core also send one after the other.

@@ -24,6 +24,7 @@ struct Work {
   double alone = 0; // shares nothing: arithmetic, latency
   double link = 0;  // then sends, with others of its group
   StringRef group;
+  bool isAcross = false; // sends across nodes
 
   bool isDone() const { return alone <= 0 && link <= 0; }
   bool isSending() const { return alone <= 0 && link > 0; }
@@ -110,6 +111,8 @@ Work Simulation::getWork(size_t entry) const {
   for (StringRef name : {StringRef("group"), StringRef(plan::kLinkAttr)})
     if (auto group = command->getAttrOfType<StringAttr>(name))
       work.group = group;
+  auto link = command->getAttrOfType<StringAttr>(plan::kLinkAttr);
+  work.isAcross = link && link.getValue() == kNetworkLink;
   return work;
 }
 
@@ -144,18 +147,19 @@ bool Simulation::beginAll() {
                       [](auto &each) { return !each.second.left.empty(); });
 }
 
+/// Where collectives inside a node and across nodes send at once, computation
+/// loses the larger part.
 double Simulation::getSpeed(int64_t stream, const Queue &queue) const {
-  int64_t sending = 0, onLink = 0;
+  int64_t onLink = 0;
+  double slowdown = 0;
   for (const auto &[number, other] : queues)
     if (other.hasBegun && other.work.isSending()) {
-      ++sending;
+      slowdown = std::max(slowdown, overlap.getSlowdown(other.work.isAcross));
       onLink += other.work.group == queue.work.group;
     }
   if (queue.work.isSending())
     return 1.0 / static_cast<double>(onLink);
-  return stream == plan::kComputeStream && sending > 0
-             ? 1 - overlap.slowsCompute
-             : 1;
+  return stream == plan::kComputeStream ? 1 - slowdown : 1;
 }
 
 /// To the moment at which the next part of a command is done.

@@ -41,18 +41,23 @@ static const char *isThreads(Attribute attr) {
                                              : "an i64 from 1 to 2^31";
 }
 
+static bool isSpeed(StringRef name, double value) {
+  if (name == "slows_compute_across")
+    return value >= 0 && value < 1;
+  return value > 0 && std::isfinite(value) &&
+         (name != "slows_compute" || value < 1);
+}
+
 static const char *isSpeeds(Attribute attr) {
   auto speeds = dyn_cast<DictionaryAttr>(attr);
   bool known = speeds && llvm::all_of(speeds, [](NamedAttribute speed) {
                  auto number = dyn_cast<FloatAttr>(speed.getValue());
-                 const bool isPart = speed.getName() == "slows_compute";
-                 return number && number.getValueAsDouble() > 0 &&
-                        (!isPart || number.getValueAsDouble() < 1) &&
-                        std::isfinite(number.getValueAsDouble());
+                 return number && isSpeed(speed.getName().strref(),
+                                          number.getValueAsDouble());
                });
   return known ? nullptr
-               : "a dictionary of finite numbers above 0 "
-                 "(slows_compute: below 1)";
+               : "a dictionary of finite numbers above 0 (slows_compute: below "
+                 "1, slows_compute_across: from 0 to below 1)";
 }
 
 /// The rule of an attribute; null for an unknown name.

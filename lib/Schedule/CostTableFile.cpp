@@ -32,7 +32,8 @@ public:
 
 private:
   LogicalResult readLink(const toml::table &table, StringRef axis);
-  LogicalResult readSlowdown(const toml::node &value);
+  FailureOr<double> readSlowdown(StringRef name, const toml::node &value);
+  LogicalResult readOverlap(StringRef name, const toml::node &value);
   LogicalResult readRate(StringRef name, const toml::node &value,
                          std::optional<double> &rate);
   LogicalResult refuse(StringRef name, const toml::node &value, StringRef kind,
@@ -116,16 +117,37 @@ LogicalResult CostTableReader::readRate(StringRef name, const toml::node &value,
 }
 
 /// A part of 1, less than all of it.
-LogicalResult CostTableReader::readSlowdown(const toml::node &value) {
+FailureOr<double> CostTableReader::readSlowdown(StringRef name,
+                                                const toml::node &value) {
   std::optional<double> number =
       value.is_boolean() ? std::nullopt : value.value<double>();
-  if (number && *number >= 0 && *number < 1) {
-    costs.overlap.slowsCompute = *number;
-    return success();
-  }
-  return emitErrorAt(value)
-         << "expects `slows_compute` to be a number from 0 to below 1, but got "
-         << (number ? toText(*number) : describeToml(value));
+  if (number && *number >= 0 && *number < 1)
+    return *number;
+  return emitErrorAt(value) << "expects `" << name
+                            << "` to be a number from 0 to below 1, but got "
+                            << (number ? toText(*number) : describeToml(value));
+}
+
+static bool isOverlapKey(StringRef name) {
+  return name == kSlowsComputeKey || name == kSlowsAcrossKey ||
+         name == kBesideKey || name == kBeginKey;
+}
+
+LogicalResult CostTableReader::readOverlap(StringRef name,
+                                           const toml::node &value) {
+  Overlap &overlap = costs.overlap;
+  if (name == kBesideKey)
+    return readNumber(context, path, name, value, overlap.besideUs);
+  if (name == kBeginKey)
+    return readNumber(context, path, name, value, overlap.beginUs);
+  FailureOr<double> part = readSlowdown(name, value);
+  if (failed(part))
+    return failure();
+  if (name == kSlowsComputeKey)
+    overlap.slowsCompute = *part;
+  else
+    overlap.slowsComputeAcross = *part;
+  return success();
 }
 
 /// Of all links, or of those along an axis.
@@ -139,20 +161,16 @@ LogicalResult CostTableReader::readLink(const toml::table &table,
       read = readRate(name, value, part.gigabytesPerSecond);
     else if (name == "latency_us")
       read = readRate(name, value, part.latencyUs);
-    else if (name == kSlowsComputeKey && axis.empty())
-      read = readSlowdown(value);
-    else if (name == kBesideKey && axis.empty())
-      read = readNumber(context, path, name, value, costs.overlap.besideUs);
-    else if (name == kBeginKey && axis.empty())
-      read = readNumber(context, path, name, value, costs.overlap.beginUs);
+    else if (isOverlapKey(name) && axis.empty())
+      read = readOverlap(name, value);
     else if (axis.empty() && value.is_table())
       read = readLink(*value.as_table(), name);
     else
       read = emitErrorAt(value)
              << "expects gigabytes_per_second"
              << (axis.empty()
-                     ? ", latency_us, slows_compute, beside_us, begin_us or a "
-                       "table of an axis"
+                     ? ", latency_us, slows_compute, slows_compute_across, "
+                       "beside_us, begin_us or a table of an axis"
                      : " or latency_us")
              << ", but got `" << name << "`";
     if (failed(read))

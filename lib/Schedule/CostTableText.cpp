@@ -25,6 +25,7 @@ public:
 private:
   void begin(llvm::StringRef part);
   void addRate(llvm::StringRef name, std::optional<double> rate);
+  void addSlowdown(llvm::StringRef name, double part);
 
   const llvm::StringMap<std::string> &notes;
   std::string text;
@@ -66,12 +67,20 @@ void CostTableText::add(llvm::StringRef axis,
   addRate("latency_us", rates.latencyUs);
 }
 
+/// Rounded up, the largest parts would be 1, which no file may hold.
+void CostTableText::addSlowdown(llvm::StringRef name, double part) {
+  if (part > 0)
+    return addRate(name, std::min(part, 0.999));
+  text += (name + " = 0\n").str();
+}
+
 /// Behind the rates of all links.
 void CostTableText::add(const Overlap &overlap) {
-  // Rounded up it would be 1.
-  const double slows = std::min(overlap.slowsCompute, 0.999);
-  for (auto [key, value] : {std::pair(kSlowsComputeKey, slows),
-                            std::pair(kBesideKey, overlap.besideUs),
+  if (overlap.slowsCompute > 0)
+    addSlowdown(kSlowsComputeKey, overlap.slowsCompute);
+  if (overlap.slowsComputeAcross)
+    addSlowdown(kSlowsAcrossKey, *overlap.slowsComputeAcross);
+  for (auto [key, value] : {std::pair(kBesideKey, overlap.besideUs),
                             std::pair(kBeginKey, overlap.beginUs)})
     if (value > 0)
       addRate(key, value);
@@ -92,7 +101,8 @@ std::string writeCostTable(const CostTable &table,
     text.add(part, table.parts.find(part)->second);
   const Overlap &overlap = table.overlap;
   if (table.links.contains("") || overlap.slowsCompute > 0 ||
-      overlap.besideUs > 0 || overlap.beginUs > 0) {
+      overlap.slowsComputeAcross || overlap.besideUs > 0 ||
+      overlap.beginUs > 0) {
     text.add("", table.links.lookup(""));
     text.add(overlap);
   }

@@ -30,6 +30,8 @@ static DictionaryAttr describe(const CostTable &costs, Builder &builder) {
                             std::pair(kBeginKey, overlap.beginUs)})
     if (value > 0)
       speeds.push_back(speed(key, value));
+  if (overlap.slowsComputeAcross)
+    speeds.push_back(speed(kSlowsAcrossKey, *overlap.slowsComputeAcross));
   return builder.getDictionaryAttr(speeds);
 }
 

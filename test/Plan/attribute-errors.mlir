@@ -39,6 +39,6 @@ module attributes {plan.max_threads = 0 : i64} {
 
 // -----
 
-// expected-error @+1 {{expects "plan.speeds" to be a dictionary of finite numbers above 0 (slows_compute: below 1), but got {gflops = -1.000000e+00 : f64}}}
+// expected-error @+1 {{expects "plan.speeds" to be a dictionary of finite numbers above 0 (slows_compute: below 1, slows_compute_across: from 0 to below 1), but got {gflops = -1.000000e+00 : f64}}}
 module attributes {plan.speeds = {gflops = -1.0 : f64}} {
 }

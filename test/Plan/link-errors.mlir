@@ -36,6 +36,12 @@ plan.program "eval" @eval {
 
 // -----
 
-// expected-error @+1 {{(slows_compute: below 1)}}
+// expected-error @+1 {{(slows_compute: below 1, slows_compute_across: from 0 to below 1)}}
 module attributes {plan.speeds = {gflops = 1.0 : f64, slows_compute = 5.0 : f64}} {
+}
+
+// -----
+
+// expected-error @+1 {{(slows_compute: below 1, slows_compute_across: from 0 to below 1)}}
+module attributes {plan.speeds = {gflops = 1.0 : f64, slows_compute_across = 1.0 : f64}} {
 }

@@ -36,9 +36,10 @@ gigabytes_per_second = 40
 latency_us = 20
 [costs.link]
 slows_compute = 0.5
+slows_compute_across = 0
 
 //--- plan.mlir
-// CHECK: plan.speeds = {{{.*}}slows_compute = 5.000000e-01 : f64}
+// CHECK: plan.speeds = {{{.*}}slows_compute = 5.000000e-01 : f64, slows_compute_across = 0.000000e+00 : f64}
 dist.mesh @mesh("replica" = 2, "shard" = 4)
 plan.program "eval" @eval {
   %s = plan.alloc temporary : memref<250000xf32>

@@ -4,6 +4,7 @@
 // RUN: not weft-opt --weft-estimate=cost-table=%t/key.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=KEY
 // RUN: not weft-opt --weft-estimate=cost-table=%t/axis.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=AXIS
 // RUN: not weft-opt --weft-estimate=cost-table=%t/slow.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=SLOW
+// RUN: not weft-opt --weft-estimate=cost-table=%t/across.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=ACROSS
 // RUN: weft-opt --weft-estimate=cost-table=%t/zero.toml %t/plan.mlir | FileCheck %s --check-prefix=ZERO
 // RUN: not weft-opt --weft-estimate=cost-table=%t/below.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=BELOW
 // RUN: not weft-opt --weft-estimate=cost-table=%t/type.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=TYPE
@@ -55,7 +56,7 @@ plan.program "eval" @eval {
 //--- key.toml
 [link]
 bandwidth = 1
-# KEY: key.toml:2:{{.*}}expects gigabytes_per_second, latency_us, slows_compute, beside_us, begin_us or a table of an axis, but got `bandwidth`
+# KEY: key.toml:2:{{.*}}expects gigabytes_per_second, latency_us, slows_compute, slows_compute_across, beside_us, begin_us or a table of an axis, but got `bandwidth`
 
 //--- axis.toml
 [link.dp]
@@ -66,6 +67,11 @@ slows_compute = 0.5
 [link]
 slows_compute = 1
 # SLOW: slow.toml:2:{{.*}}expects `slows_compute` to be a number from 0 to below 1, but got 1
+
+//--- across.toml
+[link]
+slows_compute_across = -0.1
+# ACROSS: across.toml:2:{{.*}}expects `slows_compute_across` to be a number from 0 to below 1, but got -0.1
 
 //--- zero.toml
 # As without: 3 GB/s, 50 us.

@@ -34,8 +34,8 @@ def make_costs(rng, prefix=""):
     for part in rng.sample(["gemm", "gemm.f32", "launch", "bf16", "attention"], rng.randint(0, 3)):
         lines += [f"[{prefix}{part}]", f"gflops = {rate(rng, 0, 5)}"]
     lines += [f"[{prefix}link]", f"latency_us = {rate(rng, 0, 4)}", f"gigabytes_per_second = {rate(rng, -1, 2)}"]
-    for name in rng.sample(["slows_compute", "beside_us", "begin_us"], rng.randint(0, 3)):
-        lines.append(f"{name} = {round(rng.random() * 0.9, 3) + 0.01 if name == 'slows_compute' else rate(rng, 0, 3)}")
+    for name in rng.sample(["slows_compute", "slows_compute_across", "beside_us", "begin_us"], rng.randint(0, 4)):
+        lines.append(f"{name} = {round(rng.random() * 0.9, 3) + 0.01 if name.startswith('slows_compute') else rate(rng, 0, 3)}")
     if rng.random() < 0.5:
         lines += [f"[{prefix}all_gather]", f"overhead_us = {rate(rng, 0, 4)}"]
     return lines

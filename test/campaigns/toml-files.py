@@ -68,6 +68,7 @@ gigabytes_per_second = 4
 [link]
 latency_us = 20
 slows_compute = 0.25
+slows_compute_across = 0.125
 beside_us = 3
 begin_us = 0
 dp.gigabytes_per_second = 5
@@ -84,6 +85,7 @@ latency_us = 20
 gflops = 1_000
 [costs.link]
 slows_compute = 0.5
+slows_compute_across = 0
 """),
 }
 

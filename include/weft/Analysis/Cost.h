@@ -43,7 +43,8 @@ struct LinkRates {
 
 /// What it costs that collectives run beside what computes.
 struct Overlap {
-  /// The part of its speed that what computes loses while a rank sends.
+  /// The part of its speed that computation loses while a rank sends inside
+  /// its node, or where no cluster says which ranks share a node.
   double slowsCompute = 0;
   /// By which a collective in a stream of its own is longer: of a CPU, while it
   /// waits for a processor.
@@ -51,6 +52,12 @@ struct Overlap {
   /// What the stream that computes takes to hand over collectives: each record
   /// in it.
   double beginUs = 0;
+  /// `slowsCompute` while a rank sends across nodes; null where it is the same.
+  std::optional<double> slowsComputeAcross = std::nullopt;
+
+  double getSlowdown(bool isAcross) const {
+    return isAcross ? slowsComputeAcross.value_or(slowsCompute) : slowsCompute;
+  }
 };
 
 /// Speed of a machine, by kind of command and element type, and of links.
@@ -84,8 +91,10 @@ struct CostTable {
 /// keys.
 inline constexpr llvm::StringLiteral kSpeedsAttr = "plan.speeds";
 
-/// Its keys for what is above 0 of Overlap.
+/// Its keys for the numbers of Overlap that are above 0. The number across
+/// nodes may be 0, since a missing one is that inside a node.
 inline constexpr llvm::StringLiteral kSlowsComputeKey = "slows_compute";
+inline constexpr llvm::StringLiteral kSlowsAcrossKey = "slows_compute_across";
 inline constexpr llvm::StringLiteral kBesideKey = "beside_us";
 inline constexpr llvm::StringLiteral kBeginKey = "begin_us";
 
@@ -111,8 +120,13 @@ double getFlops(plan::CommandOpInterface command);
 /// those of the cluster if it has any.
 struct Estimate {
   double all = 0, link = 0;
-  llvm::StringRef linkName = {}; // of a cluster: "node" or "network"
+  llvm::StringRef linkName = {}; // of a cluster
 };
+
+/// The links of a cluster, by the names of their tables.
+inline constexpr llvm::StringLiteral kNodeLink = "node";
+inline constexpr llvm::StringLiteral kNetworkLink = "network";
+
 Estimate estimate(plan::CommandOpInterface command, const CostTable &table);
 
 } // namespace weft

@@ -68,6 +68,52 @@ TEST(Timeline, HandingOverAndStandingBesideTakeTime) {
   EXPECT_DOUBLE_EQ(findEnd(", beside_us = 30.0 : f64", "", ""), 130);
 }
 
+/// When a program ends that computes for 200 us beside a gather that sends for
+/// 100 us over a link.
+double findEndBeside(const std::string &speeds, const std::string &link) {
+  MLIRContext context;
+  context.loadDialect<WeftDialect, plan::PlanDialect, dist::DistDialect>();
+  const std::string text =
+      "module attributes {plan.speeds = {gflops = 1.0 : f64" + speeds + R"(}} {
+    plan.event @a on 3
+    plan.program "eval" @eval {
+      %s = plan.alloc temporary : memref<4xf32>
+      %f = plan.alloc temporary : memref<8xf32>
+      %t = plan.alloc temporary : memref<4xf32>
+      plan.all_gather %s to %f among 2 {est_us = 100.0 : f64, link_us = 100.0 : f64, stream = 3 : i64)" +
+      link + R"(} : memref<4xf32> to memref<8xf32>
+      plan.record @a {stream = 3 : i64}
+      plan.copy %s to %t {est_us = 200.0 : f64} : memref<4xf32> to memref<4xf32>
+      plan.wait @a
+    }
+  })";
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+  EXPECT_TRUE(module) << text;
+  if (!module)
+    return -1;
+  auto timeline = Timeline::get(*module->getOps<plan::ProgramOp>().begin());
+  EXPECT_TRUE(succeeded(timeline)) << text;
+  return succeeded(timeline) ? timeline->getEnd() : -1;
+}
+
+// At half speed for 100 us, 50 us of computation are left over.
+TEST(Timeline, LinksSlowComputationByTheirOwnNumbers) {
+  const std::string inside = ", slows_compute = 0.5 : f64";
+  const std::string across = ", slows_compute_across = 0.2 : f64";
+  const std::string node = ", link = \"node\"";
+  const std::string network = ", link = \"network\"";
+  EXPECT_DOUBLE_EQ(findEndBeside("", network), 200);
+  EXPECT_DOUBLE_EQ(findEndBeside(inside, node), 250);
+  EXPECT_DOUBLE_EQ(findEndBeside(inside, ""), 250);
+  EXPECT_DOUBLE_EQ(findEndBeside(inside, network), 250);
+  EXPECT_DOUBLE_EQ(findEndBeside(inside + across, node), 250);
+  EXPECT_DOUBLE_EQ(findEndBeside(inside + across, network), 220);
+  EXPECT_DOUBLE_EQ(findEndBeside(across, node), 200);
+  EXPECT_DOUBLE_EQ(
+      findEndBeside(inside + ", slows_compute_across = 0.0 : f64", network),
+      200);
+}
+
 // A wait for nothing would take no time.
 TEST(Timeline, WaitsForARecordOfItsProgram) {
   MLIRContext context;

@@ -168,7 +168,7 @@ TEST(CostTableText, IsReadBack) {
   table.parts["all_gather"] = {std::nullopt, 2.5, 300.0};
   table.links[""] = {2.5, 300.0};
   table.links["replica"] = {0.5, std::nullopt};
-  table.overlap = {0.25, 461.5, 48.0};
+  table.overlap = {0.25, 461.5, 48.0, 0.0};
   const std::string text =
       writeCostTable(table, {{"", "all"}, {"gemm.bf16", "two commands"}});
   EXPECT_NE(text.find("# two commands\n[gemm.bf16]\n"), std::string::npos);
@@ -187,6 +187,7 @@ TEST(CostTableText, IsReadBack) {
   EXPECT_EQ(*read.links["replica"].gigabytesPerSecond, 0.5);
   EXPECT_FALSE(read.links["replica"].latencyUs);
   EXPECT_EQ(read.overlap.slowsCompute, 0.25);
+  EXPECT_EQ(read.overlap.slowsComputeAcross, 0);
   EXPECT_EQ(read.overlap.besideUs, 461.5);
   EXPECT_EQ(read.overlap.beginUs, 48);
 }
@@ -195,6 +196,7 @@ TEST(CostTableText, AnEmptyTableIsReadBack) {
   CostTable read = readBack(writeCostTable({}, {}));
   EXPECT_FALSE(read.parts[""].gflops);
   EXPECT_EQ(read.overlap.slowsCompute, 0);
+  EXPECT_FALSE(read.overlap.slowsComputeAcross);
 }
 
 } // namespace
