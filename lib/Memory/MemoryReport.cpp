@@ -176,6 +176,21 @@ MemoryReport computeMemoryReport(ModuleOp module) {
   return report;
 }
 
+int64_t MemoryReport::getReservedBytes() const {
+  int64_t bytes = 0;
+  for (const ReservedMemory &each : reserved)
+    bytes += each.bytes;
+  return bytes;
+}
+
+static llvm::json::Array reservedToJson(ArrayRef<ReservedMemory> reserved) {
+  llvm::json::Array list;
+  for (const ReservedMemory &each : reserved)
+    list.push_back(
+        llvm::json::Object{{"user", each.user}, {"bytes", each.bytes}});
+  return list;
+}
+
 llvm::json::Object MemoryReport::toJson() const {
   llvm::json::Array buffers, programList;
   for (const Buffer &buffer : largest)
@@ -222,6 +237,8 @@ llvm::json::Object MemoryReport::toJson() const {
     json["staging_bytes"] = stagingBytes;
   if (constantBytes != 0)
     json["constant_bytes"] = constantBytes;
+  if (!reserved.empty())
+    json["reserved"] = reservedToJson(reserved);
   if (formula)
     json["state_formula"] = formula->toJson();
   return json;
@@ -286,6 +303,10 @@ std::string MemoryReport::toText() const {
   line("  no packing is below", lowerBound);
   if (constantBytes != 0)
     line("constants beside the arena", constantBytes);
+  if (!reserved.empty())
+    line("reserved outside the arena", getReservedBytes());
+  for (const ReservedMemory &each : reserved)
+    line("  " + each.user, each.bytes);
   if (formula)
     printFormula(*formula, os);
   os << "peak at " << peak.name << " in " << peak.program;

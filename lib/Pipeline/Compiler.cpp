@@ -315,16 +315,18 @@ Status Compiler::finishPhase(int index) {
   return dump(index);
 }
 
-/// Compares the packed arena, and what lies beside it, with what the flags
-/// allow.
+/// Compares the packed arena, constants and reserved memory with the bound of
+/// the flags.
 Status Compiler::checkMemoryLimit() {
   std::optional<MemoryBound> bound = getMemoryBound(values, target());
   if (!bound)
     return Status::success();
-  MemoryReport report = computeMemoryReport(*owned);
-  const int64_t needed = report.getDeviceBytes();
-  if (needed <= bound->bytes)
+  MemoryReport report = reportMemory(*owned, values, target());
+  const int64_t needed = report.getNeededBytes();
+  if (needed <= bound->bytes) {
+    fitted = {std::move(*bound), std::move(report)};
     return Status::success();
+  }
   return Error(ExitCode::DoesNotFit, "needs " + exactBytes(needed) + ", but " +
                                          bound->text + "\n" + report.toText())
       .hint("the smallest limit that works is " + std::to_string(needed) +

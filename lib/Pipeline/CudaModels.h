@@ -20,12 +20,23 @@ struct CudaModel {
   /// rounded up.
   int64_t gigabytes;
 
-  /// What a program may take: less than that. The driver keeps some (an H100 of
-  /// 80 GB shows 79.1 GiB), for which 2 % are left, and 1 GiB is left for the
-  /// context, machine code and inputs and outputs on their way.
-  int64_t usableBytes() const {
-    return (gigabytes << 30) / 100 * 98 - (int64_t(1) << 30);
-  }
+  /// The memory that the driver shows to programs. It keeps some: an H100 of
+  /// 80 GB shows 79.1 GiB. Assumed for all: 2 %.
+  int64_t visibleBytes() const { return (gigabytes << 30) / 100 * 98; }
+};
+
+/// The memory that a program uses outside its arena. All numbers are assumed;
+/// a program measures its own when it starts.
+struct CudaReserve {
+  /// The context of the driver, machine code, and cuBLASLt, whose workspaces
+  /// are in the arena.
+  static constexpr int64_t kContext = int64_t(1) << 30;
+  /// cuDNN's own memory and machine code; its workspaces are in the arena.
+  static constexpr int64_t kCudnn = int64_t(256) << 20;
+  /// One communicator of NCCL: three connections of 32 channels. The buffers of
+  /// a connection have 9.2 MiB in NCCL 2.28 (src/init.cc: 4 MiB of the protocol
+  /// Simple, 4.7 MiB of LL128, 0.5 MiB of LL).
+  static constexpr int64_t kCommunicator = int64_t(1) << 30;
 };
 
 /// The names of all, the oldest first.

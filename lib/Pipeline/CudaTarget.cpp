@@ -13,6 +13,7 @@
 #include "weft/Pipeline/Passes.h"
 #include "weft/Pipeline/Phases.h"
 #include "weft/Schedule/Passes.h"
+#include "weft/Sharding/MeshText.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -90,6 +91,8 @@ public:
 
   Status checkFlags(const FlagValues &flags) const override;
   std::optional<MemoryBound> getMemory(const FlagValues &flags) const override;
+  std::vector<ReservedMemory>
+  getReserved(const FlagValues &flags) const override;
   Status checkPlan(ModuleOp module, const FlagValues &flags) const override;
   /// Code as text, and twins, are those of one machine code.
   Status checkEmit(StringRef emit, StringRef target) const override {
@@ -159,13 +162,34 @@ std::optional<MemoryBound> Cuda::getMemory(const FlagValues &flags) const {
   if (!flags.isSet("device"))
     return std::nullopt;
   const CudaModel *model = findCudaModel(flags.getText("device"));
-  return MemoryBound{
-      model->usableBytes(),
-      "--device=" + model->name.str() + " has " +
-          exactBytes(model->usableBytes()) + " for it (" +
-          std::to_string(model->gigabytes) +
-          " GiB, of which 2 % are the driver's and 1 GiB is for context and "
-          "machine code)"};
+  const std::string flag = "--device=" + model->name.str();
+  return MemoryBound{model->visibleBytes(), flag,
+                     flag + " has " + exactBytes(model->visibleBytes()) + " (" +
+                         std::to_string(model->gigabytes) +
+                         " GiB, of which the driver keeps 2 %)"};
+}
+
+/// All ranks have one communicator, and with several axes those along each axis
+/// another.
+static int64_t countCommunicators(const FlagValues &flags) {
+  if (!flags.isSet("mesh"))
+    return 0;
+  const std::optional<MeshText> mesh = parseMesh(flags.getText("mesh"));
+  const auto axes = mesh ? static_cast<int64_t>(mesh->size()) : 0;
+  return axes > 1 ? axes + 1 : axes;
+}
+
+std::vector<ReservedMemory> Cuda::getReserved(const FlagValues &flags) const {
+  std::vector<ReservedMemory> reserved = {
+      {"context and machine code", CudaReserve::kContext}};
+  if (usesCudnn(flags))
+    reserved.push_back({"cuDNN", CudaReserve::kCudnn});
+  if (const int64_t count = countCommunicators(flags))
+    reserved.push_back(
+        {count == 1 ? "NCCL, 1 communicator"
+                    : "NCCL, " + std::to_string(count) + " communicators",
+         count * CudaReserve::kCommunicator});
+  return reserved;
 }
 
 Status Cuda::checkPlan(ModuleOp module, const FlagValues &flags) const {

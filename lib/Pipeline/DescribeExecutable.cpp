@@ -264,8 +264,9 @@ static Json speedsOf(ModuleOp module) {
 }
 
 /// The memory report without locations: an executable holds no path.
-static Json memoryOf(ModuleOp module, const FlagValues &flags) {
-  MemoryReport report = computeMemoryReport(module);
+static Json memoryOf(ModuleOp module, const FlagValues &flags,
+                     const Target &target) {
+  MemoryReport report = reportMemory(module, flags, target);
   report.peak.location.clear();
   for (MemoryReport::Buffer &buffer : report.largest)
     buffer.location.clear();
@@ -300,7 +301,7 @@ struct DescribeExecutablePass
     (*target)->describe(meta);
     describeTraining(module, *flags, meta);
     describeInputs(module, meta);
-    meta.set("memory", memoryOf(module, *flags));
+    meta.set("memory", memoryOf(module, *flags, **target));
     if (Json sharding = describeSharding(module, *flags); !sharding.isNull())
       meta.set("sharding", std::move(sharding));
     meta.set("parameters", parameterTable(module));

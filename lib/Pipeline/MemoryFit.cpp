@@ -99,8 +99,9 @@ Expected<const MemoryTrial *> MemoryFit::tryChange(const Change &change) {
   FailureOr<StepEstimate> step = estimateStep(compiler.module());
   if (failed(step))
     return compiler.takeError("the timeline");
-  trials.push_back({std::move(changed), text,
-                    computeMemoryReport(compiler.module()), step->us});
+  MemoryReport report =
+      reportMemory(compiler.module(), changed, compiler.target());
+  trials.push_back({std::move(changed), text, std::move(report), step->us});
   return &trials.back();
 }
 

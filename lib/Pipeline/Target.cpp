@@ -68,5 +68,13 @@ std::optional<MemoryBound> weft::getMemoryBound(const FlagValues &flags,
   int64_t limit = flags.getBytes("memory-limit");
   if (bound && bound->bytes <= limit)
     return bound;
-  return MemoryBound{limit, "--memory-limit is " + exactBytes(limit)};
+  return MemoryBound{limit, "--memory-limit",
+                     "--memory-limit is " + exactBytes(limit)};
+}
+
+MemoryReport weft::reportMemory(mlir::ModuleOp module, const FlagValues &flags,
+                                const Target &target) {
+  MemoryReport report = computeMemoryReport(module);
+  report.reserved = target.getReserved(flags);
+  return report;
 }

@@ -2,7 +2,7 @@
 
 usage: device-limits.py --work DIR --source DIR --build DIR [--models A,B] [--seeds A:B] [--limits N] [--every N] [--jobs N]
 
-Between the smallest limit that works and the arena without one, N limits are set. The programs, most of which compute
+Between the smallest limit that works and the memory without one, N limits are set. The programs, most of which compute
 something again, take no more than that, and have the bits of the program without a limit on the emulated device in
 the order of every seed, with evaluations, saves and samples in between. So have those of --recompute=blocks and of
 marks for some bytes. Of the program of the smallest limit one event after the other is taken out (each `every`th): some
@@ -44,7 +44,8 @@ class Limits:
             if bits != self.expected:
                 raise RuntimeError(f"{self.name}, {what}, seed {seed}: expects the bits of the program without a limit")
         memory = json.loads(self.weft("inspect", made.folder / "program", "--memory", "--json"))["memory"]
-        return memory["arena_bytes"] + memory.get("constant_bytes", 0)
+        reserved = sum(each["bytes"] for each in memory["reserved"])
+        return memory["arena_bytes"] + memory.get("constant_bytes", 0) + reserved
 
     @staticmethod
     def recomputes(made):

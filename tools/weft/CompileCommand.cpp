@@ -8,6 +8,7 @@
 #include "weft/Formats/OutputFile.h"
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StandardStreams.h"
+#include "weft/Formats/Text.h"
 #include "weft/Formats/WeightFiles.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Compiler.h"
@@ -18,6 +19,7 @@
 #include "llvm/Support/BuryPointer.h"
 
 #include <algorithm>
+#include <cstdio>
 
 using namespace weft;
 
@@ -211,6 +213,20 @@ static void warnOfUnreadWeights(Compiler &compiler) {
          unreadWeightsHint(paths.front()));
 }
 
+/// The memory of a program that fits, on stderr: stdout may be the output.
+static void printMemory(const Compiler &compiler) {
+  if (!compiler.fit())
+    return;
+  const auto &[bound, report] = *compiler.fit();
+  std::string text = "memory    " + humanBytes(report.getNeededBytes()) +
+                     ", fits " + bound.flag + " with " +
+                     humanBytes(bound.bytes);
+  if (!report.reserved.empty())
+    text += ": arena " + humanBytes(report.getDeviceBytes()) + ", reserved " +
+            humanBytes(report.getReservedBytes());
+  std::fprintf(stderr, "%s\n", text.c_str());
+}
+
 static Status compileModel(Compiler &compiler, const FlagValues &flags,
                            const std::string &model) {
   Expected<int> last = planPhases(flags, model);
@@ -227,6 +243,7 @@ static Status compileModel(Compiler &compiler, const FlagValues &flags,
   warnOfUnreadWeights(compiler);
   if (Status status = compiler.run(*last); !status)
     return status;
+  printMemory(compiler);
   return emitResult(compiler, model);
 }
 

@@ -21,6 +21,13 @@ class StateOp;
 /// ones: whole, of a parameter of which each rank keeps a slice.
 bool isGathered(plan::StateOp state);
 
+/// Device memory that a program uses outside its arena and constants, such as
+/// {"context and machine code", 1 GiB}.
+struct ReservedMemory {
+  std::string user;
+  int64_t bytes = 0;
+};
+
 /// Sizes in bytes of a module after `weft-plan-memory`.
 struct MemoryReport {
   // Persistent: live in every program.
@@ -46,6 +53,8 @@ struct MemoryReport {
   int64_t arenaBytes = 0;
   /// That a device keeps beside the arena.
   int64_t constantBytes = 0;
+  /// Estimates of the target for what the plan does not contain.
+  std::vector<ReservedMemory> reserved;
   /// No packing of the transient part is smaller than this.
   int64_t lowerBound = 0;
 
@@ -73,6 +82,11 @@ struct MemoryReport {
 
   /// What the program asks the device for.
   int64_t getDeviceBytes() const { return arenaBytes + constantBytes; }
+  int64_t getReservedBytes() const;
+  /// The bytes that memory limits are compared with.
+  int64_t getNeededBytes() const {
+    return getDeviceBytes() + getReservedBytes();
+  }
 
   llvm::json::Object toJson() const;
   /// The report for people: sizes, peak, largest buffers.

@@ -6,6 +6,7 @@
 #include "weft/Formats/Flags.h"
 #include "weft/Pipeline/Link.h"
 #include "weft/Pipeline/Phases.h"
+#include "weft/Pipeline/Target.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -82,6 +83,13 @@ public:
   /// What they are compiled for: after load().
   const Target &target() const;
   const PhaseTable &phases() const { return *table; }
+  /// A memory limit and the memory of the module that was planned within it.
+  struct Fit {
+    MemoryBound bound;
+    MemoryReport report;
+  };
+  /// Nothing without a limit, or before memory is planned.
+  const std::optional<Fit> &fit() const { return fitted; }
 
 private:
   class DiagnosticSink;
@@ -104,6 +112,7 @@ private:
   std::unique_ptr<DiagnosticSink> sink;
   mlir::OwningOpRef<mlir::ModuleOp> owned;
   FlagValues values;
+  std::optional<Fit> fitted;
   std::optional<PhaseTable> table;
   int done = -1; // index of the last phase that ran
   /// From the phase fuse until the objects of the executable are made.

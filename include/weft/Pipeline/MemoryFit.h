@@ -27,7 +27,7 @@ struct MemoryTrial {
   /// Estimated time of one micro-step and the update.
   double stepUs = 0;
 
-  int64_t getBytes() const { return report.getDeviceBytes(); }
+  int64_t getBytes() const { return report.getNeededBytes(); }
 };
 
 class MemoryFit {

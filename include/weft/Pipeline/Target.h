@@ -10,6 +10,7 @@
 
 #include "weft/Formats/Flags.h"
 #include "weft/Formats/Json.h"
+#include "weft/Memory/MemoryReport.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -39,10 +40,13 @@ struct TargetLibraries {
   std::vector<std::string> parts = {};
 };
 
-/// The most memory that programs for a machine may take.
+/// The most memory that programs for a machine may take, including memory
+/// outside their arenas.
 struct MemoryBound {
   int64_t bytes;
-  /// What it is, for messages: "--device=h100 has 77.40 GiB (80 GiB less ...)".
+  /// The flag that sets it: "--device=h100".
+  std::string flag;
+  /// For errors: "--device=h100 has 78.40 GiB (80 GiB, of which ...)".
   std::string text;
 };
 
@@ -101,6 +105,12 @@ public:
   /// What the flags tell of its memory; nothing if they do not.
   virtual std::optional<MemoryBound> getMemory(const FlagValues &flags) const {
     return std::nullopt;
+  }
+
+  /// Estimates of what a program takes of its memory outside the arena.
+  virtual std::vector<ReservedMemory>
+  getReserved(const FlagValues &flags) const {
+    return {};
   }
 
   /// An input error if a module whose memory is planned says something else
@@ -192,6 +202,10 @@ Expected<std::shared_ptr<const Target>> findTarget(const FlagValues &flags);
 /// device that they name.
 std::optional<MemoryBound> getMemoryBound(const FlagValues &flags,
                                           const Target &target);
+
+/// The memory of a planned module, with what its target reserves.
+MemoryReport reportMemory(mlir::ModuleOp module, const FlagValues &flags,
+                          const Target &target);
 
 } // namespace weft
 
