@@ -117,8 +117,8 @@ std::vector<T> reduceOnDevice(const std::vector<std::vector<T>> &buffers,
                        elements);
       },
       rank);
-  const WeftReduceScatterRecord record = {
-      {0, ranks, 4}, dtype, elements, by.pre, by.post};
+  const WeftReduceScatterRecord record = {{0, ranks, 4}, dtype,   elements,
+                                          by.pre,        by.post, /*native=*/0};
   TestContext context(1);
   callWith(context, weft_cuda_reduce_scatter,
            {full.data(), slice.data(), staged.data()},
