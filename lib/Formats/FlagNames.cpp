@@ -106,6 +106,7 @@ const std::vector<FlagName> &flagNames() {
       {"loopback", RunFlag},
       {"timeout", RunFlag},
       {"check-replicas", RunFlag},
+      {"gather", RunFlag},
       {"no-graph", RunFlag, isSwitch},
       {"tune", RunFlag},
       {"tuning", RunFlag},

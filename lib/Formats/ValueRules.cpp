@@ -43,6 +43,7 @@ static std::vector<FlagSpec> valueRules() {
       choice("data-format", RunFlag, "auto|text|u16|u32"),
       choice("tokenizer", RunFlag, "auto|bytes"),
       choice("progress", RunFlag, "auto|bar|line|json|none"),
+      choice("gather", RunFlag, "auto|sm|ce"),
       integer("batch", 1),
       integer("seq", 1),
       anyNumber("scaler-init", FlagKind::Double),

@@ -12,6 +12,10 @@
 //   WEFT_EMULATION_OTHERS  how many of them other processes hold
 //   WEFT_EMULATION_GRANULARITY  bytes that mapped memory is made in; 256 (2 MiB
 //                          of real devices would hide reads behind its end)
+//   WEFT_EMULATION_MULTICAST  bytes that multicast objects are made in; 0, the
+//                          default: the device has no multicast
+//   WEFT_EMULATION_FABRIC  1: memory may be exported as fabric handles
+//   WEFT_EMULATION_CONTEXT bytes of memory that the context takes
 //   WEFT_EMULATION_SEED    the order of streams, blocks and threads; 0 is plain
 //   WEFT_EMULATION_FAIL    calls that fail, with commas: ENTRY:N:ERROR, the Nth
 //                          call of an entry, counted from 1; a name or a number
@@ -61,6 +65,9 @@ int driverVersion();
 /// Bytes of shared memory that a block may ask for.
 int sharedBytesOfBlock();
 uint64_t chosenSeed();
+/// Bytes that multicast objects are made in; 0 without multicast.
+size_t multicastUnit();
+bool hasFabric();
 
 /// Handles that a program has got and not given back.
 template <typename T> class Handles {
@@ -216,8 +223,16 @@ int weft_emulation_is_capturing(CUstream stream);
 int weft_emulation_has_memory(const void *place, size_t bytes);
 /// Whether a range is accessible memory of one mapping of cuMemMap.
 int weft_emulation_is_mapped(const void *place, size_t bytes);
+/// Whether the memory of that mapping may be exported to other processes.
+int weft_emulation_is_exportable(const void *place);
 /// Bytes that mapped memory is made in.
 size_t weft_emulation_granularity(void);
+/// Bytes that multicast objects are made in; 0 without multicast.
+size_t weft_emulation_multicast(void);
+/// Takes memory that a library has for itself: 0 if there is not that much
+/// left. Gives it back, without waiting for work that runs.
+int weft_emulation_take_memory(size_t bytes);
+void weft_emulation_give_back_memory(size_t bytes);
 /// Poisons a part of the only allocation of so many bytes, where the stream
 /// that was made first gets to; in a capture, each time the graph is launched.
 CUresult weft_emulation_poison(size_t allocation, size_t offset, size_t bytes);

@@ -64,6 +64,14 @@ int weft::emulation::sharedBytesOfBlock() {
                            (chipNumber() == 80 ? 163 : 227) << 10));
 }
 
+size_t weft::emulation::multicastUnit() {
+  return numberSetting("WEFT_EMULATION_MULTICAST", 0);
+}
+
+bool weft::emulation::hasFabric() {
+  return numberSetting("WEFT_EMULATION_FABRIC", 0) != 0;
+}
+
 /// A value, or -1 for an attribute that nothing here asks for.
 static int attributeOf(CUdevice_attribute attribute) {
   switch (attribute) {
@@ -95,6 +103,12 @@ static int attributeOf(CUdevice_attribute attribute) {
     return sharedBytesOfBlock() + 1024;
   case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
     return 2048;
+  case CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED:
+    return multicastUnit() != 0;
+  case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED:
+    return hasFabric();
+  case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED:
   case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING:
   case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
     return 1;

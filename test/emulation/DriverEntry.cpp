@@ -135,6 +135,10 @@ static bool isInitialized;
 static int numRetained;
 static thread_local bool hasContext;
 
+static size_t contextBytes() {
+  return numberSetting("WEFT_EMULATION_CONTEXT", 0);
+}
+
 /// There is one context: that of the device.
 static CUcontext theContext() {
   static char place;
@@ -193,6 +197,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
   WEFT_ENTER("cuDevicePrimaryCtxRetain", Needs::Init);
   if (device != 0)
     return CUDA_ERROR_INVALID_DEVICE;
+  if (numRetained == 0 && !DeviceMemory::get().take(contextBytes()))
+    return CUDA_ERROR_OUT_OF_MEMORY;
   ++numRetained;
   *context = theContext();
   return CUDA_SUCCESS;
@@ -204,8 +210,10 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
     return CUDA_ERROR_INVALID_DEVICE;
   if (numRetained == 0)
     return CUDA_ERROR_INVALID_CONTEXT;
-  if (--numRetained == 0)
+  if (--numRetained == 0) {
     runOnDevice([] { queue().finishAll(); });
+    DeviceMemory::get().giveBack(contextBytes());
+  }
   return CUDA_SUCCESS;
 }
 

@@ -16,6 +16,7 @@ namespace {
 /// Memory of cuMemCreate.
 struct DeviceBytes {
   size_t bytes;
+  int handleTypes = 0; // that it may be exported as
   bool hasHandle = true;
   CUdeviceptr mapping = 0;
 };
@@ -52,8 +53,13 @@ static void dropUnused(std::map<MemoryHandle, DeviceBytes>::iterator memory) {
   memories().erase(memory);
 }
 
+static constexpr int kHandleTypes =
+    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC;
+
 static bool isOfDevice(const CUmemAllocationProp *properties) {
-  return properties && properties->type == CU_MEM_ALLOCATION_TYPE_PINNED &&
+  return properties && !(properties->requestedHandleTypes & ~kHandleTypes) &&
+         properties->allocFlags.gpuDirectRDMACapable <= 1 &&
+         properties->type == CU_MEM_ALLOCATION_TYPE_PINNED &&
          properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
          properties->location.id == 0;
 }
@@ -86,6 +92,20 @@ cuMemGetAllocationGranularity(size_t *unit,
   return CUDA_SUCCESS;
 }
 
+CUresult cuMulticastGetGranularity(size_t *unit,
+                                   const CUmulticastObjectProp *object,
+                                   CUmulticastGranularity_flags option) {
+  WEFT_ENTER("cuMulticastGetGranularity", Needs::Init);
+  if (!unit || !object || object->numDevices == 0 || object->flags ||
+      (object->handleTypes & ~uint64_t(kHandleTypes)) ||
+      option > CU_MULTICAST_GRANULARITY_RECOMMENDED)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (multicastUnit() == 0)
+    return refuse(CUDA_ERROR_NOT_SUPPORTED, "a device without multicast");
+  *unit = multicastUnit();
+  return CUDA_SUCCESS;
+}
+
 CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes,
                      const CUmemAllocationProp *properties,
                      unsigned long long flags) {
@@ -98,11 +118,14 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes,
     return refuse(CUDA_ERROR_INVALID_VALUE,
                   "memory of " + std::to_string(bytes) +
                       " bytes, no multiple of the granularity");
+  const int handleTypes = properties->requestedHandleTypes;
+  if ((handleTypes & CU_MEM_HANDLE_TYPE_FABRIC) && !hasFabric())
+    return refuse(CUDA_ERROR_NOT_SUPPORTED, "a device without a fabric");
   if (!DeviceMemory::get().take(bytes))
     return CUDA_ERROR_OUT_OF_MEMORY;
   static MemoryHandle numMade;
   *handle = ++numMade;
-  memories()[*handle] = {bytes};
+  memories()[*handle] = {bytes, handleTypes};
   return CUDA_SUCCESS;
 }
 
@@ -209,4 +232,24 @@ int weft_emulation_is_mapped(const void *place, size_t bytes) {
          weft_emulation_has_memory(place, bytes);
 }
 
+int weft_emulation_is_exportable(const void *place) {
+  std::lock_guard<std::recursive_mutex> lock(driverMutex());
+  const Allocation *allocation = DeviceMemory::get().find(place);
+  auto memory =
+      allocation ? findMapping(reinterpret_cast<CUdeviceptr>(allocation->begin))
+                 : memories().end();
+  return memory != memories().end() && memory->second.handleTypes;
+}
+
 size_t weft_emulation_granularity() { return granularity(); }
+
+size_t weft_emulation_multicast() { return multicastUnit(); }
+
+int weft_emulation_take_memory(size_t bytes) {
+  std::lock_guard<std::recursive_mutex> lock(driverMutex());
+  return DeviceMemory::get().take(bytes);
+}
+
+void weft_emulation_give_back_memory(size_t bytes) {
+  DeviceMemory::get().giveBack(bytes);
+}

@@ -14,6 +14,7 @@
 
 #include "Block.h"
 
+#include <atomic>
 #include <map>
 #include <string>
 
@@ -92,7 +93,8 @@ public:
 private:
   void protect(const Allocation &allocation);
 
-  size_t capacity, taken;
+  size_t capacity;
+  std::atomic<size_t> taken; // a thread may give back while another one works
   bool isOpen = true;
   std::map<const char *, Allocation>
       allocations; // by the end of what is mapped

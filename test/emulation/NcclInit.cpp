@@ -63,6 +63,8 @@ static Settled settle(const ncclConfig_t *config, Settled inherited) {
       1, 64);
   if (config && !isUndefined(config->blocking))
     inherited.isBlocking = config->blocking == 1;
+  if (config && !isUndefined(config->CTAPolicy))
+    inherited.policy = config->CTAPolicy;
   return inherited;
 }
 
@@ -127,8 +129,10 @@ WEFT_EXPORT ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int size,
   if (!isBlocking)
     *comm = handle;
   ncclResult_t result =
-      startJob("ncclCommInitRankConfig", made, {}, isBlocking,
-               [=] { return meet(*made, id, listener.get(), hello); });
+      startJob("ncclCommInitRankConfig", made, {}, isBlocking, [=] {
+        Failure failure = meet(*made, id, listener.get(), hello);
+        return failure ? failure : takeMemory(*made);
+      });
   if (result == ncclSuccess)
     *comm = handle;
   return result;
@@ -191,9 +195,10 @@ static Failure split(Communicator &parent, Communicator *child, int color,
         std::min(child->settled.channels, member.channels);
   }
   child->size = static_cast<int>(addresses.size());
-  return connectRanks(
-      *child, listener, addresses, stops,
-      std::vector<std::unique_ptr<Connection>>(addresses.size()));
+  Failure failure =
+      connectRanks(*child, listener, addresses, stops,
+                   std::vector<std::unique_ptr<Connection>>(addresses.size()));
+  return failure ? failure : takeMemory(*child);
 }
 
 WEFT_EXPORT ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key,

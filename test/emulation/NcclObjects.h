@@ -20,12 +20,14 @@ namespace weft::emulation {
 struct Window {
   const void *begin;
   size_t bytes;
+  bool isSymmetric = false;
 };
 
 /// Settings that ranks agree on when they meet.
 struct Settled {
   int channels = 2;
   bool isBlocking = true;
+  int policy = NCCL_CTA_POLICY_DEFAULT;
 };
 
 struct Communicator {
@@ -57,6 +59,7 @@ struct Communicator {
   int numIssued = 0;  // operations that wait in streams, outside of graphs
   uint64_t numCollectives = 0; // that have run
   std::map<Window *, std::unique_ptr<Window>> windows;
+  size_t memoryBytes = 0; // of the device, for its channels
 };
 using CommunicatorRef = std::shared_ptr<Communicator>;
 
@@ -69,6 +72,8 @@ CommunicatorRef findCommunicator(ncclComm_t handle);
 /// Notes the first asynchronous error of a communicator and prints its text,
 /// unless the communicator was aborted.
 void setFailure(Communicator &communicator, const Failure &failure);
+/// Takes the device memory of its channels: WEFT_EMULATION_NCCL_MEMORY bytes.
+Failure takeMemory(Communicator &communicator);
 /// Ends a communicator, after `call` has made sure that nothing works with it.
 void endCommunicator(Communicator &communicator, const char *call);
 

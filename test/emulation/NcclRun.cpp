@@ -8,6 +8,7 @@
 
 #include "LibraryWork.h"
 #include "NcclObjects.h"
+#include "Settings.h"
 
 #include <cstring>
 
@@ -282,10 +283,37 @@ Failure runTransfers(Communicator &communicator,
 // Groups
 //===----------------------------------------------------------------------===//
 
+static bool isInWindow(const Communicator &communicator, const void *place,
+                       size_t bytes) {
+  auto *begin = static_cast<const char *>(place);
+  for (const auto &[window, owner] : communicator.windows) {
+    auto *first = static_cast<const char *>(window->begin);
+    if (window->isSymmetric && begin >= first &&
+        begin + bytes <= first + window->bytes)
+      return true;
+  }
+  return false;
+}
+
+/// NCCL's condition for copy engines in place of kernels.
+static void recordCopyEngines(Communicator &communicator,
+                              const Operation &operation) {
+  const bool isCopy =
+      operation.kind == Kind::AllGather || operation.kind == Kind::AlltoAll;
+  std::lock_guard<std::mutex> lock(communicator.mutex);
+  if (isCopy && communicator.settled.policy == NCCL_CTA_POLICY_ZERO &&
+      isInWindow(communicator, operation.from,
+                 bytesRead(operation, communicator.rank, communicator.size)) &&
+      isInWindow(communicator, operation.to,
+                 bytesWritten(operation, communicator.size)))
+    record(std::string("copy engines: ") + entryOf(operation.kind));
+}
+
 /// Counts what runs: a rank may launch a graph where another one calls.
 static Failure runOne(Communicator &communicator, Operation operation) {
   std::lock_guard<std::mutex> lock(communicator.meshMutex);
   operation.number = ++communicator.numCollectives;
+  recordCopyEngines(communicator, operation);
   return runCollective(communicator, operation);
 }
 

@@ -3,8 +3,10 @@
 #include "Fail.h"
 #include "LibraryWork.h"
 #include "NcclObjects.h"
+#include "Settings.h"
 
 #include <cstdio>
+#include <utility>
 
 namespace weft::emulation {
 
@@ -81,11 +83,29 @@ void setFailure(Communicator &communicator, const Failure &failure) {
   refuse(failure.result, failure.text);
 }
 
+Failure takeMemory(Communicator &communicator) {
+  const size_t bytes = numberSetting("WEFT_EMULATION_NCCL_MEMORY", 0);
+  auto take = driverFunction<int (*)(size_t)>("weft_emulation_take_memory");
+  if (!take(bytes))
+    return {ncclUnhandledCudaError, "Cuda failure 2 'out of memory'"};
+  std::lock_guard<std::mutex> lock(communicator.mutex);
+  communicator.memoryBytes = bytes;
+  return {};
+}
+
+/// The communicator is locked.
+static void giveBackMemory(Communicator &communicator) {
+  auto giveBack =
+      driverFunction<void (*)(size_t)>("weft_emulation_give_back_memory");
+  giveBack(std::exchange(communicator.memoryBytes, 0));
+}
+
 void endCommunicator(Communicator &communicator, const char *call) {
   {
     std::lock_guard<std::mutex> lock(communicator.mutex);
     communicator.endedBy = call;
     communicator.windows.clear();
+    giveBackMemory(communicator);
   }
   std::lock_guard<std::mutex> lock(communicator.meshMutex);
   communicator.mesh.reset();

@@ -1,6 +1,7 @@
 //===- NcclWindows.cpp - Registered memory of the emulated NCCL -----------===//
 
 #include "NcclEntry.h"
+#include "Settings.h"
 
 using namespace weft::emulation;
 
@@ -33,8 +34,50 @@ static Failure checkWindow(const void *place, size_t bytes,
   return {};
 }
 
+/// NCCL exports the memory to the other processes, and binds it to multicast
+/// objects where the device has them.
+static Failure checkSharing(const void *place, size_t bytes) {
+  auto isExportable =
+      driverFunction<int (*)(const void *)>("weft_emulation_is_exportable");
+  if (!isExportable(place))
+    return {ncclUnhandledCudaError, "Cuda failure 1 'invalid argument': the "
+                                    "memory may not be exported"};
+  const size_t unit =
+      driverFunction<size_t (*)()>("weft_emulation_multicast")();
+  if (unit && bytes % unit != 0)
+    return {ncclUnhandledCudaError,
+            "Cuda failure 1 'invalid argument': multicast objects take units "
+            "of " +
+                std::to_string(unit) + " bytes, but got " +
+                std::to_string(bytes)};
+  return {};
+}
+
+static void addWindow(Communicator &communicator, const Window &added,
+                      ncclWindow_t *window) {
+  auto made = std::make_unique<Window>(added);
+  *window = reinterpret_cast<ncclWindow_t>(made.get());
+  std::lock_guard<std::mutex> lock(communicator.mutex);
+  communicator.windows[made.get()] = std::move(made);
+}
+
+/// Where the ranks cannot map each other's memory, which NCCL_WIN_ENABLE=0
+/// stands for: up to 2.28 the memory is registered for this rank alone, later
+/// versions register nothing. Both succeed.
+static bool hasSymmetricMemory() {
+  return numberSetting("NCCL_WIN_ENABLE", 1) != 0;
+}
+
+static void registerLocally(Communicator &communicator, const void *place,
+                            size_t bytes, ncclWindow_t *window) {
+  if (numberSetting("WEFT_EMULATION_NCCL_VERSION", NCCL_VERSION_CODE) < 22900)
+    addWindow(communicator, {place, bytes}, window);
+}
+
 static Failure registerWindow(Communicator &communicator, const void *place,
                               size_t bytes, int flags, ncclWindow_t *window) {
+  if (Failure failure = checkSharing(place, bytes))
+    return failure;
   {
     std::lock_guard<std::mutex> lock(communicator.meshMutex);
     std::vector<std::string> all;
@@ -54,10 +97,8 @@ static Failure registerWindow(Communicator &communicator, const void *place,
                     std::to_string(other.flags)};
     }
   }
-  auto made = std::make_unique<Window>(Window{place, bytes});
-  *window = reinterpret_cast<ncclWindow_t>(made.get());
-  std::lock_guard<std::mutex> lock(communicator.mutex);
-  communicator.windows[made.get()] = std::move(made);
+  addWindow(communicator, {place, bytes, flags == NCCL_WIN_COLL_SYMMETRIC},
+            window);
   return {};
 }
 
@@ -75,6 +116,10 @@ WEFT_EXPORT ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void *place,
   if (failure)
     return refuse(failure.result, "ncclCommWindowRegister: " + failure.text);
   *window = nullptr;
+  if (!hasSymmetricMemory()) {
+    registerLocally(*communicator, place, bytes, window);
+    return ncclSuccess;
+  }
   return startJob("ncclCommWindowRegister", communicator, {},
                   communicator->settled.isBlocking, [=] {
                     return registerWindow(*communicator, place, bytes, flags,
@@ -89,6 +134,8 @@ WEFT_EXPORT ncclResult_t ncclCommWindowDeregister(ncclComm_t comm,
     return error;
   if (Failure failure = findIssued(*call.communicator))
     return refuse(failure.result, "ncclCommWindowDeregister: " + failure.text);
+  if (!window)
+    return ncclSuccess;
   std::lock_guard<std::mutex> lock(call.communicator->mutex);
   if (!call.communicator->windows.erase(reinterpret_cast<Window *>(window)))
     return refuse(ncclInvalidArgument,

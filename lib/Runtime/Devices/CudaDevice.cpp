@@ -86,56 +86,9 @@ Status CudaDevice::enter() {
   if (Status s = cuda.cuDevicePrimaryCtxRetain(&current, device); !s)
     return s;
   context = CudaPrimaryContext(cuda.driver(), device);
-  return cuda.cuCtxSetCurrent(current);
-}
-
-Error CudaDevice::tooLittle(const std::string &what, size_t free,
-                            size_t total) const {
-  const int ranks = options.ranksOfProcess;
-  const std::string who =
-      ranks == 1 ? "the program needs "
-                 : std::to_string(ranks) + " ranks of the program need ";
-  // Memory of a later rank may be held by earlier ones.
-  const bool isTaken = uint64_t(neededBytes()) <= total && options.rank == 0;
-  return Error(ExitCode::DoesNotFit,
-               what + who + humanBytes(neededBytes()) + ", but " + chip.device +
-                   " has " + humanBytes(int64_t(free)) + " free of " +
-                   humanBytes(int64_t(total)))
-      .hint((isTaken ? "other processes hold memory of the device (nvidia-smi "
-                       "lists them): end them, choose another device with "
-                       "CUDA_VISIBLE_DEVICES, or "
-                     : "") +
-            std::string("compile with a smaller --batch or --seq"));
-}
-
-/// Before any byte of data is read.
-Status CudaDevice::checkMemory() const {
-  size_t free = 0, total = 0;
-  if (Status s = cuda.cuMemGetInfo_v2(&free, &total); !s)
+  if (Status s = cuda.cuCtxSetCurrent(current); !s)
     return s;
-  if (uint64_t(neededBytes()) <= free)
-    return Status::success();
-  return tooLittle("", free, total);
-}
-
-/// Where the constants begin.
-int64_t CudaDevice::constantsOffset() const {
-  return alignConstant(executable.arenaBytes);
-}
-
-/// With the constants behind it. Another process may have been faster.
-Status CudaDevice::allocateArena() {
-  auto memory = CudaArena::make(cuda, device, allBytes);
-  if (memory) {
-    arena = std::move(*memory);
-    return Status::success();
-  }
-  Error error = memory.takeError();
-  size_t free = 0, total = 0;
-  if (error.code() != ExitCode::DoesNotFit ||
-      !cuda.cuMemGetInfo_v2(&free, &total))
-    return error;
-  return tooLittle(error.message() + ": ", free, total);
+  return measureMemory(/*isOwn=*/false);
 }
 
 Status CudaDevice::makeEvents(int64_t count) {

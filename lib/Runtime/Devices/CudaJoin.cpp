@@ -125,20 +125,41 @@ Status CudaDevice::connectRanks() {
   const bool reducesNatively =
       std::any_of(all.begin(), all.end(),
                   [](const auto *each) { return each->native == 1; });
-  ConnectedDevices connected = connectDevices(
-      cuda, *meetings, {lastGroup(), reducesNatively, options.timeout});
+  if (options.gather == GatherBy::CopyEngines &&
+      options.ranks != options.ranksOfMachine)
+    return Error(ExitCode::Device, "--gather=ce expects all ranks on one "
+                                   "machine, but got " +
+                                       std::to_string(options.ranksOfMachine) +
+                                       " of " + std::to_string(options.ranks) +
+                                       " there")
+        .hint("--gather=sm gathers by kernels of NCCL");
+  DeviceRanksOptions wanted;
+  wanted.lastGroup = lastGroup();
+  wanted.reduces = reducesNatively;
+  wanted.timeout = options.timeout;
+  wanted.arena = arena.get();
+  wanted.arenaBytes = arena.size();
+  wanted.copyEngines = options.gather == GatherBy::CopyEngines;
+  ConnectedDevices connected = connectDevices(cuda, *meetings, wanted);
   if (connected.failure)
-    return failTogether(*meetings, std::move(connected.failure->error),
-                        connected.failure->cause, kTogetherSeconds);
+    return failTogether(
+        *meetings, withoutMemoryForRanks(std::move(connected.failure->error)),
+        connected.failure->cause, kTogetherSeconds);
   ranks = std::move(connected.ranks);
   known.insert(known.end(), connected.facts.begin(), connected.facts.end());
   return Status::success();
 }
 
+/// Nothing else takes memory after that.
 Status CudaDevice::join(std::shared_ptr<RankMeetings> joined) {
   meetings = std::move(joined);
-  if (!options.ranksAreProcesses)
-    return Status::success();
+  if (options.ranksAreProcesses)
+    if (Status s = joinProcesses(); !s)
+      return s;
+  return measureMemory(/*isOwn=*/true);
+}
+
+Status CudaDevice::joinProcesses() {
   if (Status s = checkDevices(); !s)
     return s;
   if (Status s = warnOfMachines(); !s)

@@ -25,9 +25,11 @@ Error NcclLibrary::failure(const char *call, ncclResult_t result,
       std::string(call) + " failed: " + ncclGetErrorString(result);
   if (const char *more = ncclGetLastError(comm); more && *more)
     text += ": " + std::string(more);
-  return Error(result == ncclUnhandledCudaError ? ExitCode::Device
-                                                : ExitCode::Communication,
-               text);
+  if (result != ncclUnhandledCudaError)
+    return Error(ExitCode::Communication, text);
+  // "Cuda failure 2 'out of memory'"
+  const bool lacksMemory = text.find("out of memory") != text.npos;
+  return Error(lacksMemory ? ExitCode::DoesNotFit : ExitCode::Device, text);
 }
 
 /// An older one lacks entry points too: that it is old says more.

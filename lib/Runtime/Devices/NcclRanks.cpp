@@ -14,6 +14,7 @@
 #include "weft/Runtime/Devices/DeviceRanks.h"
 #include "weft/Runtime/Devices/Launch.h"
 #include "weft/Runtime/Devices/Nccl.h"
+#include "weft/Runtime/Devices/NcclWindows.h"
 #include "weft/Runtime/Devices/OpenLibrary.h"
 #include "weft/Runtime/Execute/Collectives.h"
 
@@ -29,11 +30,16 @@ namespace {
 class NcclRanks final : public DeviceRanks {
 public:
   NcclRanks(const CudaCalls &cuda, RankMeetings &meetings, NcclLibrary library,
-            double timeout)
-      : cuda(cuda), meetings(meetings), nccl(library), timeout(timeout) {}
+            const DeviceRanksOptions &options)
+      : cuda(cuda), meetings(meetings), nccl(library), options(options),
+        timeout(options.timeout),
+        windows(nccl,
+                [this](const char *call, ncclResult_t result, ncclComm_t comm) {
+                  return settle(call, result, comm);
+                }) {}
   ~NcclRanks() override;
 
-  Status connect(int64_t lastGroup);
+  Status connect();
   /// Why connect() has failed.
   FailureCause lastCause() const { return cause; }
 
@@ -42,26 +48,31 @@ public:
   void forgetOrder() override { lastStream.reset(); }
   std::optional<Failure> findFailure() override;
   void abort() override;
+  Settings facts() const override { return windows.facts(); }
 
 private:
   struct Group {
     ncclComm_t comm;
-    int rank;
+    int rank, ranks;
   };
 
   Status settle(const char *call, ncclResult_t result, ncclComm_t comm) const;
   Expected<ncclUniqueId> shareId(int rank);
+  ncclConfig_t config() const;
   Status addGroup(int64_t group, int worldRank);
   ncclComm_t commOf(const WeftRankGroup &among) const;
   Status move(const DeviceExchange &wanted, CUstream stream);
   Status sum(const DeviceReduction &wanted, CUstream stream);
   Status inOrder(CUstream stream, const std::function<Status()> &give);
+  Status openWindows();
   Status orderAfterLast(CUstream stream);
 
   CudaCalls cuda;
   RankMeetings &meetings;
   const NcclLibrary nccl;
+  const DeviceRanksOptions options;
   const double timeout;
+  NcclWindows windows;
   std::vector<Group> groups; // by number; of a mesh of one axis there is one
   CudaEvent lastDone;        // the exchange that was given last
   std::optional<CUstream> lastStream;
@@ -76,11 +87,13 @@ private:
 static constexpr int kChannels = 16;
 
 /// Nonblocking communicators: a call that needs other ranks returns early.
-static ncclConfig_t configOf() {
+ncclConfig_t NcclRanks::config() const {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
   config.collnetEnable = 0; // switches add in an order of their own
   config.minCTAs = config.maxCTAs = kChannels;
+  if (options.copyEngines)
+    config.CTAPolicy = NCCL_CTA_POLICY_ZERO;
   return config;
 }
 
@@ -133,15 +146,23 @@ Status NcclRanks::addGroup(int64_t group, int worldRank) {
   auto place = meetings.placeIn(group);
   if (!place)
     return place.takeError();
-  ncclConfig_t config = configOf();
+  ncclConfig_t wanted = config();
   ncclComm_t comm = nullptr;
   const ncclComm_t all = groups.front().comm;
   const ncclResult_t result =
-      nccl.ncclCommSplit(all, members->front(), worldRank, &comm, &config);
+      nccl.ncclCommSplit(all, members->front(), worldRank, &comm, &wanted);
   if (Status s = settle("ncclCommSplit", result, all); !s)
     return s;
-  groups.push_back({comm, place->rank});
+  groups.push_back({comm, place->rank, place->ranks});
   return settle("ncclCommSplit", ncclInProgress, comm);
+}
+
+Status NcclRanks::openWindows() {
+  std::vector<ncclComm_t> communicators;
+  for (const Group &group : groups)
+    if (group.ranks > 1)
+      communicators.push_back(group.comm);
+  return windows.open(meetings, options, communicators);
 }
 
 /// The id that rank 0 makes, or why it cannot.
@@ -168,7 +189,7 @@ Expected<ncclUniqueId> NcclRanks::shareId(int rank) {
   return all->front().id;
 }
 
-Status NcclRanks::connect(int64_t lastGroup) {
+Status NcclRanks::connect() {
   auto place = meetings.placeIn(0);
   if (!place)
     return place.takeError();
@@ -179,23 +200,25 @@ Status NcclRanks::connect(int64_t lastGroup) {
   if (!done)
     return done.takeError();
   lastDone = std::move(*done);
-  ncclConfig_t config = configOf();
+  ncclConfig_t wanted = config();
   ncclComm_t comm = nullptr;
   const ncclResult_t result = nccl.ncclCommInitRankConfig(
-      &comm, place->ranks, *id, place->rank, &config);
-  groups.push_back({comm, place->rank});
+      &comm, place->ranks, *id, place->rank, &wanted);
+  groups.push_back({comm, place->rank, place->ranks});
   if (Status s = settle("ncclCommInitRankConfig", result, comm); !s)
     return s;
-  for (int64_t group = 1; group <= lastGroup; ++group)
+  for (int64_t group = 1; group <= options.lastGroup; ++group)
     if (Status s = addGroup(group, place->rank); !s)
       return s;
-  return Status::success();
+  return openWindows();
 }
 
 /// No exchange is in flight: the device has been waited for. After a failed
 /// exchange the communicators are aborted, since other ranks may be gone.
 NcclRanks::~NcclRanks() {
   bool isWhole = !hasFailed;
+  if (isWhole && !isAborted)
+    isWhole = bool(windows.close());
   for (const Group &group : groups)
     if (isWhole && !isAborted)
       isWhole = bool(settle("ncclCommFinalize",
@@ -352,9 +375,8 @@ ConnectedDevices weft::connectDevices(const CudaCalls &cuda,
   auto library = NcclLibrary::open();
   if (!library)
     return fail(library.takeError(), FailureCause::Own);
-  auto ranks =
-      std::make_unique<NcclRanks>(cuda, meetings, *library, options.timeout);
-  if (Status connected = ranks->connect(options.lastGroup); !connected) {
+  auto ranks = std::make_unique<NcclRanks>(cuda, meetings, *library, options);
+  if (Status connected = ranks->connect(); !connected) {
     ranks->abort();
     return fail(connected.takeError(), ranks->lastCause());
   }

@@ -23,7 +23,7 @@ bool weft::isForCuda(const Metadata &metadata) {
 std::vector<std::string_view> weft::flagsOfOthers(const Metadata &metadata) {
   if (isForCuda(metadata))
     return {"threads"};
-  return {"no-graph", "tune", "tuning"};
+  return {"gather", "no-graph", "tune", "tuning"};
 }
 
 std::string weft::runHelp(const Metadata &metadata,

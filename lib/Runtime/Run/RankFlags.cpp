@@ -31,6 +31,13 @@ Status weft::checkRankFlags(const FlagValues &flags, const Metadata &metadata,
   if (ranks == 1 && flags.isSet("timeout"))
     return usageError("--timeout expects a program of several ranks: one rank "
                       "waits for nobody");
+  if (ranks == 1 && flags.isSet("gather"))
+    return usageError("--gather expects a program of several ranks: one rank "
+                      "has all parameters");
+  if (options.loopback > 1 && flags.isSet("gather"))
+    return usageError("--gather expects ranks that are processes, but got "
+                      "--loopback " +
+                      std::to_string(options.loopback));
   if (ranks == 1 && flags.isSet("check-replicas"))
     return usageError("--check-replicas expects a program of several ranks: "
                       "nobody holds what one rank has");

@@ -68,6 +68,7 @@ Status RankPart::open() {
   wanted.ranksAreProcesses = inputs.process != nullptr;
   wanted.localRank = findLocalRank();
   wanted.timeout = inputs.options.timeout;
+  wanted.gather = inputs.options.gather;
   wanted.ranksOfMachine = inputs.process ? countLocal() : agreement.ranks();
   wanted.rank = agreement.rank();
   wanted.ranks = agreement.ranks();

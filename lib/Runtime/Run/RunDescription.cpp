@@ -188,6 +188,11 @@ std::string Run::describe() const {
   return options.trains() ? text + describeTraining() : text;
 }
 
+static void setDevice(Json &head, const Device &device) {
+  head.set("device", device.describe());
+  head.set("device_facts", device.observations());
+}
+
 std::string Run::metricsHeader() const {
   const RateSchedule &rate = options.schedule;
   Json head = Json::object();
@@ -209,7 +214,7 @@ std::string Run::metricsHeader() const {
   head.set("arena_bytes", executable.arenaBytes);
   head.set("threads", ranks.first().context().threads());
   if (!ranks.first().context().device().hostView())
-    head.set("device", ranks.first().context().device().describe());
+    setDevice(head, ranks.first().context().device());
   head.set("ranks", ranks.first().context().ranks());
   head.set("data", options.data);
   if (data.train)

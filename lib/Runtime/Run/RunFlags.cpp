@@ -154,6 +154,9 @@ static std::vector<FlagSpec> machineFlags() {
               "steps between comparisons of what several ranks hold alike; 0: "
               "only before checkpoints",
               0),
+      choice("gather", "auto", "auto|sm|ce",
+             "what gathers parameters from several CUDA devices: kernels of "
+             "NCCL (sm) or copy engines (ce); auto: sm"),
       toggle(
           "no-graph",
           "give a CUDA device each command by itself, not as recorded graphs"),

@@ -111,6 +111,10 @@ static void readOutput(const FlagValues &flags, RunOptions &out) {
   out.topK = flags.getInt("top-k");
   out.sampleEvery = flags.getInt("sample-every");
   out.graphs = !flags.getSwitch("no-graph");
+  const std::string &gather = flags.getString("gather");
+  out.gather = gather == "sm"   ? GatherBy::Kernels
+               : gather == "ce" ? GatherBy::CopyEngines
+                                : GatherBy::Auto;
   out.tune = flags.getString("tune");
   if (flags.getString("tuning") != "none")
     out.tuning = flags.getString("tuning");

@@ -24,6 +24,7 @@ static bool takesMemory(const std::string &call) {
 /// Those of ranks that are processes, and of what says why a call failed.
 static bool isOfOthers(const std::string &call) {
   return call.rfind("cuGetError", 0) == 0 || call == "cuDeviceGetUuid_v2" ||
+         call == "cuMulticastGetGranularity" ||
          call == "cuStreamWriteValue32_v2";
 }
 
@@ -117,7 +118,9 @@ TEST_F(CudaDeviceTest, RefusesMachinesThatWillNotDo) {
   fake.mapsMemory = 1;
   fake.freeBytes = fake.totalBytes = size_t(19) << 20;
   EXPECT_EQ(openError(), "4: the program needs 20.00 MiB, but Fake GPU has "
-                         "19.00 MiB free of 19.00 MiB|compile with a smaller "
+                         "19.00 MiB free of 19.00 MiB: arena 20.00 MiB, "
+                         "outside it 0 B of this program and 0 B of the "
+                         "context and other programs|compile with a smaller "
                          "--batch or --seq");
   EXPECT_EQ(fake.count("cuMemCreate"), 0);
 }
@@ -130,7 +133,10 @@ static const char *const kTakenHint =
 TEST_F(CudaDeviceTest, SaysThatOthersHoldTheMemory) {
   fake.freeBytes = size_t(19) << 20;
   EXPECT_EQ(openError(), std::string("4: the program needs 20.00 MiB, but Fake "
-                                     "GPU has 19.00 MiB free of 2.00 GiB") +
+                                     "GPU has 19.00 MiB free of 2.00 GiB: "
+                                     "arena 20.00 MiB, outside it 0 B of this "
+                                     "program and 1.98 GiB of the context and "
+                                     "other programs") +
                              kTakenHint);
   EXPECT_EQ(fake.count("cuMemCreate"), 0);
 }
@@ -147,7 +153,9 @@ TEST_F(CudaDeviceTest, SaysThatMemoryWentBetweenCheckAndAllocation) {
             std::string("4: expects cuMemCreate to succeed, but got "
                         "CUDA_ERROR_OUT_OF_MEMORY (2, a failure on purpose): "
                         "the program needs 20.00 MiB, but Fake GPU has 1.00 "
-                        "GiB free of 2.00 GiB") +
+                        "GiB free of 2.00 GiB: arena 20.00 MiB, outside it 0 "
+                        "B of this program and 1.00 GiB of the context and "
+                        "other programs") +
                 kTakenHint);
 }
 

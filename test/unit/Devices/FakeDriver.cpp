@@ -95,12 +95,19 @@ static void addMachine(CudaDriver &table) {
   };
   table.cuDeviceGetAttribute = [](int *out, CUdevice_attribute which,
                                   CUdevice) {
-    *out = which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? fake->major
-           : which == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
-               ? fake->sharedBytes
-           : which == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
-               ? fake->mapsMemory
-               : fake->minor;
+    *out =
+        which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? fake->major
+        : which == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+            ? fake->sharedBytes
+        : which == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
+            ? fake->mapsMemory
+        : which == CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED
+            ? int(fake->multicastGranularity != 0)
+        : which == CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED
+            ? int(fake->hasFabric)
+        : which == CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED
+            ? 1
+            : fake->minor;
     return enter("cuDeviceGetAttribute");
   };
   table.cuDevicePrimaryCtxRetain = [](CUcontext *out, CUdevice) {
@@ -134,6 +141,12 @@ static void addMemory(CudaDriver &table) {
     *out = fake->granularity;
     return enter("cuMemGetAllocationGranularity");
   };
+  table.cuMulticastGetGranularity = [](size_t *out,
+                                       const CUmulticastObjectProp *,
+                                       CUmulticastGranularity_flags) {
+    *out = fake->multicastGranularity;
+    return enter("cuMulticastGetGranularity");
+  };
   table.cuMemAddressReserve = [](CUdeviceptr *out, size_t bytes, size_t,
                                  CUdeviceptr, unsigned long long) {
     CUresult result = change("cuMemAddressReserve", "addresses", 1);
@@ -146,9 +159,14 @@ static void addMemory(CudaDriver &table) {
     return change("cuMemAddressFree", "addresses", -1);
   };
   table.cuMemCreate = [](CUmemGenericAllocationHandle *out, size_t bytes,
-                         const CUmemAllocationProp *, unsigned long long) {
+                         const CUmemAllocationProp *properties,
+                         unsigned long long) {
     *out = 1;
+    if ((properties->requestedHandleTypes & CU_MEM_HANDLE_TYPE_FABRIC) &&
+        !fake->isFabricPermitted)
+      return CUDA_ERROR_NOT_PERMITTED;
     fake->memoryBytes = bytes;
+    fake->memoryProperties = *properties;
     return change("cuMemCreate", "memory", 1);
   };
   table.cuMemRelease = [](CUmemGenericAllocationHandle) {

@@ -42,6 +42,8 @@ struct FakeDriver {
   int sharedBytes = 227 << 10, mapsMemory = 1;
   size_t freeBytes = size_t(1) << 30, totalBytes = size_t(2) << 30;
   size_t granularity = size_t(2) << 20;
+  size_t multicastGranularity = 0; // 0: no multicast
+  bool hasFabric = false, isFabricPermitted = true;
   std::map<std::string, FakeKernel> kernels;
 
   // What to fail at: the number of a call, from 0.
@@ -53,6 +55,7 @@ struct FakeDriver {
   std::map<std::string, int> alive;
   int chosen = -1;        // device
   size_t memoryBytes = 0; // of the last allocation
+  CUmemAllocationProp memoryProperties = {};
   bool capturing = false;
   std::vector<std::function<void()>> captured;
 };

@@ -156,6 +156,19 @@ TEST(DriverErrors, MappedMemory) {
   EXPECT_EQ(unit, 256u);
   CUmemGenericAllocationHandle memory;
   CUdeviceptr place;
+  CUmemAllocationProp other = properties;
+  other.requestedHandleTypes = CU_MEM_HANDLE_TYPE_WIN32;
+  EXPECT_EQ(cuMemCreate(&memory, unit, &other, 0), CUDA_ERROR_INVALID_VALUE);
+  other.requestedHandleTypes = CU_MEM_HANDLE_TYPE_FABRIC;
+  EXPECT_EQ(cuMemCreate(&memory, unit, &other, 0), CUDA_ERROR_NOT_SUPPORTED);
+  CUmulticastObjectProp object = {};
+  EXPECT_EQ(cuMulticastGetGranularity(&unit, &object,
+                                      CU_MULTICAST_GRANULARITY_RECOMMENDED),
+            CUDA_ERROR_INVALID_VALUE);
+  object.numDevices = 2;
+  EXPECT_EQ(cuMulticastGetGranularity(&unit, &object,
+                                      CU_MULTICAST_GRANULARITY_RECOMMENDED),
+            CUDA_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(cuMemCreate(&memory, unit + 1, &properties, 0),
             CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuMemCreate(&memory, size_t(2) << 30, &properties, 0),

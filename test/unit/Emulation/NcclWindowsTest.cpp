@@ -52,10 +52,13 @@ TEST(NcclCaptures, ForbiddenCalls) {
 constexpr size_t kUnit = 256;
 
 /// Mapped memory.
-char *mapMemory(size_t bytes) {
+char *mapMemory(size_t bytes, bool isExportable = true) {
   CUmemAllocationProp properties = {};
   properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
   properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  properties.requestedHandleTypes =
+      isExportable ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+                   : CU_MEM_HANDLE_TYPE_NONE;
   CUmemGenericAllocationHandle memory;
   CUdeviceptr place;
   CUmemAccessDesc access = {properties.location,
@@ -88,8 +91,7 @@ TEST(NcclWindows, Windows) {
                    "cuMemMap has mapped");
     EXPECT_REFUSED(open(r.allocate<char>(kUnit), kUnit, symmetric),
                    ncclInvalidArgument, "cuMemMap has mapped");
-    EXPECT_REFUSED(ncclCommWindowDeregister(comm, window), ncclInvalidArgument,
-                   "expects a window");
+    EXPECT_NCCL(ncclCommWindowDeregister(comm, nullptr));
     EXPECT_NCCL(open(place, 4 * kUnit, symmetric));
     EXPECT_NE(window, nullptr);
     EXPECT_REFUSED(ncclCommFinalize(comm), ncclInvalidUsage,
@@ -98,6 +100,20 @@ TEST(NcclWindows, Windows) {
     EXPECT_REFUSED(ncclCommWindowDeregister(comm, window), ncclInvalidArgument,
                    "expects a window");
     Rank::leave(comm);
+  });
+}
+
+TEST(NcclWindows, MemoryThatMayNotBeExported) {
+  runRanks(2, [](Rank &r) {
+    ncclComm_t comm = r.join();
+    char *place = mapMemory(4 * kUnit, /*isExportable=*/false);
+    ncclWindow_t window = nullptr;
+    EXPECT_REFUSED(ncclCommWindowRegister(comm, place, 4 * kUnit, &window,
+                                          NCCL_WIN_COLL_SYMMETRIC),
+                   ncclUnhandledCudaError, "may not be exported");
+    EXPECT_EQ(window, nullptr);
+    r.meet(1);
+    EXPECT_NCCL(ncclCommAbort(comm));
   });
 }
 

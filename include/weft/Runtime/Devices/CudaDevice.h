@@ -56,6 +56,7 @@ public:
 
   std::string describe() const override;
   Settings facts() const override { return known; }
+  Json observations() const override;
   int64_t peakBytes() const override { return allBytes; }
   char *hostView() const override { return nullptr; }
   Status copyIn(int64_t offset, const void *data, int64_t bytes) override;
@@ -129,6 +130,14 @@ private:
     CudaEvent event, edge;
   };
 
+  /// Bytes of the device.
+  struct MemoryUse {
+    size_t total = 0;
+    size_t before = 0; // of the context and other programs, at the first look
+    size_t own = 0;    // of this program, without its arena
+    size_t free = 0;   // at the last look
+  };
+
   CudaDevice(const CudaDriver &driver, const WeftExecutable &executable,
              const DeviceOptions &options)
       : cuda(driver), executable(executable), options(options) {}
@@ -139,13 +148,20 @@ private:
   int deviceNumber(int count) const;
   Status choose();
   Status enter();
+
+  // CudaMemory.cpp
+  /// `isOwn`: memory that has been taken since the last look is this program's.
+  Status measureMemory(bool isOwn);
+  std::string describeMemory() const;
   /// That memory does not suffice, with numbers and what helps.
-  Error tooLittle(const std::string &what, size_t free, size_t total) const;
+  Error tooLittle(const std::string &what) const;
+  Error withoutMemoryForRanks(Error error);
   Status checkMemory() const;
   /// Bytes for this rank and for the ranks of the process that open later.
   int64_t neededBytes() const { return allBytes * options.ranksOfProcess; }
   int64_t constantsOffset() const;
   Status allocateArena();
+
   Status allocate();
   Status findKernels();
 
@@ -172,6 +188,7 @@ private:
   Status warnOfMachines();
   Status checkDevices();
   Status connectRanks();
+  Status joinProcesses();
 
   // CudaExchange.cpp
   Expected<ExchangeEvents *> exchangeEventsOf(int64_t group);
@@ -222,7 +239,8 @@ private:
   CudaChip chip;
   CUdevice device = 0;
   int multiprocessors = 0;
-  Settings known;          // for facts()
+  Settings known; // for facts()
+  MemoryUse memory;
   CudaConstants constants; // behind the arena
   int64_t allBytes = 0;
   // In the order in which they are made; given back in the other one.

@@ -28,6 +28,7 @@
   X(cuCtxSetCurrent)                                                           \
   X(cuMemGetInfo_v2)                                                           \
   X(cuMemGetAllocationGranularity)                                             \
+  X(cuMulticastGetGranularity)                                                 \
   X(cuMemAddressReserve)                                                       \
   X(cuMemAddressFree)                                                          \
   X(cuMemCreate)                                                               \
@@ -149,9 +150,11 @@ using CudaGraphExec = CudaOwned<CUgraphExec, &CudaDriver::cuGraphExecDestroy>;
 class CudaArena {
 public:
   /// At least `bytes`, in whole units of the device's granularity. Exit 4 where
-  /// the device has not that much left.
+  /// the device has not that much left. `processes` of this machine may map the
+  /// memory: with several it is exportable, and a multiple of what a multicast
+  /// object needs.
   static Expected<CudaArena> make(const CudaCalls &cuda, CUdevice device,
-                                  int64_t bytes);
+                                  int64_t bytes, int processes = 1);
   CudaArena() = default;
   CudaArena(CudaArena &&other) noexcept { *this = std::move(other); }
   CudaArena &operator=(CudaArena &&other) noexcept;
@@ -159,10 +162,11 @@ public:
   ~CudaArena();
 
   CUdeviceptr get() const { return address; }
+  size_t size() const { return bytes; }
 
 private:
   explicit CudaArena(const CudaDriver &driver) : driver(driver) {}
-  Status map(CUdevice device);
+  Status map(const CUmemAllocationProp &properties);
 
   CudaDriver driver;
   CUdeviceptr address = 0;

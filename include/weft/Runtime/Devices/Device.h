@@ -12,6 +12,7 @@
 #ifndef WEFT_RUNTIME_DEVICES_DEVICE_H
 #define WEFT_RUNTIME_DEVICES_DEVICE_H
 
+#include "weft/Formats/Json.h"
 #include "weft/Formats/RunRecord.h"
 #include "weft/Runtime/Execute/Context.h"
 
@@ -30,6 +31,9 @@ public:
   /// What the bits of a run depend on beside the program, by name: none on the
   /// host, for which the program says it.
   virtual Settings facts() const { return {}; }
+  /// What the device has measured and decided at its start, an object: no bit
+  /// of a run depends on it.
+  virtual Json observations() const { return Json::object(); }
   /// The most memory that it has held at once for this program.
   virtual int64_t peakBytes() const = 0;
 
@@ -89,6 +93,9 @@ public:
   }
 };
 
+/// What gathers parameters from devices of processes.
+enum class GatherBy { Auto, Kernels, CopyEngines };
+
 /// What a run asks of the device it is on.
 struct DeviceOptions : ContextOptions {
   /// Steps may be recorded once and launched as a whole.
@@ -110,6 +117,7 @@ struct DeviceOptions : ContextOptions {
   bool ranksAreProcesses = false;
   int localRank = 0;
   double timeout = 60;
+  GatherBy gather = GatherBy::Auto;
   /// f32 products may round their factors to TF32.
   bool tf32 = false;
   /// A file with measured algorithms of library products, or "".

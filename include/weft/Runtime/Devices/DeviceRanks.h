@@ -43,12 +43,19 @@ public:
   virtual std::optional<Failure> findFailure() = 0;
   /// Ends this rank's exchanges in flight. Later exchanges fail.
   virtual void abort() = 0;
+  /// How exchanges are made, by name.
+  virtual Settings facts() const = 0;
 };
 
 struct DeviceRanksOptions {
   int64_t lastGroup = 0; // the highest that commands name
   bool reduces = false;  // whether the library adds
   double timeout = 60;   // seconds that ranks wait for each other
+  /// The memory of all exchanges, of equal size on all ranks.
+  CUdeviceptr arena = 0;
+  size_t arenaBytes = 0;
+  /// Copy engines gather, in place of kernels.
+  bool copyEngines = false;
 };
 
 /// The devices of all ranks, or why they cannot be connected.

@@ -24,6 +24,8 @@
   X(ncclCommFinalize)                                                          \
   X(ncclCommDestroy)                                                           \
   X(ncclCommAbort)                                                             \
+  X(ncclCommWindowRegister)                                                    \
+  X(ncclCommWindowDeregister)                                                  \
   X(ncclAllGather)                                                             \
   X(ncclReduceScatter)                                                         \
   X(ncclAlltoAll)

@@ -11,6 +11,7 @@
 #include "weft/Formats/Flags.h"
 #include "weft/Runtime/Checkpoints/ResumeOptions.h"
 #include "weft/Runtime/Data/DataOptions.h"
+#include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/Metadata.h"
 #include "weft/Runtime/Reports/Progress.h"
 #include "weft/Runtime/Run/KeptFlags.h"
@@ -63,6 +64,7 @@ struct RunOptions : DataOptions, ResumeOptions {
   double temperature = 1.0;
 
   bool graphs = true;
+  GatherBy gather = GatherBy::Auto;
   std::string tune, tuning; // files, written and read, or ""
   bool dryRun = false, help = false, version = false;
   /// Taken from the checkpoint that the run continues, as "--lr=0.001".

@@ -1,0 +1,91 @@
+//===- NcclWindows.cpp - The arena as memory of NCCL ----------------------===//
+
+#include "weft/Runtime/Devices/NcclWindows.h"
+
+using namespace weft;
+
+/// A window has one size on all ranks.
+Status NcclWindows::checkRanks(RankMeetings &meetings,
+                               const DeviceRanksOptions &options) const {
+  auto all = meetings.gather(0, options.arenaBytes, "the arenas of the ranks");
+  if (!all)
+    return all.takeError();
+  for (size_t rank = 1; rank < all->size(); ++rank)
+    if ((*all)[rank] != all->front())
+      return Error(ExitCode::Device, "expects arenas of one size, but got " +
+                                         std::to_string(all->front()) +
+                                         " bytes in rank 0 and " +
+                                         std::to_string((*all)[rank]) +
+                                         " in rank " + std::to_string(rank));
+  return Status::success();
+}
+
+/// NCCL says in three ways that a machine has no windows: ncclInvalidUsage at
+/// once, success without a window (2.29 and later), or success with a window
+/// that only this rank has (2.28), which nothing tells from a whole one.
+Status NcclWindows::add(ncclComm_t comm, const DeviceRanksOptions &options) {
+  windows.push_back({comm, nullptr});
+  Window &window = windows.back();
+  const ncclResult_t result = nccl.ncclCommWindowRegister(
+      comm, reinterpret_cast<void *>(options.arena), options.arenaBytes,
+      &window.handle, NCCL_WIN_COLL_SYMMETRIC);
+  if (result == ncclInvalidUsage) {
+    refusal = nccl.failure("ncclCommWindowRegister", result, comm).message();
+    windows.pop_back();
+    return Status::success();
+  }
+  if (Status s = settle("ncclCommWindowRegister", result, comm); !s)
+    return s;
+  if (window.handle)
+    return Status::success();
+  refusal = "NCCL cannot map the memory of all ranks";
+  windows.pop_back();
+  return Status::success();
+}
+
+Status NcclWindows::open(RankMeetings &meetings,
+                         const DeviceRanksOptions &options,
+                         const std::vector<ncclComm_t> &communicators) {
+  copyEngines = options.copyEngines;
+  if (Status s = checkRanks(meetings, options); !s)
+    return s;
+  // NCCL has other kernels for sums in windows, which add in another order.
+  if (options.reduces)
+    refusal = "native reductions need rings";
+  for (ncclComm_t comm : communicators) {
+    if (options.reduces)
+      break;
+    if (Status s = add(comm, options); !s)
+      return s;
+  }
+  auto all = meetings.gather(0, int(refusal.empty()), "the windows of NCCL");
+  if (!all)
+    return all.takeError();
+  for (size_t rank = 0; rank < all->size(); ++rank)
+    if (!(*all)[rank] && refusal.empty())
+      refusal = "rank " + std::to_string(rank) + " has no window";
+  if (!copyEngines || refusal.empty())
+    return Status::success();
+  return Error(ExitCode::Device,
+               "--gather=ce expects the arena to be a symmetric window, but "
+               "got none: " +
+                   refusal)
+      .hint("--gather=sm gathers by kernels of NCCL");
+}
+
+Status NcclWindows::close() {
+  for (const Window &window : windows)
+    if (Status s =
+            settle("ncclCommWindowDeregister",
+                   nccl.ncclCommWindowDeregister(window.comm, window.handle),
+                   window.comm);
+        !s)
+      return s;
+  windows.clear();
+  return Status::success();
+}
+
+Settings NcclWindows::facts() const {
+  return {{"gather", copyEngines ? "ce" : "sm"},
+          {"window", refusal.empty() ? "registered" : "none: " + refusal}};
+}
