@@ -6,6 +6,7 @@
 //   WEFT_EMULATION_NAME    its name
 //   WEFT_EMULATION_UUID    a number from which its UUID is made: LOCAL_RANK if
 //                          that is set, otherwise 0
+//   WEFT_EMULATION_PCI     its PCI bus id: 0000:00:00.0
 //   WEFT_EMULATION_PROCESSORS  how many multiprocessors it has
 //   WEFT_EMULATION_SHARED  bytes of shared memory that a block may have
 //   WEFT_EMULATION_MEMORY  its memory in bytes

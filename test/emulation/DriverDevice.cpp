@@ -51,6 +51,18 @@ CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
   return CUDA_SUCCESS;
 }
 
+CUresult cuDeviceGetPCIBusId(char *id, int length, CUdevice device) {
+  WEFT_ENTER("cuDeviceGetPCIBusId", Needs::Init);
+  if (device != 0)
+    return CUDA_ERROR_INVALID_DEVICE;
+  const char *chosen = std::getenv("WEFT_EMULATION_PCI");
+  const std::string text = chosen ? chosen : "0000:00:00.0";
+  if (!id || length <= int(text.size()))
+    return CUDA_ERROR_INVALID_VALUE;
+  std::memcpy(id, text.c_str(), text.size() + 1);
+  return CUDA_SUCCESS;
+}
+
 CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device) {
   WEFT_ENTER("cuDeviceTotalMem_v2", Needs::Init);
   if (device != 0)

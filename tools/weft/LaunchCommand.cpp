@@ -193,7 +193,8 @@ Expected<ExitCode> weft::launchCommand(const Arguments &args) {
   Arguments flags = launch->args;
   for (int64_t left = launch->restarts;; --left) {
     auto code = launch->overTcp || compiled->isForCuda
-                    ? runLocalRanks(ranks, program, flags)
+                    ? runLocalRanks(ranks, program, flags,
+                                    /*binds=*/!compiled->isForCuda)
                     : runRanks(ranks, program, flags);
     const ExitCode ended = code ? *code : code.error().code();
     if (ended != ExitCode::Communication || left == 0 ||

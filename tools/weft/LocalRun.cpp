@@ -105,6 +105,7 @@ namespace {
 /// The ranks, from their start to their end.
 class LocalRanks {
 public:
+  explicit LocalRanks(bool binds) : binds(binds) {}
   Status start(int64_t ranks, const std::string &program,
                const Arguments &args);
   /// Until all have ended.
@@ -130,6 +131,7 @@ private:
   bool canEnd() const;
   bool allHaveEnded() const;
 
+  const bool binds;
   std::vector<Rank> all;
   std::vector<size_t> failed; // in the order in which they have ended
   int passedOn = 0;           // signals: the first, and the second
@@ -162,7 +164,10 @@ Status LocalRanks::startOne(int64_t rank, int64_t ranks,
   std::vector<std::string> variables =
       rankEnvironment(rank, ranks, place, secret);
   std::vector<char *> pointers = pointersTo(variables);
-  const cpu_set_t processors = processorsOf(rank, ranks);
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
+  if (binds)
+    processors = processorsOf(rank, ranks);
   const pid_t self = ::getpid();
   const pid_t process = ::fork();
   if (process == 0)
@@ -315,8 +320,8 @@ Expected<ExitCode> LocalRanks::code() const {
 
 Expected<ExitCode> weft::runLocalRanks(int64_t ranks,
                                        const std::string &program,
-                                       const Arguments &args) {
-  LocalRanks local;
+                                       const Arguments &args, bool binds) {
+  LocalRanks local(binds);
   if (Status s = local.start(ranks, program, args); !s)
     return s.takeError();
   local.follow();

@@ -8,12 +8,13 @@
 namespace weft {
 
 /// Runs `program` (a path) with its arguments as `ranks` processes that talk
-/// over TCP, each bound to an equal part of the processors that this process
-/// may use. They get the signals that stop a run, and all of them end with this
+/// over TCP. With `binds` each is bound to an equal part of the processors that
+/// this process may use; ranks with devices choose processors themselves. They
+/// get the signals that stop a run, and all of them end with this
 /// process. The ranks give the exit code; exit 7 names a rank that a
 /// signal has ended, or that has ended otherwise than the ones that missed it.
 Expected<ExitCode> runLocalRanks(int64_t ranks, const std::string &program,
-                                 const Arguments &args);
+                                 const Arguments &args, bool binds);
 
 } // namespace weft
 

@@ -194,6 +194,7 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
       findLauncher())
     return runProgram(*program, runFlags);
   const bool isForCuda = flags->getText("target").rfind("cuda", 0) == 0;
-  return isForCuda ? runLocalRanks(ranks, program->path, runFlags)
+  return isForCuda ? runLocalRanks(ranks, program->path, runFlags,
+                                   /*binds=*/false)
                    : runRanks(ranks, program->path, runFlags);
 }

@@ -209,6 +209,8 @@ CudaDevice::open(const CudaDriver &driver, const WeftExecutable &executable,
     return s.takeError();
   if (Status s = made->choose(); !s)
     return s.takeError();
+  if (Status s = made->bindCpus(); !s)
+    return s.takeError();
   made->known = {{"gpu", made->chip.device},
                  {"multiprocessors", std::to_string(made->multiprocessors)},
                  {"driver", "for CUDA " + cudaVersionText(driverVersion)}};

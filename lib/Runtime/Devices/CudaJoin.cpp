@@ -1,5 +1,6 @@
 //===- CudaJoin.cpp - How the devices of ranks come together --------------===//
 
+#include "weft/Runtime/Devices/CpuBinding.h"
 #include "weft/Runtime/Devices/CudaDevice.h"
 #include "weft/Runtime/Execute/Collectives.h"
 
@@ -31,6 +32,40 @@ int64_t CudaDevice::lastGroup() const {
         last = std::max(last, group->group);
   }
   return last;
+}
+
+/// Before the driver starts threads and allocates memory of the host.
+Status CudaDevice::bindCpus() {
+  if (!options.ranksAreProcesses || options.ranks == 1)
+    return Status::success();
+  char busId[32] = {};
+  if (Status s = cuda.cuDeviceGetPCIBusId(busId, int(sizeof busId - 1), device);
+      !s)
+    return s;
+  CpuBinding binding = chooseCpus("/sys", busId, allowedCpus());
+  bindProcess(binding);
+  cpus = binding.describe();
+  return Status::success();
+}
+
+/// One text if all ranks have the same, otherwise that of each.
+Status CudaDevice::shareCpus() {
+  struct Text {
+    char text[160];
+  } own = {};
+  cpus.copy(own.text, sizeof own.text - 1);
+  auto all = meetings->gather(0, own, "the CPUs of the ranks");
+  if (!all)
+    return all.takeError();
+  std::string each;
+  bool isSame = true;
+  for (size_t rank = 0; rank < all->size(); ++rank) {
+    const std::string text = (*all)[rank].text;
+    isSame &= text == all->front().text;
+    each += (rank ? "; rank " : "rank ") + std::to_string(rank) + ": " + text;
+  }
+  cpus = isSame ? all->front().text : each;
+  return Status::success();
 }
 
 /// Devices of one kind, and no two ranks on one of them.
@@ -102,21 +137,19 @@ Status CudaDevice::warnOfMachines() {
     char name[76];
   } own = {place->rank, {}};
   machineName().copy(own.name, sizeof own.name - 1);
+  std::optional<int> elsewhere;
   for (int64_t group : groups) {
     auto all = meetings->gather(group, own, "the machines of the ranks");
     if (!all)
       return all.takeError();
-    auto isElsewhere = [&](const Machine &each) {
-      return std::strncmp(each.name, own.name, sizeof own.name) != 0;
-    };
-    const auto other = std::find_if(all->begin(), all->end(), isElsewhere);
-    if (other == all->end() || place->rank != 0)
-      continue;
-    warn("ranks 0 and " + std::to_string(other->rank) +
+    for (const Machine &each : *all)
+      if (!elsewhere && std::strncmp(each.name, own.name, sizeof own.name) != 0)
+        elsewhere = each.rank;
+  }
+  if (elsewhere && place->rank == 0)
+    warn("ranks 0 and " + std::to_string(*elsewhere) +
              " are on different machines, but their reductions are ordered",
          "weft compile --reduction=native lets NCCL add between machines");
-    return Status::success();
-  }
   return Status::success();
 }
 
@@ -161,6 +194,8 @@ Status CudaDevice::join(std::shared_ptr<RankMeetings> joined) {
 
 Status CudaDevice::joinProcesses() {
   if (Status s = checkDevices(); !s)
+    return s;
+  if (Status s = shareCpus(); !s)
     return s;
   if (Status s = warnOfMachines(); !s)
     return s;

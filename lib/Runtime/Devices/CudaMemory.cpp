@@ -98,6 +98,8 @@ Json CudaDevice::observations() const {
   seen.set("memory_before_bytes", int64_t(memory.before));
   seen.set("arena_bytes", int64_t(arena.size()));
   seen.set("outside_arena_bytes", int64_t(memory.own));
+  if (!cpus.empty())
+    seen.set("cpus", cpus);
   if (ranks)
     for (const auto &[name, text] : ranks->facts())
       seen.set(name, text);

@@ -24,7 +24,7 @@ static bool takesMemory(const std::string &call) {
 /// Those of ranks that are processes, and of what says why a call failed.
 static bool isOfOthers(const std::string &call) {
   return call.rfind("cuGetError", 0) == 0 || call == "cuDeviceGetUuid_v2" ||
-         call == "cuMulticastGetGranularity" ||
+         call == "cuDeviceGetPCIBusId" || call == "cuMulticastGetGranularity" ||
          call == "cuStreamWriteValue32_v2";
 }
 

@@ -89,6 +89,10 @@ static void addMachine(CudaDriver &table) {
     std::memset(out->bytes, number + 1, sizeof out->bytes);
     return enter("cuDeviceGetUuid_v2");
   };
+  table.cuDeviceGetPCIBusId = [](char *out, int bytes, CUdevice) {
+    std::strncpy(out, "0000:3B:00.0", size_t(bytes));
+    return enter("cuDeviceGetPCIBusId");
+  };
   table.cuDeviceGetName = [](char *out, int bytes, CUdevice) {
     std::strncpy(out, "Fake GPU", size_t(bytes));
     return enter("cuDeviceGetName");

@@ -147,6 +147,7 @@ private:
                 const WeftCommand &command, void *const *buffers);
   int deviceNumber(int count) const;
   Status choose();
+  Status bindCpus();
   Status enter();
 
   // CudaMemory.cpp
@@ -187,6 +188,7 @@ private:
   std::vector<const WeftReduceScatterRecord *> reductions() const;
   Status warnOfMachines();
   Status checkDevices();
+  Status shareCpus();
   Status connectRanks();
   Status joinProcesses();
 
@@ -241,6 +243,7 @@ private:
   int multiprocessors = 0;
   Settings known; // for facts()
   MemoryUse memory;
+  std::string cpus;        // of ranks that are processes, for observations()
   CudaConstants constants; // behind the arena
   int64_t allBytes = 0;
   // In the order in which they are made; given back in the other one.
