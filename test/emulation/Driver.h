@@ -106,6 +106,7 @@ struct GraphNode {
   Prepare prepare;
   std::vector<size_t> after;
   Event *records = nullptr, *waits = nullptr;
+  int priority = 0; // of the stream that it was captured in
 };
 
 struct Graph {
@@ -124,6 +125,7 @@ struct Capture {
 struct Stream {
   uint64_t number = 0; // of all that were made
   unsigned flags = 0;
+  int priority = 0;
   std::vector<OperationRef> last; // what its next operation waits for
   std::shared_ptr<Capture> capture;
   std::vector<size_t> lastNodes; // the same in the captured graph

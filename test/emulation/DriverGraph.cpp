@@ -143,11 +143,24 @@ CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) {
   return CUDA_SUCCESS;
 }
 
+/// The real one would ignore the priorities of nodes without the flag.
+static bool losesPriorities(const Graph &graph, unsigned long long flags) {
+  return !(flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) &&
+         std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [](const GraphNode &node) { return node.priority != 0; });
+}
+
 CUresult cuGraphInstantiate(CUgraphExec *handle, CUgraph graph,
                             unsigned long long flags) {
   WEFT_ENTER("cuGraphInstantiateWithFlags", Needs::Context);
   if (!graphs().has(graph))
     return CUDA_ERROR_INVALID_HANDLE;
+  if (flags & ~uint64_t(CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY))
+    return CUDA_ERROR_INVALID_VALUE;
+  if (losesPriorities(*reinterpret_cast<Graph *>(graph), flags))
+    return refuse(CUDA_ERROR_INVALID_VALUE,
+                  "the graph has nodes with priorities, but no "
+                  "CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY");
   GraphExec *executable = executables().make();
   executable->graph = *reinterpret_cast<Graph *>(graph);
   *handle = reinterpret_cast<CUgraphExec>(executable);

@@ -96,6 +96,7 @@ CUresult enqueueNode(Stream &stream, GraphNode node) {
     return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
   std::vector<GraphNode> &nodes = stream.capture->graph.nodes;
   node.after = stream.lastNodes;
+  node.priority = stream.priority;
   nodes.push_back(std::move(node));
   stream.lastNodes = {nodes.size() - 1};
   return CUDA_SUCCESS;
@@ -158,16 +159,44 @@ using namespace weft::emulation;
 // Streams
 //===----------------------------------------------------------------------===//
 
-CUresult cuStreamCreate(CUstream *handle, unsigned flags) {
-  WEFT_ENTER("cuStreamCreate", Needs::Context);
+/// The greatest priority; the least is 0.
+static constexpr int kGreatest = -5;
+
+static CUresult createStream(CUstream *handle, unsigned flags, int priority) {
   if (!handle || flags > CU_STREAM_NON_BLOCKING)
     return CUDA_ERROR_INVALID_VALUE;
   static uint64_t numMade;
   Stream *stream = streams().make();
   stream->number = numMade++;
   stream->flags = flags;
+  stream->priority = priority;
   *handle = reinterpret_cast<CUstream>(stream);
   return CUDA_SUCCESS;
+}
+
+CUresult cuStreamCreate(CUstream *handle, unsigned flags) {
+  WEFT_ENTER("cuStreamCreate", Needs::Context);
+  return createStream(handle, flags, 0);
+}
+
+CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
+  WEFT_ENTER("cuCtxGetStreamPriorityRange", Needs::Context);
+  if (least)
+    *least = 0;
+  if (greatest)
+    *greatest = kGreatest;
+  return CUDA_SUCCESS;
+}
+
+/// The real one takes other priorities too, as the nearest in the range.
+CUresult cuStreamCreateWithPriority(CUstream *handle, unsigned flags,
+                                    int priority) {
+  WEFT_ENTER("cuStreamCreateWithPriority", Needs::Context);
+  if (priority > 0 || priority < kGreatest)
+    return refuse(CUDA_ERROR_INVALID_VALUE,
+                  "priority " + std::to_string(priority) + " is not in 0 to " +
+                      std::to_string(kGreatest));
+  return createStream(handle, flags, priority);
 }
 
 CUresult cuStreamDestroy(CUstream handle) {

@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Devices/CudaDevice.h"
 
+#include "weft/Runtime/Execute/Collectives.h"
 #include "weft/Runtime/Execute/Transfers.h"
 
 #include <algorithm>
@@ -118,9 +119,23 @@ Status CudaDevice::makeEvents(int64_t count) {
 /// Streams of a plan are numbered below this.
 static constexpr int64_t kMostStreams = 64;
 
+/// Collectives go first: all ranks wait for the blocks of one that waits for a
+/// processor.
+Status CudaDevice::makeStreams(const std::vector<bool> &isUrgent) {
+  for (const bool urgent : isUrgent) {
+    auto stream = urgent ? makeUrgentStream(cuda) : makeStream(cuda);
+    if (!stream)
+      return stream.takeError();
+    streams.push_back(std::move(*stream));
+    hasUrgentStreams |= urgent;
+  }
+  return Status::success();
+}
+
 /// As many streams and events as the commands name.
 Status CudaDevice::makeQueues() {
-  int64_t numStreams = 1, numEvents = 0;
+  std::vector<bool> isUrgent(1, false); // by stream
+  int64_t numEvents = 0;
   for (int32_t p = 0; p < executable.numPrograms; ++p) {
     const WeftProgram &program = executable.programs[p];
     for (int32_t i = 0; i < program.numCommands; ++i) {
@@ -131,17 +146,16 @@ Status CudaDevice::makeQueues() {
                      placeOf(command) + ": expects a stream from 0 to " +
                          std::to_string(kMostStreams - 1) + ", but got " +
                          std::to_string(stream));
-      numStreams = std::max(numStreams, stream + 1);
+      if (size_t(stream) >= isUrgent.size())
+        isUrgent.resize(size_t(stream) + 1, false);
+      if (stream != 0 && isCollective(command))
+        isUrgent[size_t(stream)] = true;
       if (const WeftTransferRecord *record = findTransfer(command))
         numEvents = std::max(numEvents, record->event + 1);
     }
   }
-  for (int64_t i = 0; i < numStreams; ++i) {
-    auto stream = makeStream(cuda);
-    if (!stream)
-      return stream.takeError();
-    streams.push_back(std::move(*stream));
-  }
+  if (Status s = makeStreams(isUrgent); !s)
+    return s;
   return makeEvents(numEvents);
 }
 

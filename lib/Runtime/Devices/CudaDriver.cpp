@@ -96,6 +96,18 @@ Expected<CudaStream> weft::makeStream(const CudaCalls &cuda) {
   return CudaStream(cuda.driver(), stream);
 }
 
+Expected<CudaStream> weft::makeUrgentStream(const CudaCalls &cuda) {
+  int least = 0, greatest = 0;
+  if (Status s = cuda.cuCtxGetStreamPriorityRange(&least, &greatest); !s)
+    return s.takeError();
+  CUstream stream = nullptr;
+  if (Status s = cuda.cuStreamCreateWithPriority(
+          &stream, CU_STREAM_NON_BLOCKING, greatest);
+      !s)
+    return s.takeError();
+  return CudaStream(cuda.driver(), stream);
+}
+
 Expected<CudaEvent> weft::makeEvent(const CudaCalls &cuda, bool timed) {
   CUevent event = nullptr;
   const unsigned flags = timed ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING;

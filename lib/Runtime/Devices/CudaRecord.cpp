@@ -131,7 +131,11 @@ Status CudaDevice::endCapture(Status captured, Recording &recording) {
   if (!ended)
     return ended;
   CUgraphExec exec = nullptr;
-  if (Status s = cuda.cuGraphInstantiateWithFlags(&exec, graph, 0ull); !s)
+  // Nodes have the priorities of the streams that they were captured in.
+  // Without the flag they run with that of the stream of the launch.
+  const unsigned long long flags =
+      hasUrgentStreams ? CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY : 0;
+  if (Status s = cuda.cuGraphInstantiateWithFlags(&exec, graph, flags); !s)
     return s;
   recording.graph = CudaGraphExec(cuda.driver(), exec);
   return Status::success();

@@ -25,7 +25,9 @@ static bool takesMemory(const std::string &call) {
 static bool isOfOthers(const std::string &call) {
   return call.rfind("cuGetError", 0) == 0 || call == "cuDeviceGetUuid_v2" ||
          call == "cuDeviceGetPCIBusId" || call == "cuMulticastGetGranularity" ||
-         call == "cuStreamWriteValue32_v2";
+         call == "cuStreamWriteValue32_v2" ||
+         call == "cuCtxGetStreamPriorityRange" ||
+         call == "cuStreamCreateWithPriority";
 }
 
 /// Entry points that give something back: a failure is nobody's any more.

@@ -226,6 +226,14 @@ static void addStreams(CudaDriver &table) {
     *out = handle<CUstream>(1);
     return change("cuStreamCreate", "stream", 1);
   };
+  table.cuCtxGetStreamPriorityRange = [](int *least, int *greatest) {
+    *least = 0, *greatest = -5;
+    return enter("cuCtxGetStreamPriorityRange");
+  };
+  table.cuStreamCreateWithPriority = [](CUstream *out, unsigned, int) {
+    *out = handle<CUstream>(1);
+    return change("cuStreamCreateWithPriority", "stream", 1);
+  };
   table.cuStreamDestroy_v2 = [](CUstream) {
     return change("cuStreamDestroy_v2", "stream", -1);
   };

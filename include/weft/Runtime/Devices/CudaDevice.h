@@ -166,6 +166,7 @@ private:
   Status allocate();
   Status findKernels();
 
+  Status makeStreams(const std::vector<bool> &isUrgent);
   Status makeQueues();
   Status makeEvents(int64_t count);
 
@@ -250,6 +251,7 @@ private:
   CudaPrimaryContext context;
   CudaArena arena;
   std::vector<CudaStream> streams; // the first one computes
+  bool hasUrgentStreams = false;
   std::vector<EventPair> events;
   CudaEvent fork, joined;       // of launches that use several streams
   std::vector<CudaEvent> joins; // by stream

@@ -43,7 +43,9 @@
   X(cuMemcpyDtoHAsync_v2)                                                      \
   X(cuMemcpyDtoDAsync_v2)                                                      \
   X(cuMemsetD8Async)                                                           \
+  X(cuCtxGetStreamPriorityRange)                                               \
   X(cuStreamCreate)                                                            \
+  X(cuStreamCreateWithPriority)                                                \
   X(cuStreamDestroy_v2)                                                        \
   X(cuStreamSynchronize)                                                       \
   X(cuStreamWaitEvent)                                                         \
@@ -178,6 +180,8 @@ private:
 /// Memory of the host that the device reads and writes by itself.
 Expected<CudaHostMemory> makeHostMemory(const CudaCalls &cuda, int64_t bytes);
 Expected<CudaStream> makeStream(const CudaCalls &cuda);
+/// One whose kernels get processors before those of other streams.
+Expected<CudaStream> makeUrgentStream(const CudaCalls &cuda);
 /// One that is timed may be told from another by their distance.
 Expected<CudaEvent> makeEvent(const CudaCalls &cuda, bool timed = false);
 
