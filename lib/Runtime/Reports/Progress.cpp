@@ -54,10 +54,10 @@ std::string weft::stepJson(const StepReport &report) {
   object.set("compute_ms", thousandths(report.computeMs));
   object.set("data_ms", thousandths(report.dataMs));
   if (report.ranks) {
-    const bool isKnown = report.ranks->isCommKnown;
-    object.set("comm_ms",
-               isKnown ? Json(thousandths(report.ranks->commMs)) : Json());
-    object.set("comm_bytes", isKnown ? Json(report.ranks->commBytes) : Json());
+    object.set("comm_ms", report.ranks->isCommMsKnown
+                              ? Json(thousandths(report.ranks->commMs))
+                              : Json());
+    object.set("comm_bytes", report.ranks->commBytes);
     object.set("lag_ms", thousandths(report.ranks->lagMs));
     object.set("slowest_rank", report.ranks->slowest);
   }
@@ -140,7 +140,7 @@ static std::string skippedText(const StepReport &r) {
 /// What the time of a step went into.
 static std::string partsText(const StepReport &r) {
   return format(" (compute %.1f, ", r.computeMs) +
-         (r.ranks && r.ranks->isCommKnown
+         (r.ranks && r.ranks->isCommMsKnown
               ? format("comm %.1f, ", r.ranks->commMs)
               : "") +
          format("data %.1f)", r.dataMs);

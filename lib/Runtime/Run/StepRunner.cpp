@@ -9,6 +9,7 @@
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Execute/Segments.h"
+#include "weft/Runtime/Execute/SentBytes.h"
 #include "weft/Runtime/Run/Evaluate.h"
 #include "weft/Runtime/Run/Gradients.h"
 
@@ -75,6 +76,8 @@ Status StepRunner::start(const StepPtr &step, const WeftProgram &program) {
   if (Status s = startChecked(context, program); !s)
     return lose(s.takeError(), step);
   ++step->runsUnderWay;
+  if (metadata.ranks() > 1)
+    step->deviceBytes += sentBytes(program);
   step->report.computeMs += msSince(begin);
   underWay.push_back({step, &program});
   if (!runsAhead())
@@ -310,8 +313,10 @@ void StepRunner::countCollectives(StepInFlight &step) {
   const CollectiveCount now = costOfPrograms(context);
   RankReport &ranks = step.report.ranks.emplace();
   ranks.commMs = double(now.nanoseconds - step.costBefore.nanoseconds) * 1e-6;
-  ranks.commBytes = now.bytes - step.costBefore.bytes;
-  ranks.isCommKnown = context.device().hostView() != nullptr;
+  ranks.isCommMsKnown = context.device().hostView() != nullptr;
+  // A device counts by program: it may have begun the next step already.
+  ranks.commBytes = ranks.isCommMsKnown ? now.bytes - step.costBefore.bytes
+                                        : step.deviceBytes;
   step.report.computeMs = std::max(0.0, step.report.computeMs - ranks.commMs);
 }
 

@@ -26,8 +26,9 @@ struct RankReport {
   int64_t slowest = 0;   // the rank that worked the longest
   double lagMs = 0.0;    // by how much longer than the others
   bool lostRows = false; // a rank could not read its rows: nothing is updated
-  /// False where a device runs the collectives: the host sees no time of them.
-  bool isCommKnown = true;
+  /// False where a device runs the collectives: the host does not see their
+  /// time.
+  bool isCommMsKnown = true;
 };
 
 /// The numbers of one step; everything a progress line or a metrics line shows.

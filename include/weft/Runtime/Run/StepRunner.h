@@ -46,6 +46,7 @@ struct StepInFlight {
 
   std::chrono::steady_clock::time_point started;
   CollectiveCount costBefore; // of the rank, with a mesh
+  int64_t deviceBytes = 0;    // that the device sends in programs of the step
 };
 
 class StepRunner {

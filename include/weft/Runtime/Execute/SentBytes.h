@@ -1,0 +1,17 @@
+//===- SentBytes.h - What the collectives of a program send -----*- C++ -*-===//
+
+#ifndef WEFT_RUNTIME_EXECUTE_SENTBYTES_H
+#define WEFT_RUNTIME_EXECUTE_SENTBYTES_H
+
+#include "weft/Runtime/Execute/Abi.h"
+
+namespace weft {
+
+/// Bytes that a rank sends to others in one run of a program, by the records of
+/// its collectives. It counts what the ranks of a CPU program count: each slice
+/// or number once for every other rank.
+int64_t sentBytes(const WeftProgram &program);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_EXECUTE_SENTBYTES_H
