@@ -62,6 +62,9 @@ public:
   const std::string &version() const { return versionNumber; }
   /// Whether f32 factors may be rounded to TF32.
   bool allowsTf32 = false;
+  /// Multiprocessors that collectives leave to products; 0: there are no
+  /// collectives.
+  int32_t sharedProcessors = 0;
   /// An error of exit code 9 that names the entry point, unless it succeeded.
   Status check(const char *entry, cublasStatus_t status) const;
 

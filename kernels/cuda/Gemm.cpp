@@ -144,7 +144,8 @@ void Gemm::multiply() {
   GemmState *kept = state();
   const GemmPlan *planned = kept ? plan(*kept) : nullptr;
   if (planned)
-    succeeds(enqueue(kept->blasLt(), *planned, operands, adds, workspace.data,
+    succeeds(enqueue(kept->blasLt(), *planned, operands,
+                     {adds, s.besideCollectives != 0}, workspace.data,
                      deviceStream(context)));
 }
 
@@ -221,6 +222,7 @@ Expected<CudaProductFacts> weft::openCudaProducts(WeftContext &context,
   if (Status s = state.open(); !s)
     return s.takeError();
   state.allowTf32(run.tf32);
+  state.leaveTo(run.collectiveCtas, run.multiprocessors);
   state.machine = {run.device, run.multiprocessors, state.blasLt().version(),
                    run.tf32};
   CudaProductFacts facts = {state.machine.library, ""};

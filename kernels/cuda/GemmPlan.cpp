@@ -4,6 +4,11 @@
 // unless that is allowed, and where an algorithm cuts K, its parts meet as f32
 // in the workspace (COMPUTE_TYPE), never in C.
 //
+// With several ranks the library is asked for algorithms for the
+// multiprocessors that collectives leave, for all products alike: bits must not
+// depend on which of them the schedule puts beside collectives. Such a product
+// also runs on these multiprocessors only, if that cannot change its bits.
+//
 //===----------------------------------------------------------------------===//
 
 #include "GemmPlan.h"
@@ -31,7 +36,7 @@ GemmKey weft::cuda::keyOf(const WeftGemmRecord &record,
                           const GemmOperands &operands,
                           int64_t workspaceBytes) {
   GemmKey key = {{}, alignmentsOf(operands), workspaceBytes};
-  std::memcpy(std::get<0>(key).data(), &record, sizeof record);
+  std::memcpy(std::get<0>(key).data(), &record, sizeof std::get<0>(key));
   return key;
 }
 
@@ -62,6 +67,11 @@ private:
   MatmulPreference prefer(const GemmOperands &operands, uint64_t most);
   void describeAll(GemmPlan &plan, const GemmOperands &operands);
   Status take(GemmPlan &plan, const cublasLtMatmulAlgo_t &tuned, uint64_t most);
+  Status give(GemmPlan &plan, const cublasLtMatmulAlgo_t &algorithm,
+              size_t workspaceBytes);
+  template <typename T>
+  T ask(const cublasLtMatmulAlgo_t &algorithm,
+        cublasLtMatmulAlgoConfigAttributes_t attribute);
   bool repeatsBits(const cublasLtMatmulAlgo_t &algorithm);
   Error describeMissing(const GemmPlan &plan, const GemmOperands &operands,
                         uint64_t most);
@@ -126,6 +136,8 @@ MatmulDescription Planner::describeOperation() {
   set(made, CUBLASLT_MATMUL_DESC_TRANSA, first);
   set(made, CUBLASLT_MATMUL_DESC_TRANSB, second);
   set(made, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogueOf(s));
+  if (library.sharedProcessors > 0)
+    set(made, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, library.sharedProcessors);
   if (s.hasSumA || s.hasSumB)
     set(made, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, int32_t(CUDA_R_32F));
   if (s.hasAux) {
@@ -189,12 +201,20 @@ MatmulPreference Planner::prefer(const GemmOperands &operands, uint64_t most) {
   return owned;
 }
 
-bool Planner::repeatsBits(const cublasLtMatmulAlgo_t &algorithm) {
-  uint32_t scheme = 0;
+template <typename T>
+T Planner::ask(const cublasLtMatmulAlgo_t &algorithm,
+               cublasLtMatmulAlgoConfigAttributes_t attribute) {
+  T value = 0;
   size_t written = 0;
-  calls.MatmulAlgoConfigGetAttribute(
-      &algorithm, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME,
-      static_cast<void *>(&scheme), sizeof scheme, &written);
+  calls.MatmulAlgoConfigGetAttribute(&algorithm, attribute,
+                                     static_cast<void *>(&value), sizeof value,
+                                     &written);
+  return value;
+}
+
+bool Planner::repeatsBits(const cublasLtMatmulAlgo_t &algorithm) {
+  const auto scheme =
+      ask<uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME);
   return scheme == CUBLASLT_REDUCTION_SCHEME_NONE ||
          scheme == CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
 }
@@ -254,6 +274,19 @@ void Planner::describeAll(GemmPlan &plan, const GemmOperands &operands) {
   plan.target = describe(s.dtypeC, s.n, s.m, s.ldc, s.batchStrideC);
 }
 
+/// Gives a plan its algorithm.
+Status Planner::give(GemmPlan &plan, const cublasLtMatmulAlgo_t &algorithm,
+                     size_t workspaceBytes) {
+  plan.algorithm = algorithm;
+  plan.workspaceBytes = workspaceBytes;
+  plan.mayShare =
+      workspaceBytes == 0 &&
+      ask<uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME) ==
+          CUBLASLT_REDUCTION_SCHEME_NONE &&
+      ask<int32_t>(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM) <= 1;
+  return calls.take();
+}
+
 /// Takes an algorithm that was measured, if it still is one.
 Status Planner::take(GemmPlan &plan, const cublasLtMatmulAlgo_t &tuned,
                      uint64_t most) {
@@ -273,9 +306,7 @@ Status Planner::take(GemmPlan &plan, const cublasLtMatmulAlgo_t &tuned,
     return refuse("that works in " + exactBytes(result.workspaceSize));
   if (!repeatsBits(tuned))
     return calls.ok() ? refuse("whose parts do not meet as f32") : calls.take();
-  plan.algorithm = tuned;
-  plan.workspaceBytes = result.workspaceSize;
-  return Status::success();
+  return give(plan, tuned, result.workspaceSize);
 }
 
 Expected<GemmPlan> Planner::plan(const GemmOperands &operands, uint64_t most,
@@ -294,8 +325,10 @@ Expected<GemmPlan> Planner::plan(const GemmOperands &operands, uint64_t most,
     return found.takeError();
   if (found->empty())
     return describeMissing(plan, operands, most);
-  plan.algorithm = found->front().algorithm;
-  plan.workspaceBytes = found->front().workspaceBytes;
+  if (Status s =
+          give(plan, found->front().algorithm, found->front().workspaceBytes);
+      !s)
+    return s.takeError();
   return plan;
 }
 
@@ -316,11 +349,24 @@ weft::cuda::findAlgorithms(const BlasLt &library, const WeftGemmRecord &record,
       .findAll(plan, operands, static_cast<uint64_t>(workspaceBytes));
 }
 
+/// All multiprocessors, or those that collectives leave. One plan serves calls
+/// of both kinds.
+static void setProcessors(BlasLtCalls &calls, const BlasLt &library,
+                          const GemmPlan &plan, bool shares) {
+  if (library.sharedProcessors == 0)
+    return;
+  const int32_t target = shares && plan.mayShare ? library.sharedProcessors : 0;
+  calls.MatmulDescSetAttribute(plan.operation.get(),
+                               CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, &target,
+                               sizeof target);
+}
+
 Status weft::cuda::enqueue(const BlasLt &library, const GemmPlan &plan,
-                           const GemmOperands &operands, bool adds,
+                           const GemmOperands &operands, GemmCall call,
                            void *workspace, void *stream) {
-  const float one = 1.0f, beta = adds ? 1.0f : 0.0f;
+  const float one = 1.0f, beta = call.adds ? 1.0f : 0.0f;
   BlasLtCalls calls(library);
+  setProcessors(calls, library, plan, call.shares);
   setAddresses(calls, plan.operation.get(), operands);
   calls.Matmul(library.handle(), plan.operation.get(), &one, operands.b,
                plan.first.get(), operands.a, plan.second.get(), &beta,

@@ -8,6 +8,7 @@
 #include "weft/Runtime/Execute/Records.h"
 
 #include <array>
+#include <cstddef>
 #include <tuple>
 #include <vector>
 
@@ -32,9 +33,12 @@ struct GemmOperands {
 using GemmAlignments = std::array<int64_t, 5>;
 GemmAlignments alignmentsOf(const GemmOperands &operands);
 
-/// What an algorithm is chosen by: the fields of a record in order, the
-/// alignments of its operands and the bytes of its workspace.
-using GemmFields = std::array<int64_t, sizeof(WeftGemmRecord) / 8>;
+/// What an algorithm is chosen by: the fields of a record in order but for the
+/// last one, besideCollectives, the alignments of its operands and the bytes of
+/// its workspace.
+using GemmFields = std::array<int64_t, sizeof(WeftGemmRecord) / 8 - 1>;
+static_assert(offsetof(WeftGemmRecord, besideCollectives) ==
+              sizeof(GemmFields));
 using GemmKey = std::tuple<GemmFields, GemmAlignments, int64_t>;
 GemmKey keyOf(const WeftGemmRecord &record, const GemmOperands &operands,
               int64_t workspaceBytes);
@@ -53,6 +57,10 @@ struct GemmPlan {
       target{nullptr, nullptr};
   cublasLtMatmulAlgo_t algorithm;
   size_t workspaceBytes = 0; // of the algorithm
+  /// Whether bits do not depend on the number of multiprocessors that run it:
+  /// each element of C is the work of one block. Without a workspace blocks
+  /// have no place to meet.
+  bool mayShare = false;
 };
 
 /// Plans a product that is not empty, of a record without wrong fields and
@@ -78,10 +86,15 @@ findAlgorithms(const BlasLt &library, const WeftGemmRecord &record,
                const GemmPlan &plan, const GemmOperands &operands,
                int64_t workspaceBytes);
 
-/// Gives the product to the stream; `adds`: to what C holds, which is not read
-/// otherwise.
+/// How one call of a product runs.
+struct GemmCall {
+  bool adds;   // to what C holds, which is not read otherwise
+  bool shares; // leaves multiprocessors to collectives, if the plan may
+};
+
+/// Gives the product to the stream.
 Status enqueue(const BlasLt &library, const GemmPlan &plan,
-               const GemmOperands &operands, bool adds, void *workspace,
+               const GemmOperands &operands, GemmCall call, void *workspace,
                void *stream);
 
 } // namespace weft::cuda

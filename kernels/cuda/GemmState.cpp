@@ -2,6 +2,8 @@
 
 #include "GemmState.h"
 
+#include <algorithm>
+
 using namespace weft;
 using namespace weft::cuda;
 
@@ -21,6 +23,12 @@ Status GemmState::open() {
     return opened.takeError();
   library = std::move(*opened);
   return Status::success();
+}
+
+void GemmState::leaveTo(int64_t ctas, int64_t multiprocessors) {
+  if (ctas > 0)
+    library->sharedProcessors =
+        static_cast<int32_t>(std::max<int64_t>(multiprocessors - ctas, 1));
 }
 
 Status GemmState::takeTuning(const std::string &path,

@@ -35,6 +35,8 @@ public:
 
   const BlasLt &blasLt() const { return *library; }
   void allowTf32(bool allowed) { library->allowsTf32 = allowed; }
+  /// Leaves multiprocessors to the CTAs of collectives, at most all but one.
+  void leaveTo(int64_t ctas, int64_t multiprocessors);
   /// One of each kind, in the order in which they were planned.
   const std::vector<GemmProduct> &products() const { return planned; }
 

@@ -319,7 +319,7 @@ Status GemmTuning::checkAllFound() const {
     if (found.count(key))
       continue;
     WeftGemmRecord record = {};
-    std::memcpy(&record, std::get<0>(key).data(), sizeof record);
+    std::memcpy(&record, std::get<0>(key).data(), sizeof std::get<0>(key));
     return inputError("expects a file of tuning for this program, but got one "
                       "with " +
                       describeProduct(record) + ", which it does not have")

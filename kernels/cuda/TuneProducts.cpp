@@ -102,8 +102,9 @@ Status Tuner::fillFactors() {
 Expected<double> Tuner::run(const GemmPlan &plan) {
   Status enqueued;
   auto milliseconds = timeOnDevice(context, [&] {
-    enqueued = enqueue(state.blasLt(), plan, product.operands, product.mayAdd,
-                       product.workspace, deviceStream(context));
+    enqueued = enqueue(state.blasLt(), plan, product.operands,
+                       {product.mayAdd, /*shares=*/false}, product.workspace,
+                       deviceStream(context));
   });
   if (!enqueued)
     return enqueued.takeError();

@@ -21,6 +21,10 @@
 using namespace mlir;
 using namespace weft;
 
+/// Assumed: as many channels as NCCL uses between eight H100. Estimates know
+/// it as `slows_compute` of examples/clusters/h100.toml.
+static constexpr int64_t kCollectiveCtas = 16;
+
 static constexpr llvm::StringLiteral kLowerToCuda = "lower-to-cuda";
 
 static const Phase kPhases[] = {
@@ -78,6 +82,7 @@ public:
   /// the same links.
   bool sharesCommStream() const override { return true; }
   bool hasNativeReductions() const override { return true; }
+  int64_t getCollectiveCtas() const override { return kCollectiveCtas; }
   /// An update of many small parameters is one launch.
   StringRef getBucketRule() const override { return "scope"; }
   bool joinsAcrossRoundings() const override { return true; }

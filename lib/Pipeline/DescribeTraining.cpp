@@ -112,6 +112,9 @@ static void describeMesh(ModuleOp module, Json &meta) {
     axes.push(std::move(entry));
   }
   meta.set("mesh", std::move(axes));
+  if (auto ctas = module->getAttrOfType<IntegerAttr>(
+          plan::PlanDialect::kCollectiveCtasAttr))
+    meta.set("collective_ctas", ctas.getInt());
 }
 
 static void describeCounters(ModuleOp module, Json &meta) {

@@ -228,8 +228,16 @@ static void splitAsync(const FlagValues &flags, const Target &target,
   passes.addPass(createSplitAsyncPass(options));
 }
 
-static void schedule(const FlagValues &flags, const Target &,
-                     OpPassManager &passes) {
+static void markBesideCollectives(const FlagValues &flags, const Target &target,
+                                  OpPassManager &passes) {
+  if (!flags.isSet("mesh") || target.getCollectiveCtas() == 0)
+    return;
+  MarkBesideCollectivesPassOptions options;
+  options.ctas = target.getCollectiveCtas();
+  passes.addPass(createMarkBesideCollectivesPass(options));
+}
+
+static void orderCollectives(const FlagValues &flags, OpPassManager &passes) {
   if (!overlaps(flags))
     return;
   SchedulePassOptions options;
@@ -238,6 +246,12 @@ static void schedule(const FlagValues &flags, const Target &,
   options.prefetchMax = flags.getInt("prefetch-max", 0);
   options.explain = flags.getText("explain") == "schedule";
   passes.addPass(createSchedulePass(options));
+}
+
+static void schedule(const FlagValues &flags, const Target &target,
+                     OpPassManager &passes) {
+  orderCollectives(flags, passes);
+  markBesideCollectives(flags, target, passes);
 }
 
 static void planMemory(const FlagValues &, const Target &target,

@@ -41,6 +41,11 @@ static const char *isThreads(Attribute attr) {
                                              : "an i64 from 1 to 2^31";
 }
 
+/// What NCCL may be asked for.
+static const char *isCtas(Attribute attr) {
+  return isInside(attr, 1, 64) ? nullptr : "an i64 from 1 to 64";
+}
+
 static bool isSpeed(StringRef name, double value) {
   if (name == "slows_compute_across")
     return value >= 0 && value < 1;
@@ -69,6 +74,7 @@ static Rule getRule(StringRef name) {
       .Case("alignment", isAlignment)
       .Case("max_threads", isThreads)
       .Case("speeds", isSpeeds)
+      .Case("collective_ctas", isCtas)
       .Default(nullptr);
 }
 

@@ -3,7 +3,7 @@
 
 usage: tuned.py TUNING RAN
 
-RAN is what the emulated cuBLASLt has written: a line "M N K NUMBER" for each
+RAN is what the emulated cuBLASLt has written: a line "M N K NUMBER PROCESSORS" for each
 call. The number stands in the high half of the fourth word of an algorithm, as
 test/emulation/CublasLtObjects.h has it.
 """
@@ -24,7 +24,7 @@ def main(tuning, ran):
         record = product["record"]
         key = (record["m"], record["n"], record["k"])
         allowed.setdefault(key, set()).add(number_of(product["algorithm"]))
-    lines = [tuple(map(int, line.split())) for line in open(ran)]
+    lines = [tuple(map(int, line.split()))[:4] for line in open(ran)]
     others = 0
     for m, n, k, number in lines:
         if number not in allowed.get((m, n, k), set()):

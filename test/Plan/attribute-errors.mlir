@@ -33,6 +33,12 @@ module attributes {plan.alignment = 48 : i64} {
 
 // -----
 
+// expected-error @+1 {{expects "plan.collective_ctas" to be an i64 from 1 to 64, but got 65 : i64}}
+module attributes {plan.collective_ctas = 65 : i64} {
+}
+
+// -----
+
 // expected-error @+1 {{expects "plan.max_threads" to be an i64 from 1 to 2^31, but got 0 : i64}}
 module attributes {plan.max_threads = 0 : i64} {
 }

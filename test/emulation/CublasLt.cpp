@@ -131,6 +131,7 @@ const Field *fieldOf(cublasLtMatmulDescAttributes_t attribute) {
     WEFT_FIELD(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE, Operation,
                auxStride)
     WEFT_FIELD(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE, Operation, auxType)
+    WEFT_FIELD(CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, Operation, processors)
   }
   return nullptr;
 }
@@ -322,11 +323,15 @@ WEFT_EXPORT cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(
     size_t *written) {
   WEFT_BEGIN_CALL(cublasLtMatmulAlgoConfigGetAttribute);
   if (!algorithm || !value || bytes != sizeof(uint32_t) ||
-      attribute != CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME)
+      (attribute != CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME &&
+       attribute != CUBLASLT_ALGO_CONFIG_SPLITK_NUM))
     return CUBLAS_STATUS_INVALID_VALUE;
   Algorithm known;
   std::memcpy(&known, algorithm, sizeof known);
-  std::memcpy(value, &known.scheme, bytes);
+  if (attribute == CUBLASLT_ALGO_CONFIG_SPLITK_NUM)
+    std::memcpy(value, &known.parts, bytes);
+  else
+    std::memcpy(value, &known.scheme, bytes);
   if (written)
     *written = bytes;
   return CUBLAS_STATUS_SUCCESS;
@@ -382,16 +387,17 @@ cublasLtMatmulAlgoCheck(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// Adds a line "M N K NUMBER" for a call to the file that
+/// Adds a line "M N K NUMBER PROCESSORS" for a call to the file that
 /// WEFT_EMULATION_PRODUCTS names.
 static void report(const Product &p) {
   const char *path = std::getenv("WEFT_EMULATION_PRODUCTS");
   std::FILE *file = path ? std::fopen(path, "a") : nullptr;
   if (!file)
     return;
-  std::fprintf(file, "%lld %lld %lld %d\n", static_cast<long long>(p.d.columns),
-               static_cast<long long>(p.d.rows),
-               static_cast<long long>(p.depth()), p.algorithm.number);
+  std::fprintf(
+      file, "%lld %lld %lld %d %d\n", static_cast<long long>(p.d.columns),
+      static_cast<long long>(p.d.rows), static_cast<long long>(p.depth()),
+      p.algorithm.number, p.processors());
   std::fclose(file);
 }
 

@@ -19,6 +19,15 @@ static bool isRightComputeType(const Product &p) {
          (p.isTf32() && p.a.type == CUDA_R_32F);
 }
 
+int32_t allProcessors() { return processorSetting(); }
+
+static cublasStatus_t checkProcessors(const Product &p) {
+  return p.operation.processors >= 0 &&
+                 p.operation.processors <= allProcessors()
+             ? CUBLAS_STATUS_SUCCESS
+             : CUBLAS_STATUS_INVALID_VALUE;
+}
+
 static cublasStatus_t checkTypes(const Product &p) {
   const uint32_t type = p.a.type, result = p.d.type;
   const bool isKnown =
@@ -110,7 +119,7 @@ static cublasStatus_t checkEpilogue(const Product &p) {
 }
 
 cublasStatus_t checkProduct(const Product &p) {
-  for (auto check : {checkTypes, checkShapes, checkEpilogue})
+  for (auto check : {checkProcessors, checkTypes, checkShapes, checkEpilogue})
     if (cublasStatus_t status = check(p))
       return status;
   return CUBLAS_STATUS_SUCCESS;
@@ -151,7 +160,8 @@ constexpr int kPerScheme = 16;
 /// K in two parts, where it is long: parts that are rounded to the type of D
 /// before they meet, parts that meet in C, parts that meet as f32 in the
 /// workspace. Then one part. In this order, as the real library puts first what
-/// is fast.
+/// is fast. With fewer multiprocessors one part is faster up to a longer K: the
+/// algorithm depends on them, as that of the real library may.
 std::vector<Algorithm> algorithmsFor(const Product &p, const Preference &wish) {
   Algorithm plain = {};
   plain.product = digestOf(p);
@@ -172,7 +182,8 @@ std::vector<Algorithm> algorithmsFor(const Product &p, const Preference &wish) {
   rounded.workspaceBytes = split.workspaceBytes =
       std::max<uint64_t>(plain.workspaceBytes, 4 * p.d.rows * p.d.columns);
   std::vector<Algorithm> all;
-  if (p.depth() >= 64) {
+  const bool isLimited = p.processors() < allProcessors();
+  if (p.depth() >= (isLimited ? 128 : 64)) {
     all.assign(kPerScheme, rounded);
     all.insert(all.end(), kPerScheme, inPlace);
     all.push_back(split);

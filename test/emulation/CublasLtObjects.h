@@ -21,7 +21,11 @@ struct Operation {
   void *aux = nullptr;
   int64_t auxLd = 0, auxStride = 0;
   int32_t auxType = -1;
+  int32_t processors = 0; // multiprocessors that it may use; 0: all
 };
+
+/// Multiprocessors of the emulated device.
+int32_t allProcessors();
 
 /// cublasLtMatrixLayout_t.
 struct Layout {
@@ -73,6 +77,9 @@ struct Product {
   bool sumsB() const { return operation.epilogue == CUBLASLT_EPILOGUE_BGRADB; }
   bool isTf32() const {
     return operation.computeType == CUBLAS_COMPUTE_32F_FAST_TF32;
+  }
+  int32_t processors() const {
+    return operation.processors ? operation.processors : allProcessors();
   }
   int64_t depth() const {
     return static_cast<int64_t>(operation.transA == CUBLAS_OP_N ? a.columns

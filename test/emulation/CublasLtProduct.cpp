@@ -127,15 +127,25 @@ static float finish(const Product &p, float x, int64_t matrix, int64_t i,
 // Products
 //===----------------------------------------------------------------------===//
 
+/// Where a part of K begins. It depends on the multiprocessors that run it:
+/// only K in one part has the same bits on all numbers of them.
+static int64_t beginOf(const Product &p, int32_t part) {
+  const int64_t parts = p.algorithm.parts;
+  if (part == 0 || part == parts)
+    return p.depth() * part / parts;
+  return p.depth() * part * p.processors() / (parts * allProcessors());
+}
+
 /// Sums over one part of K, as rows of the product.
 static std::vector<float> sumPart(const Product &p, const std::vector<float> &a,
                                   const std::vector<float> &b, int32_t part) {
   const auto rows = static_cast<int64_t>(p.d.rows);
   const auto columns = static_cast<int64_t>(p.d.columns);
-  const int64_t depth = p.depth(), parts = p.algorithm.parts;
+  const int64_t depth = p.depth();
+  const int64_t begin = beginOf(p, part), end = beginOf(p, part + 1);
   std::vector<float> sums(rows * columns, 0.0f);
   for (int64_t i = 0; i < rows; ++i)
-    for (int64_t k = depth * part / parts; k < depth * (part + 1) / parts; ++k)
+    for (int64_t k = begin; k < end; ++k)
       for (int64_t j = 0; j < columns; ++j)
         sums[i * columns + j] += a[i * depth + k] * b[k * columns + j];
   return sums;

@@ -92,8 +92,7 @@ static int attributeOf(CUdevice_attribute attribute) {
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
     return chipNumber() % 10;
   case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-    return int(numberSetting("WEFT_EMULATION_PROCESSORS",
-                             chipNumber() == 80 ? 108 : 132));
+    return processorSetting();
   case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
     return kWarp;
   case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:

@@ -35,6 +35,13 @@ uint64_t numberSetting(const char *name, uint64_t otherwise) {
   return *number;
 }
 
+int processorSetting() {
+  const char *chip = std::getenv("WEFT_EMULATION_CHIP");
+  const bool isA100 = chip && std::string(chip) == "sm_80";
+  return static_cast<int>(
+      numberSetting("WEFT_EMULATION_PROCESSORS", isA100 ? 108 : 132));
+}
+
 void record(const std::string &line) {
   static const std::string path = setting("WEFT_EMULATION_RECORD");
   if (path.empty())

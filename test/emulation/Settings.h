@@ -17,6 +17,10 @@ namespace weft::emulation {
 /// A variable that holds a number without sign; `otherwise` if it is not set.
 uint64_t numberSetting(const char *name, uint64_t otherwise);
 
+/// Multiprocessors of the device: WEFT_EMULATION_PROCESSORS, or as many as a
+/// GPU of the chip has.
+int processorSetting();
+
 /// Adds a line to the file WEFT_EMULATION_RECORD, if that is set.
 void record(const std::string &line);
 

@@ -166,6 +166,9 @@ public:
   virtual bool hasGeluOfProducts(const FlagValues &flags) const {
     return false;
   }
+  /// CTAs that collectives may use beside products; 0 where they are no
+  /// kernels.
+  virtual int64_t getCollectiveCtas() const { return 0; }
 };
 
 /// What is known of all targets of a kind before a level is chosen.

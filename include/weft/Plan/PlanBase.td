@@ -24,6 +24,8 @@ def Plan_Dialect : Dialect {
   let extraClassDeclaration = [{
     /// Module attributes set by plan-memory: sizes in bytes.
     static constexpr ::llvm::StringLiteral kArenaBytesAttr = "plan.arena_bytes";
+    /// CTAs that collectives of a device may use beside products.
+    static constexpr ::llvm::StringLiteral kCollectiveCtasAttr = "plan.collective_ctas";
     static constexpr ::llvm::StringLiteral kPersistentBytesAttr = "plan.persistent_bytes";
     /// What every root buffer's offset is a multiple of, in bytes.
     static constexpr ::llvm::StringLiteral kAlignmentAttr = "plan.alignment";

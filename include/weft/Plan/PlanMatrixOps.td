@@ -11,7 +11,8 @@ def Plan_GemmOp : Plan_WorkspaceCommand<"gemm",
          Optional<Plan_F32Buffer>:$column_sum, Optional<Plan_F32Buffer>:$lhs_sum,
          Optional<Plan_F32Buffer>:$rhs_sum, Optional<Plan_ScalarF32>:$flag),
     (ins UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs, UnitAttr:$adds,
-         DefaultValuedAttr<Plan_EpilogueAttr, "::weft::plan::Epilogue::None">:$epilogue),
+         DefaultValuedAttr<Plan_EpilogueAttr, "::weft::plan::Epilogue::None">:$epilogue,
+         UnitAttr:$beside_collectives),
     [Plan_Single<"0, 1, 2">,
      DeclareOpInterfaceMethods<CommandOpInterface, ["getElementType"]>]> {
   let summary = "Matrix product";
@@ -32,6 +33,8 @@ def Plan_GemmOp : Plan_WorkspaceCommand<"gemm",
     - `column_sum` gets the sums over the rows of the target, as a bias gradient.
     - `lhs_sum`, `rhs_sum` get the sums of `op(lhs)`, `op(rhs)`, of rank 2, over
       the inner dimension: whatever `accumulate` says, they are overwritten.
+    - `beside_collectives`: collectives may be in flight while it runs. It
+      changes no bit (`weft-mark-beside-collectives`).
 
     Example:
     ```mlir

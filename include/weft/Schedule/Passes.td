@@ -221,6 +221,52 @@ def SchedulePass : Pass<"weft-schedule", "::mlir::ModuleOp"> {
   ];
 }
 
+def MarkBesideCollectivesPass : Pass<"weft-mark-beside-collectives", "::mlir::ModuleOp"> {
+  let summary = "Mark products that run beside collectives";
+  let description = [{
+    For a device whose collectives are kernels: they take processors from the
+    products beside them. `beside_collectives` on a `plan.gemm` says that a
+    collective of another stream may be in flight while the product runs: stream
+    0 has begun it and has not waited for it yet. The runtime limits such a
+    product to the processors that collectives leave, if the limit changes no
+    bit (docs/several-gpus.md).
+
+    `plan.collective_ctas` on the module is the number of CTAs that collectives
+    may use. The runtime gives it to the communicators, and plans all products
+    for the other processors. A mesh with several ranks always has it, so that
+    the algorithms of products do not depend on the schedule.
+
+    Before (`weft-schedule`, a mesh of two ranks):
+    ```mlir
+    dist.mesh @mesh("dp" = 2)
+    plan.event @w.gather on 3
+    plan.program "eval" @eval {
+      %s = plan.alloc temporary : memref<2xf32>
+      %w = plan.alloc temporary : memref<4xf32>
+      %x = plan.alloc temporary : memref<2x2xf32>
+      %y = plan.alloc temporary : memref<2x2xf32>
+      plan.all_gather %s to %w among 2 {stream = 3 : i64} : memref<2xf32> to memref<4xf32>
+      plan.record @w.gather {stream = 3 : i64}
+      plan.gemm %x * %x -> %y : memref<2x2xf32> * memref<2x2xf32> -> memref<2x2xf32>
+      plan.wait @w.gather
+    }
+    ```
+    After: the module has `plan.collective_ctas = 16 : i64`, and the product has
+    `beside_collectives`.
+
+    Precondition: the order of commands is final. It does not move anything.
+    Without a mesh of several ranks it changes nothing.
+  }];
+  let dependentDialects = ["::weft::plan::PlanDialect"];
+  let options = [
+    Option<"ctas", "ctas", "int64_t", "16", "CTAs that collectives may use, from 1 to 64">,
+  ];
+  let statistics = [
+    Statistic<"numMarked", "num-marked", "Products beside a collective">,
+    Statistic<"numAlone", "num-alone", "Products beside none">,
+  ];
+}
+
 def AssignStreamsPass : Pass<"weft-assign-streams", "::mlir::ModuleOp"> {
   let summary = "Make copies to and from the host commands of streams";
   let description = [{

@@ -31,7 +31,8 @@ void ProgramLowering::emitProduct(OpT op, ValueBuffer target,
                      accumulation.flag, /*workspace=*/Value(),
                      unit(op.getTransposeLhs()), unit(op.getTransposeRhs()),
                      unit(accumulation.adds),
-                     plan::EpilogueAttr::get(op.getContext(), extras.epilogue));
+                     plan::EpilogueAttr::get(op.getContext(), extras.epilogue),
+                     /*beside_collectives=*/UnitAttr());
 }
 
 void ProgramLowering::lowerProduct(Operation *op, ValueBuffer target,

@@ -49,6 +49,7 @@ struct GemmModel : RoutineModel<GemmModel, plan::GemmOp, WEFT_GEMM> {
     record.hasColumnSum = op.getColumnSum() != Value();
     record.hasSumA = op.getLhsSum() != Value();
     record.hasSumB = op.getRhsSum() != Value();
+    record.besideCollectives = op.getBesideCollectives();
     if (std::string wrong = findWrongProduct(record); !wrong.empty())
       return op.emitOpError(wrong);
     return record;

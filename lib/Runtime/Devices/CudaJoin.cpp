@@ -170,6 +170,7 @@ Status CudaDevice::connectRanks() {
   wanted.lastGroup = lastGroup();
   wanted.reduces = reducesNatively;
   wanted.timeout = options.timeout;
+  wanted.ctas = options.collectiveCtas;
   wanted.arena = arena.get();
   wanted.arenaBytes = arena.size();
   wanted.copyEngines = options.gather == GatherBy::CopyEngines;

@@ -92,13 +92,14 @@ Status CudaDevice::checkTuning(const DeviceOptions &options) {
     return Status::success();
   if (!checkCudaTuning)
     return hasNoProducts();
-  return checkCudaTuning({"", 0, options.tf32, options.tuning});
+  return checkCudaTuning({"", 0, 0, options.tf32, options.tuning});
 }
 
 /// The library of products, with what of it a checkpoint has to know.
 Status CudaDevice::openProducts(WeftContext &context) {
-  auto facts = openCudaProducts(
-      context, {chip.device, multiprocessors, options.tf32, options.tuning});
+  auto facts = openCudaProducts(context, {chip.device, multiprocessors,
+                                          options.collectiveCtas, options.tf32,
+                                          options.tuning});
   if (!facts)
     return facts.takeError();
   known.push_back({"cublaslt", facts->library});

@@ -4,7 +4,7 @@
 // which is split off it. The sums of ordered reductions are not NCCL's: pieces
 // are exchanged, and kernels add them in the order of ranks, so that bits equal
 // ranks on one device. Those of native ones depend on the ring alone
-// (configOf, NcclVariables.cpp).
+// (config(), NcclVariables.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -83,15 +83,19 @@ private:
 
 } // namespace
 
-/// Channels of a communicator. The order in which NCCL adds depends on them.
-static constexpr int kChannels = 16;
+/// Channels of a communicator that adds: the order of its sums depends on them.
+static constexpr int kSumChannels = 16;
 
 /// Nonblocking communicators: a call that needs other ranks returns early.
 ncclConfig_t NcclRanks::config() const {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
-  config.collnetEnable = 0; // switches add in an order of their own
-  config.minCTAs = config.maxCTAs = kChannels;
+  if (options.ctas > 0)
+    config.maxCTAs = int(options.ctas);
+  if (options.reduces) {
+    config.collnetEnable = 0; // switches add in an order of their own
+    config.minCTAs = config.maxCTAs = kSumChannels;
+  }
   if (options.copyEngines)
     config.CTAPolicy = NCCL_CTA_POLICY_ZERO;
   return config;

@@ -213,6 +213,9 @@ static Status readScalars(const JsonCursor &root, Metadata &out) {
       return s;
   if (Status s = readOptionalInt(root, "vocab", out.vocab); !s)
     return s;
+  if (Status s = readOptionalInt(root, "collective_ctas", out.collectiveCtas);
+      !s)
+    return s;
   if (Status s = readOptionalInt(root, "seq", out.seq); !s)
     return s;
   auto batch = root.getInt("batch", 1);

@@ -69,6 +69,7 @@ Status RankPart::open() {
   wanted.localRank = findLocalRank();
   wanted.timeout = inputs.options.timeout;
   wanted.gather = inputs.options.gather;
+  wanted.collectiveCtas = inputs.metadata.collectiveCtas;
   wanted.ranksOfMachine = inputs.process ? countLocal() : agreement.ranks();
   wanted.rank = agreement.rank();
   wanted.ranks = agreement.ranks();

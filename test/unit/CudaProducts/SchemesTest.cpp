@@ -76,7 +76,8 @@ cublasLtMatmulAlgo_t LongSum::firstOf(uint32_t scheme) {
 }
 
 float LongSum::run(const GemmPlan &plan) {
-  Status ran = enqueue(*library, plan, operands(), /*adds=*/false, workspace,
+  Status ran = enqueue(*library, plan, operands(),
+                       {/*adds=*/false, /*shares=*/false}, workspace,
                        /*stream=*/nullptr);
   EXPECT_TRUE(bool(ran));
   return c.values()[0];

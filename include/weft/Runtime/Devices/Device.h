@@ -118,6 +118,9 @@ struct DeviceOptions : ContextOptions {
   int localRank = 0;
   double timeout = 60;
   GatherBy gather = GatherBy::Auto;
+  /// CTAs that collectives of processes may use; 0: as many as the library
+  /// likes. Products leave as many processors to them.
+  int64_t collectiveCtas = 0;
   /// f32 products may round their factors to TF32.
   bool tf32 = false;
   /// A file with measured algorithms of library products, or "".

@@ -56,6 +56,7 @@ struct DeviceRanksOptions {
   size_t arenaBytes = 0;
   /// Copy engines gather, in place of kernels.
   bool copyEngines = false;
+  int64_t ctas = 0; // of a collective at most; 0: no limit
 };
 
 /// The devices of all ranks, or why they cannot be connected.

@@ -22,8 +22,9 @@ struct LibraryName;
 struct CudaProductRun {
   std::string device; // "NVIDIA H200"
   int64_t multiprocessors = 0;
-  bool tf32 = false;  // f32 factors may be rounded to TF32
-  std::string tuning; // a file with algorithms, or ""
+  int64_t collectiveCtas = 0; // 0: products have all multiprocessors
+  bool tf32 = false;          // f32 factors may be rounded to TF32
+  std::string tuning;         // a file with algorithms, or ""
 };
 
 /// What the bits of products depend on beside the device.

@@ -53,6 +53,7 @@ struct Metadata {
   int64_t batch = 0;
   bool rowMean = false;       // the loss is a mean over independent rows
   std::vector<MeshAxis> mesh; // none: one rank
+  int64_t collectiveCtas = 0; // 0: collectives have no limit
   bool accumulation = false;
   bool canClip = false;
   std::string clipNorm; // "2", "inf", or "" when the program cannot clip

@@ -72,6 +72,9 @@ struct WeftGemmRecord {
   int64_t epilogue; // WeftEpilogue
   int64_t hasAux, hasColumnSum;
   int64_t hasSumA, hasSumB; // op(A), op(B) over k
+  /// 1: collectives may be in flight. Changes no bit, so it is the last field,
+  /// which no key has by which an algorithm is chosen.
+  int64_t besideCollectives;
 };
 
 /// Distances between batches, rows (positions) and heads.
