@@ -222,6 +222,8 @@ int weft_emulation_captures(void);
 CUresult weft_emulation_refuse_in_capture(const char *entry);
 /// Whether a stream captures: 0 or 1, or -1 if it is no stream.
 int weft_emulation_is_capturing(CUstream stream);
+/// Once a rank communicates with other processes: Queue::doOnlyNeeded().
+void weft_emulation_do_only_needed();
 /// Whether a range is accessible memory of one allocation.
 int weft_emulation_has_memory(const void *place, size_t bytes);
 /// Whether a range is accessible memory of one mapping of cuMemMap.

@@ -263,6 +263,11 @@ int weft_emulation_is_capturing(CUstream handle) {
   return stream ? stream->capture != nullptr : -1;
 }
 
+void weft_emulation_do_only_needed() {
+  std::lock_guard<std::recursive_mutex> lock(driverMutex());
+  queue().doOnlyNeeded();
+}
+
 CUresult weft_emulation_enqueue(CUstream handle, void (*work)(void *),
                                 void *data, void (*destroy)(void *)) {
   std::lock_guard<std::recursive_mutex> lock(driverMutex());

@@ -85,6 +85,8 @@ static ncclResult_t issue(Part &part) {
   auto isCapturing =
       driverFunction<int (*)(cudaStream_t)>("weft_emulation_is_capturing");
   const bool isCaptured = isCapturing(part.stream) == 1;
+  if (communicator.size > 1)
+    driverFunction<void (*)()>("weft_emulation_do_only_needed")();
   {
     std::lock_guard<std::mutex> lock(communicator.mutex);
     communicator.numIssued += isCaptured ? 0 : 1;

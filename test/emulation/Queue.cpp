@@ -73,6 +73,8 @@ void Queue::finish(const OperationRef &operation) {
   if (operation->isDone)
     return;
   Choice choice = Choice(order.below(4));
+  if (isOnlyNeeded)
+    choice = Choice::Needed;
   if (choice == Choice::Needed)
     mark(operation.get());
   while (!operation->isDone)

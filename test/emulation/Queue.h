@@ -36,6 +36,10 @@ public:
   /// Does work until this is done.
   void finish(const OperationRef &operation);
   void finishAll();
+  /// From now on finish() does only work that its target depends on. Work that
+  /// waits for another process may do so forever where that process waits for
+  /// this one: a device would continue with other work, this queue would not.
+  void doOnlyNeeded() { isOnlyNeeded = true; }
   bool isEmpty() const { return pending.empty(); }
 
 private:
@@ -46,6 +50,7 @@ private:
   void runOne(Choice choice);
 
   Order order;
+  bool isOnlyNeeded = false;
   uint64_t numAdded = 0;
   std::map<uint64_t, OperationRef> pending;
   std::vector<Operation *> ready;

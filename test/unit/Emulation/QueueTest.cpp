@@ -80,6 +80,19 @@ TEST(Queue, KeepsTheOrderThatIsAskedFor) {
   EXPECT_TRUE(isEarly && isLate);
 }
 
+// The operation that nothing depends on would wait for another process.
+TEST(Queue, DoesOnlyWhatIsNeeded) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Noted noted(seed);
+    noted.queue.doOnlyNeeded();
+    OperationRef first = noted.add(1, {}), second = noted.add(2, {first});
+    noted.add(3, {});
+    noted.add(4, {first});
+    noted.queue.finish(second);
+    EXPECT_EQ(noted.done, (std::vector<int>{1, 2}));
+  }
+}
+
 TEST(Queue, ManyOperations) {
   for (uint64_t seed = 0; seed < 4; ++seed) {
     Queue queue(seed);
