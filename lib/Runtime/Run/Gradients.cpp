@@ -132,14 +132,26 @@ Status weft::flipWeights(WeftContext &context, const Faults &faults,
   return Status::success();
 }
 
+/// Whether the fault breaks the gradient on `rank`: on the rank that it names,
+/// and on its replicas, which hold the same elements. Replicas must stay equal.
+static bool breaksOn(const Fault &fault, const NamedTensor &gradient,
+                     int64_t rank) {
+  if (fault.rank == Fault::kAllRanks)
+    return true;
+  const HeldRange own = heldBy(gradient, rank),
+                  named = heldBy(gradient, fault.rank);
+  return own.elements() > 0 && own.begin == named.begin;
+}
+
 Status weft::breakGradients(WeftContext &context, const Faults &faults,
                             int64_t step, NanHunt *hunt) {
   for (const Fault &fault : faults.all()) {
-    if (fault.kind != Fault::Kind::BadGradient || !fault.happensAt(step) ||
-        (fault.rank != Fault::kAllRanks && fault.rank != context.rank()))
+    if (fault.kind != Fault::Kind::BadGradient || !fault.happensAt(step))
       continue;
     const std::optional<NamedTensor> victim =
         victimOf(fault, *context.executable());
+    if (!breaksOn(fault, *victim, context.rank()))
+      continue;
     if (Status s = breakGradient(context, *victim, fault.value); !s)
       return s;
     if (hunt)

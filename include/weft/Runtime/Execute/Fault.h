@@ -9,8 +9,8 @@
 //   num:inf@step=L[,rank=R][,param=P]  an infinity in the gradient of the first
 //   num:nan@step=L[,rank=R][,param=P]  parameter (whose name matches P) before
 //                             the update of such a step: on all ranks that hold
-//                             elements of it, or on rank R, of the first
-//                             parameter of which that rank holds any
+//                             elements of it, or on rank R and its replicas,
+//                             of the first parameter of which they hold any
 //   slow@step=L[,rank=R][,seconds=S]  rank R (0) takes S (1) seconds longer to
 //                             read the rows of such a step
 //   slow@save=L[,rank=R][,seconds=S]  the same of the file of such a save
