@@ -53,7 +53,7 @@ struct MemoryReport {
   int64_t arenaBytes = 0;
   /// That a device keeps beside the arena.
   int64_t constantBytes = 0;
-  /// Estimates of the target for what the plan does not contain.
+  /// Estimates of the target, which the plan does not contain.
   std::vector<ReservedMemory> reserved;
   /// No packing of the transient part is smaller than this.
   int64_t lowerBound = 0;

@@ -107,7 +107,7 @@ public:
     return std::nullopt;
   }
 
-  /// Estimates of what a program takes of its memory outside the arena.
+  /// Estimates of the memory that a program takes outside its arena.
   virtual std::vector<ReservedMemory>
   getReserved(const FlagValues &flags) const {
     return {};

@@ -48,7 +48,7 @@ Status CudaDevice::bindCpus() {
   return Status::success();
 }
 
-/// One text if all ranks have the same, otherwise that of each.
+/// One text if all ranks have the same, otherwise one for each rank.
 Status CudaDevice::shareCpus() {
   struct Text {
     char text[160];

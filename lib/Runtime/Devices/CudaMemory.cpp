@@ -1,9 +1,9 @@
 //===- CudaMemory.cpp - Memory of a device, measured ----------------------===//
 //
 // The driver tells free and total bytes, and only in a context. The first look
-// finds what the context and other programs hold. From then on free memory that
-// disappears while this program loads code, makes streams, opens libraries and
-// connects ranks counts as its own.
+// finds the memory of the context and other programs. From then on free memory
+// that disappears while this program loads code, makes streams, opens libraries
+// and connects ranks counts as its own.
 //
 //===----------------------------------------------------------------------===//
 

@@ -162,12 +162,11 @@ TEST(DriverErrors, MappedMemory) {
   other.requestedHandleTypes = CU_MEM_HANDLE_TYPE_FABRIC;
   EXPECT_EQ(cuMemCreate(&memory, unit, &other, 0), CUDA_ERROR_NOT_SUPPORTED);
   CUmulticastObjectProp object = {};
-  EXPECT_EQ(cuMulticastGetGranularity(&unit, &object,
-                                      CU_MULTICAST_GRANULARITY_RECOMMENDED),
+  const auto option = CU_MULTICAST_GRANULARITY_RECOMMENDED;
+  EXPECT_EQ(cuMulticastGetGranularity(&unit, &object, option),
             CUDA_ERROR_INVALID_VALUE);
   object.numDevices = 2;
-  EXPECT_EQ(cuMulticastGetGranularity(&unit, &object,
-                                      CU_MULTICAST_GRANULARITY_RECOMMENDED),
+  EXPECT_EQ(cuMulticastGetGranularity(&unit, &object, option),
             CUDA_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(cuMemCreate(&memory, unit + 1, &properties, 0),
             CUDA_ERROR_INVALID_VALUE);

@@ -39,8 +39,8 @@ CpuBinding chooseCpus(const std::string &root, std::string busId,
 std::vector<int> allowedCpus();
 
 /// Binds all threads of this process, and prefers memory of the node for this
-/// thread and those that it starts. What the kernel refuses becomes the
-/// refusal.
+/// thread and its later children. If the kernel refuses that, the binding says
+/// so.
 void bindProcess(CpuBinding &binding);
 
 } // namespace weft

@@ -154,8 +154,8 @@ class CudaArena {
 public:
   /// At least `bytes`, in whole units of the device's granularity. Exit 4 where
   /// the device has not that much left. `processes` of this machine may map the
-  /// memory: with several it is exportable, and a multiple of what a multicast
-  /// object needs.
+  /// memory: with several it is exportable, and a multiple of the unit of
+  /// multicast objects.
   static Expected<CudaArena> make(const CudaCalls &cuda, CUdevice device,
                                   int64_t bytes, int processes = 1);
   CudaArena() = default;

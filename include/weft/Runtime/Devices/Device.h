@@ -31,8 +31,8 @@ public:
   /// What the bits of a run depend on beside the program, by name: none on the
   /// host, for which the program says it.
   virtual Settings facts() const { return {}; }
-  /// What the device has measured and decided at its start, an object: no bit
-  /// of a run depends on it.
+  /// Measurements and decisions at the start of the device, an object: no bit
+  /// of a run depends on them.
   virtual Json observations() const { return Json::object(); }
   /// The most memory that it has held at once for this program.
   virtual int64_t peakBytes() const = 0;
@@ -93,7 +93,7 @@ public:
   }
 };
 
-/// What gathers parameters from devices of processes.
+/// The hardware that gathers parameters from devices of processes.
 enum class GatherBy { Auto, Kernels, CopyEngines };
 
 /// What a run asks of the device it is on.
