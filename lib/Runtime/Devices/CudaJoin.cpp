@@ -23,15 +23,24 @@ struct DeviceName {
 };
 } // namespace
 
-int64_t CudaDevice::lastGroup() const {
-  int64_t last = 0;
+DeviceRanksOptions CudaDevice::ranksOptions() const {
+  DeviceRanksOptions found;
+  found.timeout = options.timeout;
+  found.ctas = options.collectiveCtas;
+  found.arena = arena.get();
+  found.arenaBytes = arena.size();
+  found.copyEngines = options.gather == GatherBy::CopyEngines;
+  for (const WeftReduceScatterRecord *each : reductions())
+    found.reduces |= each->native == 1;
   for (int32_t p = 0; p < executable.numPrograms; ++p) {
     const WeftProgram &program = executable.programs[p];
     for (int32_t i = 0; i < program.numCommands; ++i)
-      if (const WeftRankGroup *group = findRankGroup(program.commands[i]))
-        last = std::max(last, group->group);
+      if (const WeftRankGroup *group = findRankGroup(program.commands[i])) {
+        found.lastGroup = std::max(found.lastGroup, group->group);
+        found.hasReduceStream |= group->stream == kReduceStream;
+      }
   }
-  return last;
+  return found;
 }
 
 /// Before the driver starts threads and allocates memory of the host.
@@ -154,10 +163,6 @@ Status CudaDevice::warnOfMachines() {
 }
 
 Status CudaDevice::connectRanks() {
-  const auto all = reductions();
-  const bool reducesNatively =
-      std::any_of(all.begin(), all.end(),
-                  [](const auto *each) { return each->native == 1; });
   if (options.gather == GatherBy::CopyEngines &&
       options.ranks != options.ranksOfMachine)
     return Error(ExitCode::Device, "--gather=ce expects all ranks on one "
@@ -166,15 +171,7 @@ Status CudaDevice::connectRanks() {
                                        " of " + std::to_string(options.ranks) +
                                        " there")
         .hint("--gather=sm gathers by kernels of NCCL");
-  DeviceRanksOptions wanted;
-  wanted.lastGroup = lastGroup();
-  wanted.reduces = reducesNatively;
-  wanted.timeout = options.timeout;
-  wanted.ctas = options.collectiveCtas;
-  wanted.arena = arena.get();
-  wanted.arenaBytes = arena.size();
-  wanted.copyEngines = options.gather == GatherBy::CopyEngines;
-  ConnectedDevices connected = connectDevices(cuda, *meetings, wanted);
+  ConnectedDevices connected = connectDevices(cuda, *meetings, ranksOptions());
   if (connected.failure)
     return failTogether(
         *meetings, withoutMemoryForRanks(std::move(connected.failure->error)),

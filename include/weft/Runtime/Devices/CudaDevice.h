@@ -185,9 +185,9 @@ private:
   bool leave(WeftContext &context, Status status);
 
   // CudaJoin.cpp
-  int64_t lastGroup() const;
   std::vector<const WeftReduceScatterRecord *> reductions() const;
   Status warnOfMachines();
+  DeviceRanksOptions ranksOptions() const;
   Status checkDevices();
   Status shareCpus();
   Status connectRanks();

@@ -47,6 +47,10 @@ public:
   virtual Settings facts() const = 0;
 };
 
+/// The stream of reductions, unless they share that of gathers (kReduceStream
+/// of weft/Plan/Transfers.h).
+inline constexpr int64_t kReduceStream = 4;
+
 struct DeviceRanksOptions {
   int64_t lastGroup = 0; // the highest that commands name
   bool reduces = false;  // whether the library adds
@@ -57,6 +61,8 @@ struct DeviceRanksOptions {
   /// Copy engines gather, in place of kernels.
   bool copyEngines = false;
   int64_t ctas = 0; // of a collective at most; 0: no limit
+  /// Reductions have a stream of their own, and so communicators.
+  bool hasReduceStream = false;
 };
 
 /// The devices of all ranks, or why they cannot be connected.
