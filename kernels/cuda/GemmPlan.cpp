@@ -349,7 +349,7 @@ weft::cuda::findAlgorithms(const BlasLt &library, const WeftGemmRecord &record,
       .findAll(plan, operands, static_cast<uint64_t>(workspaceBytes));
 }
 
-/// All multiprocessors, or those that collectives leave. One plan serves calls
+/// All multiprocessors, or as many as collectives leave. One plan serves calls
 /// of both kinds.
 static void setProcessors(BlasLtCalls &calls, const BlasLt &library,
                           const GemmPlan &plan, bool shares) {

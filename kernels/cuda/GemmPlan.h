@@ -33,9 +33,9 @@ struct GemmOperands {
 using GemmAlignments = std::array<int64_t, 5>;
 GemmAlignments alignmentsOf(const GemmOperands &operands);
 
-/// What an algorithm is chosen by: the fields of a record in order but for the
-/// last one, besideCollectives, the alignments of its operands and the bytes of
-/// its workspace.
+/// The key by which an algorithm is chosen: the fields of a record in order but
+/// for the last one, besideCollectives, the alignments of its operands and the
+/// bytes of its workspace.
 using GemmFields = std::array<int64_t, sizeof(WeftGemmRecord) / 8 - 1>;
 static_assert(offsetof(WeftGemmRecord, besideCollectives) ==
               sizeof(GemmFields));

@@ -41,7 +41,7 @@ static const char *isThreads(Attribute attr) {
                                              : "an i64 from 1 to 2^31";
 }
 
-/// What NCCL may be asked for.
+/// The limits of maxCTAs of NCCL.
 static const char *isCtas(Attribute attr) {
   return isInside(attr, 1, 64) ? nullptr : "an i64 from 1 to 64";
 }

@@ -161,7 +161,7 @@ constexpr int kPerScheme = 16;
 /// before they meet, parts that meet in C, parts that meet as f32 in the
 /// workspace. Then one part. In this order, as the real library puts first what
 /// is fast. With fewer multiprocessors one part is faster up to a longer K: the
-/// algorithm depends on them, as that of the real library may.
+/// algorithm depends on them, as it may in the real library.
 std::vector<Algorithm> algorithmsFor(const Product &p, const Preference &wish) {
   Algorithm plain = {};
   plain.product = digestOf(p);

@@ -180,7 +180,7 @@ private:
 /// Memory of the host that the device reads and writes by itself.
 Expected<CudaHostMemory> makeHostMemory(const CudaCalls &cuda, int64_t bytes);
 Expected<CudaStream> makeStream(const CudaCalls &cuda);
-/// One whose kernels get processors before those of other streams.
+/// A stream whose kernels get processors before kernels of other streams.
 Expected<CudaStream> makeUrgentStream(const CudaCalls &cuda);
 /// One that is timed may be told from another by their distance.
 Expected<CudaEvent> makeEvent(const CudaCalls &cuda, bool timed = false);

@@ -47,7 +47,7 @@ public:
   virtual Settings facts() const = 0;
 };
 
-/// The stream of reductions, unless they share that of gathers (kReduceStream
+/// The stream of reductions, unless gathers share theirs (kReduceStream
 /// of weft/Plan/Transfers.h).
 inline constexpr int64_t kReduceStream = 4;
 
