@@ -313,6 +313,7 @@ struct ProductFixture : Fixture {
                            0,
                            0,
                            0,
+                           0,
                            0};
   int64_t offsets[5] = {0, 40960, 81920, 122880, 131072};
 

@@ -42,7 +42,8 @@ struct Gemm {
             /*hasAux=*/0,
             /*hasColumnSum=*/0,
             /*hasSumA=*/0,
-            /*hasSumB=*/0};
+            /*hasSumB=*/0,
+            /*besideCollectives=*/0};
   }
 };
 

@@ -24,9 +24,9 @@ namespace {
 
 /// A product that oneDNN cuts into one part per thread.
 constexpr int64_t kSize = 256;
-const WeftGemmRecord kProduct = {1,        kSize,    kSize, kSize, 0, 0, kSize,
-                                 kSize,    kSize,    0,     0,     0, 0, 0,
-                                 WEFT_F32, WEFT_F32, 0,     0,     0, 0, 0};
+const WeftGemmRecord kProduct = {
+    1, kSize, kSize, kSize,    0,        0, kSize, kSize, kSize, 0, 0,
+    0, 0,     0,     WEFT_F32, WEFT_F32, 0, 0,     0,     0,     0, 0};
 
 /// What the routine writes over NaNs.
 Floats multiply(WeftContext &context) {
