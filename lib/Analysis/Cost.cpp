@@ -104,6 +104,11 @@ static StringRef getAxis(plan::CommandOpInterface command) {
   return cast<StringAttr>(mesh.getAxes()[0]).getValue();
 }
 
+int64_t countRanks(ModuleOp module) {
+  dist::MeshOp mesh = dist::findMesh(module);
+  return mesh ? mesh.getNumRanks() : 1;
+}
+
 /// Of a mesh with several axes the last one is the fastest.
 RankGroup getRankGroup(plan::CommandOpInterface collective) {
   RankGroup group;

@@ -13,11 +13,6 @@
 
 namespace weft {
 
-int64_t countRanks(mlir::ModuleOp module) {
-  dist::MeshOp mesh = dist::findMesh(module);
-  return mesh ? mesh.getNumRanks() : 1;
-}
-
 RanksRunner::RanksRunner(mlir::ModuleOp module, ComputeMode mode, int64_t count,
                          uint64_t streamOrder) {
   for (int64_t rank = 0; rank < count; ++rank)

@@ -2,7 +2,7 @@
 
 #include "weft/Schedule/Passes.h"
 
-#include "weft/Dist/Dist.h"
+#include "weft/Analysis/Cost.h"
 #include "weft/Plan/Collectives.h"
 #include "weft/Plan/Transfers.h"
 
@@ -64,7 +64,7 @@ struct MarkBesideCollectivesPass
     ModuleOp module = getOperation();
     if (failed(checkOptions()))
       return signalPassFailure();
-    if (!hasSeveralRanks(module))
+    if (countRanks(module) == 1)
       return;
     module->setAttr(plan::PlanDialect::kCollectiveCtasAttr,
                     Builder(&getContext()).getI64IntegerAttr(ctas));
@@ -78,12 +78,6 @@ private:
       return success();
     return getOperation().emitError("expects `ctas` from 1 to 64, but got ")
            << ctas.getValue();
-  }
-
-  static bool hasSeveralRanks(ModuleOp module) {
-    dist::MeshOp mesh = dist::findMesh(module);
-    return mesh &&
-           llvm::any_of(mesh.getSizes(), [](int64_t size) { return size > 1; });
   }
 
   void mark(plan::ProgramOp program) {

@@ -13,12 +13,10 @@
 #ifndef WEFT_INTERP_RANKSRUNNER_H
 #define WEFT_INTERP_RANKSRUNNER_H
 
+#include "weft/Analysis/Cost.h"
 #include "weft/Interp/Interp.h"
 
 namespace weft {
-
-/// Ranks of the mesh of a module: 1 without one.
-int64_t countRanks(mlir::ModuleOp module);
 
 class RanksRunner {
 public:

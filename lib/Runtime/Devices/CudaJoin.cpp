@@ -31,7 +31,8 @@ DeviceRanksOptions CudaDevice::ranksOptions() const {
   found.arenaBytes = arena.size();
   found.copyEngines = options.gather == GatherBy::CopyEngines;
   for (const WeftReduceScatterRecord *each : reductions())
-    found.reduces |= each->native == 1;
+    if (each->native)
+      found.addingGroups.insert(each->among.group);
   for (int32_t p = 0; p < executable.numPrograms; ++p) {
     const WeftProgram &program = executable.programs[p];
     for (int32_t i = 0; i < program.numCommands; ++i)

@@ -6,6 +6,7 @@
 
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/Devices/OpenLibrary.h"
+#include "weft/Runtime/Execute/Collectives.h"
 
 #include <chrono>
 #include <thread>
@@ -21,7 +22,7 @@ ncclConfig_t NcclRanks::config() const {
   config.blocking = 0;
   if (options.ctas > 0)
     config.maxCTAs = int(options.ctas);
-  if (options.reduces) {
+  if (!options.addingGroups.empty()) {
     config.collnetEnable = 0; // switches add in an order of their own
     config.minCTAs = config.maxCTAs = kSumChannels;
   }
@@ -110,11 +111,17 @@ Status NcclRanks::addReductions(int64_t group, int worldRank) {
   return settle("ncclCommSplit", ncclInProgress, *comm);
 }
 
+/// NCCL has other kernels for sums in windows, which add in another order: the
+/// communicators of sums have none.
 Status NcclRanks::openWindows() {
+  std::set<ncclComm_t> adding;
+  for (int64_t group : options.addingGroups)
+    for (int64_t stream : {int64_t(0), kReduceStream})
+      adding.insert(commOf({group, 0, stream}));
   std::vector<ncclComm_t> communicators;
   for (const Group &group : groups)
     for (ncclComm_t comm : {group.comm, group.reductions})
-      if (comm && group.ranks > 1)
+      if (comm && group.ranks > 1 && adding.count(comm) == 0)
         communicators.push_back(comm);
   return windows.open(meetings, options, communicators);
 }
@@ -242,7 +249,7 @@ ConnectedDevices weft::connectDevices(const CudaCalls &cuda,
   auto fail = [](Error error, FailureCause cause) -> ConnectedDevices {
     return {nullptr, {{std::move(error), cause}}, {}};
   };
-  if (options.reduces) {
+  if (!options.addingGroups.empty()) {
     auto place = meetings.placeIn(0);
     if (!place)
       return fail(place.takeError(), FailureCause::Own);
@@ -257,5 +264,5 @@ ConnectedDevices weft::connectDevices(const CudaCalls &cuda,
     return fail(connected.takeError(), ranks->lastCause());
   }
   return {std::move(ranks), std::nullopt,
-          options.reduces ? factsOf(*library) : Settings()};
+          options.addingGroups.empty() ? Settings() : factsOf(*library)};
 }

@@ -49,15 +49,11 @@ Status NcclWindows::open(RankMeetings &meetings,
   copyEngines = options.copyEngines;
   if (Status s = checkRanks(meetings, options); !s)
     return s;
-  // NCCL has other kernels for sums in windows, which add in another order.
-  if (options.reduces)
+  if (communicators.empty())
     refusal = "native reductions need rings";
-  for (ncclComm_t comm : communicators) {
-    if (options.reduces)
-      break;
+  for (ncclComm_t comm : communicators)
     if (Status s = add(comm, options); !s)
       return s;
-  }
   auto all = meetings.gather(0, int(refusal.empty()), "the windows of NCCL");
   if (!all)
     return all.takeError();

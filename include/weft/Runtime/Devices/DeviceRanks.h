@@ -14,6 +14,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 
 namespace weft {
 
@@ -52,9 +53,9 @@ public:
 inline constexpr int64_t kReduceStream = 4;
 
 struct DeviceRanksOptions {
-  int64_t lastGroup = 0; // the highest that commands name
-  bool reduces = false;  // whether the library adds
-  double timeout = 60;   // seconds that ranks wait for each other
+  int64_t lastGroup = 0;          // the highest that commands name
+  std::set<int64_t> addingGroups; // for which the library adds
+  double timeout = 60;            // seconds that ranks wait for each other
   /// The memory of all exchanges, of equal size on all ranks.
   CUdeviceptr arena = 0;
   size_t arenaBytes = 0;
