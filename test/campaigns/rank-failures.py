@@ -2,8 +2,9 @@
 whom it misses, leaves nothing behind, and goes on from its checkpoints with the same bits.
 
 usage: rank-failures.py --work FOLDER --model M --data FILE [--seeds FIRST:LAST] [--launch mpi|tcp|cuda] [--build FOLDER]
+                        [--mesh MESH] [--stage N] [--sync last|each]
 
-With --launch=tcp the ranks talk over TCP. With cuda they have an emulated device each, of --build, and NCCL.
+--mesh, --stage and --sync replace what a seed chooses: with all three, all seeds share one program. With --launch=tcp the ranks talk over TCP. With cuda they have an emulated device each, of --build, and NCCL.
 
 A seed chooses the mesh, ZeRO stage, --sync, the rank, what happens to it and when:
 
@@ -120,8 +121,10 @@ class Case:
         self.programs, self.seed = programs, seed
         self.launch = programs.args.launch
         self.kind = KINDS[self.launch][seed % len(KINDS[self.launch])]
-        self.stage, self.sync = choose.randrange(4), choose.choice(["last", "each"])
-        self.mesh = choose.choice(list(MESHES))
+        stage, sync, mesh = choose.randrange(4), choose.choice(["last", "each"]), choose.choice(list(MESHES))
+        args = programs.args
+        self.stage = stage if args.stage is None else args.stage
+        self.sync, self.mesh = args.sync or sync, args.mesh or mesh
         self.rank = choose.randrange(MESHES[self.mesh])
         self.seconds = choose.uniform(0, 1.5)
         self.step = choose.randrange(EVERY + 1, min(8 * EVERY, LAST[self.launch] - EVERY))
@@ -209,7 +212,8 @@ class Case:
         if took > (5 if self.kind in ("kill", "exit") else TIMEOUT + 5):
             raise Failed(f"the run ended {took:.1f} s after its failure: {said}")
         pattern = {"kill": rf"rank {self.rank} was ended by signal 9",
-                   "stop": rf"expects rank(s .*\b| ){self.rank}\b.*for {TIMEOUT} s",
+                   # The hosts of devices wait for each other once more, after --timeout.
+                   "stop": rf"expects rank(s .*\b| ){self.rank}\b.*for {r'[0-9]+' if self.launch == 'cuda' else TIMEOUT} s",
                    "exit": rf"rank {self.rank} has ended with 3",
                    "nccl": r"fails as asked|has not moved for 3 s|has waited 3 s for other ranks",
                    "skip": r"expects (all ranks in one collective|ranks? .*for 3 s)"}.get(self.kind, "")
@@ -246,6 +250,9 @@ def main():
     parser.add_argument("--data", required=True)
     parser.add_argument("--launch", choices=LAUNCHES, default="mpi")
     parser.add_argument("--build", type=pathlib.Path)
+    parser.add_argument("--mesh", choices=MESHES)
+    parser.add_argument("--stage", type=int, choices=range(4))
+    parser.add_argument("--sync", choices=["last", "each"])
     parser.add_argument("--seeds", type=seed_range, default=range(8))
     args = parser.parse_args()
     if args.launch == "cuda" and not args.build:
