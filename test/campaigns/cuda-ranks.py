@@ -1,18 +1,22 @@
 """Ranks on an emulated CUDA device train what CPU ranks train, at every ZeRO stage.
 
-usage: cuda-ranks.py --work FOLDER --source FOLDER --build FOLDER [--seed N] [--count N] [--only NUMBER]
+usage: cuda-ranks.py --work FOLDER --source FOLDER --build FOLDER [--seed N] [--count N] [--orders N] [--jobs N]
+                     [--only NUMBER]
 
-The seed chooses combinations in which all pairs of values of OPTIONS occur; --count takes the first N of them. The ranks
-of a combination are threads of one process (--loopback) or, where that is said, processes with a device each, which
-`weft launch` starts and the emulated NCCL connects. With f16 the gradients of step 2 overflow. Checked:
+The seed chooses combinations in which all pairs of values of OPTIONS occur, and random ones up to --count. The first
+ones have as many different values as possible. The ranks of a combination are threads of one process (--loopback) or
+processes with a device each, which `weft launch` starts and the emulated NCCL connects. With f16 a gradient of one rank
+overflows in step 2. Checked:
 
-  stages   0 to 3 have the same loss, norm and loss scale in each step and export the same weights, byte for byte
-  graphs   so does a run without graphs, and one in which streams, blocks and threads run in another order
-  NCCL     processes have the bits of threads, in another order of streams on each rank too
-  CPU      losses are within 1e-4 (f32) or 2e-2 (f16) of those of CPU ranks
-  moved    a checkpoint of the device's ranks goes on with CPU ranks of another mesh, and back
+  stages     threads of stages 0 to 3 have the same loss, norm and loss scale in each step and export the same weights,
+             byte for byte: one stage without graphs, the others in other orders of streams, blocks and threads
+  processes  two stages have the bits of threads, in another order of streams on each rank
+  CPU        losses are within 1e-4 (f32) or 2e-2 (f16) of CPU ranks
+  moved      a checkpoint of the device's ranks resumes on CPU ranks of another mesh, and from there on the device
+  orders     the first 10 combinations have the same bits in --orders more orders
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -42,6 +46,8 @@ DROPOUTS = {"gpt2": ["resid_pdrop", "embd_pdrop", "attn_pdrop"], "llama": ["atte
 NUMBERS = ("step", "loss", "grad_norm", "loss_scale", "skipped")
 TOLERANCES = {"f32": 1e-4, "f16": 2e-2}
 STEPS = 4
+ORDERED = 10  # combinations that --orders means
+LARGEST_SEED = 1000
 
 
 class Failed(Exception):
@@ -60,14 +66,22 @@ def need(*command, **settings):
 
 def export(saves):
     out = saves.with_suffix(".export")
-    need("weft", "ckpt", "export", saves, out, "--overwrite")
+    if not out.exists():
+        need("weft", "ckpt", "export", saves, out)
     return (out / "model.safetensors").read_bytes()
 
 
 def numbers_of(metrics):
-    """Of each step what does not depend on time."""
+    """The numbers of each step that do not depend on time."""
     lines = [json.loads(line) for line in metrics.read_text().splitlines()[1:]]
     return [{name: line.get(name) for name in NUMBERS} for line in lines if "loss" in line]
+
+
+def ranks_of(mesh):
+    ranks = 1
+    for axis in mesh.split(","):
+        ranks *= int(axis.split(":")[1])
+    return ranks
 
 
 class Combination:
@@ -75,15 +89,11 @@ class Combination:
         self.number, self.values, self.args = number, values, args
         self.folder = args.work / str(number)
         self.dice = random.Random(f"{args.seed} {number}")
+        self.ranks = ranks_of(values["mesh"])
+        self.fault = f"num:inf@step=2,rank={self.dice.randrange(self.ranks)}" if values["precision"] == "f16" else ""
 
     def __str__(self):
         return f"{self.number}: {' '.join(f'{name}={value}' for name, value in self.values.items())}"
-
-    def ranks(self, mesh):
-        ranks = 1
-        for axis in mesh.split(","):
-            ranks *= int(axis.split(":")[1])
-        return ranks
 
     def write_model(self):
         name, _, untied = self.values["model"].partition("-")
@@ -106,18 +116,22 @@ class Combination:
         need(*compile, "-o", path)
         return path
 
-    def train(self, target, stage, name, *more, mesh=None, steps=STEPS, seed=0, saves=None, launch=False):
-        program = self.program(target, stage, mesh)
+    def train(self, target, stage, name, *more, mesh=None, steps=STEPS, seed=0, saves=None, launch=False, fault=None):
+        """The numbers of each step, and the folder of checkpoints."""
+        program, ranks = self.program(target, stage, mesh), ranks_of(mesh or self.values["mesh"])
         metrics, saves = self.folder / f"{name}.jsonl", saves or self.folder / name
-        emulation = self.args.build / "test/emulation"
-        settings = {"WEFT_FAULT": "num:inf@step=2"} if self.values["precision"] == "f16" else {}
+        settings = {"WEFT_FAULT": self.fault if fault is None else fault}
         if target == "cuda":
+            emulation = self.args.build / "test/emulation"
             settings.update(LD_LIBRARY_PATH=str(emulation), WEFT_TWINS=f"{program}.so:{emulation}/kernels.so",
                             WEFT_EMULATION_SEED=str(seed))
-        ranks = self.ranks(mesh or self.values["mesh"])
-        need(*(["weft", "launch", program] if launch else [program, "--loopback", ranks]), "--data", self.args.source / "README.md", "--steps", steps, "--accum",
-             self.values["accum"], "--lr=0.003", "--progress=none", "--metrics", metrics, "--save-dir", saves, "--seed=5",
-             *(["--timeout=300"] if ranks > 1 else []), *(["--threads=1"] if target == "cpu" else []), *more, **settings)
+        flags = ["--data", self.args.source / "README.md", "--steps", steps, "--accum", self.values["accum"], "--lr=0.003",
+                 "--progress=none", "--metrics", metrics, "--save-dir", saves, "--save-every=2", "--seed=5"]
+        if ranks > 1:
+            flags.append("--timeout=300")
+        if target == "cpu":
+            flags.append("--threads=1")
+        need(*(["weft", "launch", program] if launch else [program, "--loopback", ranks]), *flags, *more, **settings)
         return numbers_of(metrics), saves
 
     def compare(self, what, first, other):
@@ -134,44 +148,95 @@ class Combination:
             if mine["loss"] is not None and not abs(mine["loss"] - wanted["loss"]) <= most:
                 raise Failed(f"{what}: expects {wanted}, but got {mine}")
 
+    def draw_seed(self):
+        return self.dice.randint(1, LARGEST_SEED)
+
+    def check_same(self, wanted, stage, name, *more, **options):
+        """Trains on the device and expects the bits of another run."""
+        found = self.train("cuda", stage, name, *more, **options)
+        order = options.get("seed", 0)
+        self.compare(f"{name}, stage {stage}{f', order {order}' if order else ''}", wanted, found)
+
     def run(self):
         self.write_model()
         first = self.train("cuda", 0, "stage-0")
         skipped = [line["step"] for line in first[0] if line["skipped"]]
-        if (2 in skipped) != (self.values["precision"] == "f16") or STEPS in skipped:
+        if (2 in skipped) != bool(self.fault) or STEPS in skipped:
             raise Failed(f"skips the steps {skipped}")
-        for stage in range(1, 4):
-            self.compare(f"stage {stage}", first, self.train("cuda", stage, f"stage-{stage}"))
-        stage = self.dice.randint(0, 3)
-        self.compare(f"stage {stage} without graphs", first, self.train("cuda", stage, "no-graph", "--no-graph"))
-        seed = self.dice.randint(1, 1000)
-        self.compare(f"stage {stage}, order {seed}", first, self.train("cuda", stage, "order", seed=seed))
-        if self.ranks(self.values["mesh"]) > 1:
+        self.check_stages(first)
+        if self.ranks > 1:
             self.check_processes(first)
+        stage = self.dice.randint(0, 3)
         self.check_close(f"CPU ranks of stage {stage}", first[0], self.train("cpu", stage, "cpu")[0])
-        self.move(stage, first[0])
+        self.move(stage, first)
+        if self.number < ORDERED:
+            self.check_orders(first)
         shutil.rmtree(self.folder)
 
+    def check_stages(self, first):
+        without_graphs = self.dice.randint(1, 3)
+        for stage in range(1, 4):
+            if stage == without_graphs:
+                self.check_same(first, stage, "no-graph", "--no-graph")
+            else:
+                self.check_same(first, stage, f"stage-{stage}", seed=self.draw_seed())
+
     def check_processes(self, first):
-        stages = self.dice.sample(range(4), 2)
-        self.compare(f"processes, stage {stages[0]}", first, self.train("cuda", stages[0], "nccl", launch=True))
-        seed = self.dice.randint(1, 1000)
-        self.compare(f"processes, stage {stages[1]}, order {seed}", first,
-                     self.train("cuda", stages[1], "nccl-order", seed=seed, launch=True))
+        for stage in self.dice.sample(range(4), 2):
+            self.check_same(first, stage, f"processes-{stage}", seed=self.draw_seed(), launch=True)
+
+    def check_orders(self, first):
+        """Threads and processes in turn."""
+        for number in range(self.args.orders):
+            self.check_same(first, self.dice.randint(0, 3), f"order-{number}", seed=self.draw_seed(),
+                            launch=self.ranks > 1 and number % 2 == 1)
 
     def move(self, stage, first):
         """A checkpoint goes to CPU ranks of another mesh for a step, and back for another one."""
-        others = [mesh for mesh in OPTIONS["mesh"] if self.ranks(mesh) != self.ranks(self.values["mesh"])]
-        mesh = self.dice.choice(others)
-        _, saves = self.train("cuda", stage, "moved-1", steps=2)
-        rows = ["--resume", saves]
-        self.train("cpu", stage, "moved-2", *rows, mesh=mesh, steps=3, saves=saves)
-        numbers, _ = self.train("cuda", stage, "moved-3", *rows, steps=4, saves=saves)
-        if [line["step"] for line in numbers] != [4] or not numbers[0]["loss"] > 0:
-            raise Failed(f"moved to {mesh} and back: got {numbers}")
+        numbers, saves = first
+        mesh = self.dice.choice([mesh for mesh in OPTIONS["mesh"] if ranks_of(mesh) != self.ranks])
+        moved = self.folder / "moved"
+        shutil.copytree(saves / "step_00000002", moved / "step_00000002")
+        resume = ["--resume", moved]
+        self.train("cpu", stage, "moved-cpu", *resume, mesh=mesh, steps=3, saves=moved, fault="")
+        found, _ = self.train("cuda", stage, "moved-back", *resume, fault="", launch=self.ranks > 1)
+        if [line["step"] for line in found] != [4] or not found[0]["loss"] > 0:
+            raise Failed(f"moved to {mesh} and back: got {found}")
         # Other ranks read other rows, so the loss is close, not equal.
-        if not abs(numbers[0]["loss"] - first[-1]["loss"]) < 0.5:
-            raise Failed(f"moved to {mesh} and back: expects about {first[-1]}, but got {numbers}")
+        if not abs(found[0]["loss"] - numbers[-1]["loss"]) < 0.5:
+            raise Failed(f"moved to {mesh} and back: expects about {numbers[-1]}, but got {found}")
+
+    def report(self):
+        """Whether it passes."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        try:
+            self.run()
+        except Failed as found:
+            print(f"{self}: {found}", flush=True)
+            return False
+        print(f"{self}: passed", flush=True)
+        return True
+
+
+def with_new_values_first(combinations):
+    """The same combinations; each adds as many values to the ones before it as any could."""
+    rest, seen = list(combinations), set()
+    while rest:
+        best = max(rest, key=lambda values: len(set(values.items()) - seen))
+        rest.remove(best)
+        seen.update(best.items())
+        yield best
+
+
+def choose(seed, count):
+    """All pairs, then random combinations, `count` together; all pairs alone without a count."""
+    chosen = list(with_new_values_first(cover(OPTIONS, 2, seed, 3)))
+    dice = random.Random(seed)
+    while count and len(chosen) < count:
+        values = {name: dice.choice(OPTIONS[name]) for name in OPTIONS}
+        if values not in chosen:
+            chosen.append(values)
+    return chosen[:count]
 
 
 def main():
@@ -180,23 +245,16 @@ def main():
         parser.add_argument(f"--{name}", type=lambda text: pathlib.Path(text).absolute(), required=True)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int)
+    parser.add_argument("--orders", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1, help="combinations that run at once")
     parser.add_argument("--only", type=int)
     args = parser.parse_args()
-    chosen = list(enumerate(cover(OPTIONS, 2, args.seed, 3)))[:args.count]
-    failed = 0
-    for number, values in chosen:
-        if args.only not in (None, number):
-            continue
-        combination = Combination(number, values, args)
-        shutil.rmtree(combination.folder, ignore_errors=True)
-        try:
-            combination.run()
-            print(f"{combination}: passed", flush=True)
-        except Failed as found:
-            failed += 1
-            print(f"{combination}: {found}", flush=True)
-    print(f"{len(chosen)} combinations, {failed} failed")
-    sys.exit(failed > 0 or not chosen)
+    combinations = [Combination(number, values, args) for number, values in enumerate(choose(args.seed, args.count))
+                    if args.only in (None, number)]
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        failed = list(pool.map(Combination.report, combinations)).count(False)
+    print(f"{len(combinations)} combinations, {failed} failed")
+    sys.exit(failed > 0 or not combinations)
 
 
 if __name__ == "__main__":
