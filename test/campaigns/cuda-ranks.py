@@ -10,7 +10,8 @@ overflows in step 2. Checked:
 
   stages     threads of stages 0 to 3 have the same loss, norm and loss scale in each step and export the same weights,
              byte for byte: one stage without graphs, the others in other orders of streams, blocks and threads
-  processes  two stages have the bits of threads, in another order of streams on each rank
+  processes  with ordered reductions two stages have the bits of threads, with native ones all stages the same bits, in
+             other orders of streams on each rank
   CPU        losses are within 1e-4 (f32) or 2e-2 (f16) of CPU ranks
   moved      a checkpoint of the device's ranks resumes on CPU ranks of another mesh, and from there on the device
   orders     the first 10 combinations have the same bits in --orders more orders
@@ -36,6 +37,7 @@ OPTIONS = {
     "prefetch": [0, 1, 3],
     "recompute": ["none", "blocks"],
     "sync": ["last", "each"],
+    "reduction": ["ordered", "native"],
 }
 SIZES = {
     "gpt2": {"model_type": "gpt2", "n_layer": 2, "n_embd": 32, "n_head": 2, "n_positions": 64, "vocab_size": 256},
@@ -111,6 +113,7 @@ class Combination:
         flags = [f"--{name}={self.values[name]}" for name in ("precision", "prefetch", "recompute", "sync")]
         compile = ["weft", "compile", self.folder / "model", "--batch=1", "--seq=16", f"--mesh={mesh}", f"--zero={stage}", *flags]
         if target == "cuda":
+            compile.append(f"--reduction={self.values['reduction']}")
             need(*compile, "--target=cuda:sm_90", "--emit=checked-twins", "-o", f"{path}.so")
             compile.append("--target=cuda:sm_90")
         need(*compile, "-o", path)
@@ -164,13 +167,12 @@ class Combination:
         if (2 in skipped) != bool(self.fault) or STEPS in skipped:
             raise Failed(f"skips the steps {skipped}")
         self.check_stages(first)
-        if self.ranks > 1:
-            self.check_processes(first)
+        processes = self.check_processes(first) if self.ranks > 1 else None
         stage = self.dice.randint(0, 3)
         self.check_close(f"CPU ranks of stage {stage}", first[0], self.train("cpu", stage, "cpu")[0])
         self.move(stage, first)
         if self.number < ORDERED:
-            self.check_orders(first)
+            self.check_orders(first, processes)
         shutil.rmtree(self.folder)
 
     def check_stages(self, first):
@@ -182,14 +184,24 @@ class Combination:
                 self.check_same(first, stage, f"stage-{stage}", seed=self.draw_seed())
 
     def check_processes(self, first):
-        for stage in self.dice.sample(range(4), 2):
-            self.check_same(first, stage, f"processes-{stage}", seed=self.draw_seed(), launch=True)
+        """The run whose bits processes have: with ordered reductions that of threads."""
+        stages = self.dice.sample(range(4), 2)
+        if self.values["reduction"] == "native":
+            wanted = self.train("cuda", stages[0], f"processes-{stages[0]}", launch=True)
+            self.check_close(f"processes of stage {stages[0]}", first[0], wanted[0])
+            stages = [stage for stage in range(4) if stage != stages[0]]
+        else:
+            wanted = first
+        for stage in stages:
+            self.check_same(wanted, stage, f"processes-{stage}", seed=self.draw_seed(), launch=True)
+        return wanted
 
-    def check_orders(self, first):
+    def check_orders(self, threads, processes):
         """Threads and processes in turn."""
         for number in range(self.args.orders):
-            self.check_same(first, self.dice.randint(0, 3), f"order-{number}", seed=self.draw_seed(),
-                            launch=self.ranks > 1 and number % 2 == 1)
+            launch = self.ranks > 1 and number % 2 == 1
+            self.check_same(processes if launch else threads, self.dice.randint(0, 3), f"order-{number}",
+                            seed=self.draw_seed(), launch=launch)
 
     def move(self, stage, first):
         """A checkpoint goes to CPU ranks of another mesh for a step, and back for another one."""
