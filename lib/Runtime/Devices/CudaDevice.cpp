@@ -254,8 +254,9 @@ CudaDevice::open(const CudaDriver &driver, const WeftExecutable &executable,
 }
 
 /// Unmapping the arena does not wait for the device. Graphs hold communicators.
+/// The ranks have no meetings any more: what the watch has found stays unsaid.
 CudaDevice::~CudaDevice() {
-  (void)synchronize();
+  (void)waitForStreams();
   recordings.clear();
   watch.reset();
   ranks.reset();
@@ -294,12 +295,15 @@ const char *CudaDevice::outputBytes(const WeftPort &port) {
   return ports->output(port);
 }
 
-Status CudaDevice::synchronize() {
+Status CudaDevice::waitForStreams() {
   Status first;
   for (const CudaStream &each : streams)
     if (Status s = cuda.cuStreamSynchronize(each.get()); !s && first)
       first = std::move(s);
-  if (!watch)
-    return first;
-  return watch->explain(std::move(first));
+  return first;
+}
+
+Status CudaDevice::synchronize() {
+  Status waited = waitForStreams();
+  return watch ? watch->explain(std::move(waited)) : std::move(waited);
 }

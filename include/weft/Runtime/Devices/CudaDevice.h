@@ -170,6 +170,8 @@ private:
   Status makeQueues();
   Status makeEvents(int64_t count);
 
+  Status waitForStreams();
+
   // CudaRun.cpp
   /// What went wrong, with the command that it went wrong in.
   static Error inCommand(Error error, const WeftCommand &command);
