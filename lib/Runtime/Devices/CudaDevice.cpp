@@ -254,7 +254,7 @@ CudaDevice::open(const CudaDriver &driver, const WeftExecutable &executable,
 }
 
 /// Unmapping the arena does not wait for the device. Graphs hold communicators.
-/// The ranks have no meetings any more: what the watch has found stays unsaid.
+/// The ranks cannot meet any more, so nothing is reported.
 CudaDevice::~CudaDevice() {
   (void)waitForStreams();
   recordings.clear();

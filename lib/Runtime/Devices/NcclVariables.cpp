@@ -55,7 +55,7 @@ static void fix(const Variable &variable, bool speaks) {
     ::unsetenv(variable.name);
 }
 
-/// Whether what NCCL computes may depend on it: not on what it prints.
+/// Whether results of NCCL may depend on it, not messages alone.
 static bool isRecorded(std::string_view name) {
   auto is = [&](const Variable &known) { return name == known.name; };
   return name.rfind("NCCL_", 0) == 0 && name.rfind("NCCL_DEBUG", 0) != 0 &&

@@ -11,8 +11,8 @@ namespace weft {
 /// that had another value if `speaks`. Call it before the first call of NCCL.
 void fixNcclVariables(bool speaks);
 
-/// The other variables of NCCL in the environment, sorted, without those of its
-/// messages: the rings of a machine may depend on them.
+/// The other variables of NCCL in the environment, sorted, except for messages:
+/// the rings of a machine may depend on them.
 Settings recordedNcclVariables();
 
 } // namespace weft

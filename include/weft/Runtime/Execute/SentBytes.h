@@ -8,8 +8,8 @@
 namespace weft {
 
 /// Bytes that a rank sends to others in one run of a program, by the records of
-/// its collectives. It counts what the ranks of a CPU program count: each slice
-/// or number once for every other rank.
+/// its collectives. Each slice or number counts once for every other
+/// rank, as in CPU programs.
 int64_t sentBytes(const WeftProgram &program);
 
 } // namespace weft
