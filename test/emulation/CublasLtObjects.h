@@ -50,6 +50,15 @@ struct Preference {
            alignmentD = 256;
 };
 
+/// Where an attribute is kept, and its size.
+struct Field {
+  size_t offset, bytes;
+};
+/// The field of an attribute; null for one that products do not use.
+const Field *fieldOf(cublasLtMatmulDescAttributes_t attribute);
+const Field *fieldOf(cublasLtMatrixLayoutAttribute_t attribute);
+const Field *fieldOf(cublasLtMatmulPreferenceAttributes_t attribute);
+
 /// What an algorithm, cublasLtMatmulAlgo_t, is for: a call with another product
 /// has to ask for another one.
 struct Algorithm {
