@@ -262,7 +262,8 @@ TEST(KeptFlags, everyFlagIsKeptOrNot) {
       "shuffle", "stop-after", "seed",    "init-from",      "save-dir",
       "resume",  "eval-only",  "trace",   "dump-grads",     "progress",
       "threads", "loopback",   "timeout", "no-graph",       "dry-run",
-      "tune",    "version",    "help",    "check-replicas", "overwrite"};
+      "tune",    "version",    "help",    "check-replicas", "overwrite",
+      "gather"};
   std::set<std::string> kept, all;
   for (const KeptFlag &flag : keptFlags())
     kept.insert(flag.name);
