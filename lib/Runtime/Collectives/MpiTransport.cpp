@@ -261,11 +261,9 @@ Status MpiTransport::answerHeaders(char *const *pieces) {
     if (!from.isHere || from.isReceiving)
       continue;
     const Header &other = from.current;
-    if (other.bytes != own.bytes || std::strcmp(other.title, own.title) != 0) {
-      setParted();
+    if (other.bytes != own.bytes || std::strcmp(other.title, own.title) != 0)
       return partedError(nameOf(rank()), own.title, own.bytes, nameOf(peer),
                          other.title, other.bytes);
-    }
     from.isReceiving = true;
     if (Status s = receive(peer, pieces[peer]); !s)
       return s;

@@ -156,7 +156,7 @@ public:
   }
 
   void leaveWordTo(int rank) override {
-    groupsOf(context)->absence = {{rank}, {}, /*haveLeft=*/true};
+    groupsOf(context)->absence = {{rank}, /*haveLeft=*/true};
   }
 
   void setTimeout(double seconds) override {
@@ -243,7 +243,7 @@ Absence weft::absenceOf(WeftContext &context) {
   if (CommandStreams *streams = streamsOf(context))
     streams->stop();
   for (const Communicator *each : allRanks(context))
-    if (!each->connection().absence().isEmpty())
+    if (!each->connection().absence().ranks.empty())
       return each->connection().absence();
   return groupsOf(context)->absence;
 }

@@ -117,10 +117,8 @@ Expected<bool> TcpTransport::receiveFrom(int rank, char *piece) {
   peer.received += moved.bytes;
   peer.isClosed |= moved.isClosed;
   if (moved.bytes > 0 && peer.received == head)
-    if (Status s = checkHeader(rank); !s) {
-      setParted();
+    if (Status s = checkHeader(rank); !s)
       return s.takeError();
-    }
   return moved.bytes > 0;
 }
 

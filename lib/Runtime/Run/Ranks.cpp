@@ -38,10 +38,10 @@ struct Ranks::Member {
   bool isOver = false;
   Status result;
 
-  /// Ranks for which a collective of this rank has failed.
+  /// Whom this rank has waited for in vain.
   Absence absence() const {
     const Absence &ofVotes = agreement.absence();
-    return ofVotes.isEmpty() ? part.absence() : ofVotes;
+    return ofVotes.ranks.empty() ? part.absence() : ofVotes;
   }
   void loop();
   void give(const Work &next);
@@ -255,28 +255,15 @@ bool Ranks::speaksFor(const Absence &absence) const {
   });
 }
 
-/// Whether this rank reports that ranks are in different collectives. All of
-/// them find that out, and the first one reports it. Another rank does so if
-/// the first one does not leave in time.
-bool Ranks::speaksFirst(const std::vector<int> &parted) const {
-  members.front()->part.leave();
-  if (parted.front() != inputs.process->rank())
-    return !processes->awaitLeave(parted.front(), kOthersWords);
-  processes->takeLeave(0);
-  return true;
-}
-
-/// Of a rank whose collective has failed: no vote can be had, and each process
-/// ends at once. What is wrong with no rank missing is said by each that has
-/// found it. The launcher ends all processes when one has ended: who
+/// Of a rank that has waited for others in vain: no vote can be had, and each
+/// process ends at once. What is wrong with no rank missing is said by each
+/// that has found it. The launcher ends all processes when one has ended: who
 /// is silent gives the other the time.
 Error Ranks::alone(Error error) const {
   Absence absence = members.front()->absence();
-  if (absence.isEmpty())
+  if (absence.ranks.empty())
     absence = processes->absence();
-  const bool speaks = !absence.parted.empty()
-                          ? speaksFirst(absence.parted)
-                          : absence.ranks.empty() || speaksFor(absence);
+  const bool speaks = absence.ranks.empty() || speaksFor(absence);
   if (!speaks)
     std::this_thread::sleep_for(std::chrono::seconds(1));
   return error.saidBy(speaks);

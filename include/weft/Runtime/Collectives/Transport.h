@@ -23,19 +23,12 @@
 
 namespace weft {
 
-/// Ranks that did not take part in a collective as this one did, by their
-/// numbers in the run.
+/// Whom a rank has waited for in vain, by their numbers in the run.
 struct Absence {
-  /// Ranks that did not come.
   std::vector<int> ranks;
-  /// All members of the communicator, where two of them were in different
-  /// collectives: each finds that out.
-  std::vector<int> parted;
   /// They have left the run, and have said why where they did: else they did
   /// not come in time.
   bool haveLeft = false;
-
-  bool isEmpty() const { return ranks.empty() && parted.empty(); }
 };
 
 /// One thread at a time uses a transport. To leave is to destroy it: ranks that
@@ -100,8 +93,8 @@ public:
   /// seconds. Only ranks that are processes can wait for that.
   virtual bool awaitLeave(int /*rank*/, double /*seconds*/) { return false; }
 
-  /// Ranks for which the exchange has failed; empty where it failed for another
-  /// reason.
+  /// Whom the exchange that failed has waited for; empty where it failed for
+  /// another reason.
   const Absence &absence() const { return absent; }
   const std::vector<int> &missing() const { return absent.ranks; }
 
@@ -121,9 +114,6 @@ protected:
 
   /// Takes note of ranks of the communicator that are missing.
   void setAbsent(const std::vector<int> &ranks, bool haveLeft);
-  /// Takes note that the ranks of the communicator are in different
-  /// collectives.
-  void setParted() { absent = {{}, names, /*haveLeft=*/false}; }
   /// The ranks that have one color, by their numbers in the run, and the place
   /// of this one among them.
   std::pair<std::vector<int>, int>

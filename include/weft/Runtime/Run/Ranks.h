@@ -60,7 +60,6 @@ private:
   Status run(Member &member, const Work &work);
   bool hearsOther(const std::vector<int> &missing) const;
   bool speaksFor(const Absence &absence) const;
-  bool speaksFirst(const std::vector<int> &parted) const;
   Error alone(Error error) const;
 
   const RunInputs &inputs;
