@@ -26,9 +26,9 @@ Status GemmState::open() {
 }
 
 void GemmState::leaveTo(int64_t ctas, int64_t multiprocessors) {
-  if (ctas > 0)
-    library->sharedProcessors =
-        static_cast<int32_t>(std::max<int64_t>(multiprocessors - ctas, 1));
+  // On a part of a device it would slow products more than collectives.
+  if (ctas > 0 && 2 * ctas <= multiprocessors)
+    library->sharedProcessors = static_cast<int32_t>(multiprocessors - ctas);
 }
 
 Status GemmState::takeTuning(const std::string &path,

@@ -245,9 +245,9 @@ static Status checkForCuda(const FlagValues &flags, const std::string &flag) {
 
 /// Ranks of the CPU have no library that adds.
 static Status checkReduction(const FlagValues &flags) {
-  return flags.getText("reduction") == "native"
-             ? checkForCuda(flags, "reduction")
-             : Status::success();
+  if (flags.getText("reduction") != "native")
+    return Status::success();
+  return checkForCuda(flags, "reduction");
 }
 
 /// The CPU has one implementation; a build without cuDNN's headers has no

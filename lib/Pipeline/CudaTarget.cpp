@@ -175,13 +175,14 @@ std::optional<MemoryBound> Cuda::getMemory(const FlagValues &flags) const {
 }
 
 /// All ranks have one communicator, and with several axes those along each axis
-/// another.
+/// another. Reductions in a stream of their own have as many.
 static int64_t countCommunicators(const FlagValues &flags) {
   if (!flags.isSet("mesh"))
     return 0;
   const std::optional<MeshText> mesh = parseMesh(flags.getText("mesh"));
   const auto axes = mesh ? static_cast<int64_t>(mesh->size()) : 0;
-  return axes > 1 ? axes + 1 : axes;
+  const int64_t groups = axes > 1 ? axes + 1 : axes;
+  return flags.getText("comm-streams") == "2" ? 2 * groups : groups;
 }
 
 std::vector<ReservedMemory> Cuda::getReserved(const FlagValues &flags) const {

@@ -2,7 +2,7 @@
 whom it misses, leaves nothing behind, and goes on from its checkpoints with the same bits.
 
 usage: rank-failures.py --work FOLDER --model M --data FILE [--seeds FIRST:LAST] [--launch mpi|tcp|cuda] [--build FOLDER]
-                        [--mesh MESH] [--stage N] [--sync last|each]
+                        [--mesh MESH] [--stage N] [--sync last|each] [--grace SECONDS]
 
 --mesh, --stage and --sync replace what a seed chooses: with all three, all seeds share one program. With --launch=tcp the ranks talk over TCP. With cuda they have an emulated device each, of --build, and NCCL.
 
@@ -209,7 +209,8 @@ class Case:
         wanted = 0 if self.kind == "slow" else 7
         if code != wanted:
             raise Failed(f"expects exit {wanted}, but got {code}: {said}")
-        if took > (5 if self.kind in ("kill", "exit") else TIMEOUT + 5):
+        grace = self.programs.args.grace
+        if took > (grace if self.kind in ("kill", "exit") else TIMEOUT + grace):
             raise Failed(f"the run ended {took:.1f} s after its failure: {said}")
         pattern = {"kill": rf"rank {self.rank} was ended by signal 9",
                    # The hosts of devices wait for each other once more, after --timeout.
@@ -260,6 +261,7 @@ def main():
     parser.add_argument("--mesh", choices=MESHES)
     parser.add_argument("--stage", type=int, choices=range(4))
     parser.add_argument("--sync", choices=["last", "each"])
+    parser.add_argument("--grace", type=float, default=5, help="seconds, of an idle machine")
     parser.add_argument("--seeds", type=seed_range, default=range(8))
     args = parser.parse_args()
     if args.launch == "cuda" and not args.build:

@@ -105,9 +105,9 @@ Overlap getOverlap(mlir::ModuleOp module);
 /// rank.
 int64_t getSentBytes(plan::CommandOpInterface command);
 
-/// The ranks that a collective is among.
 /// The ranks of the mesh; 1 without one.
 int64_t countRanks(mlir::ModuleOp module);
+/// The ranks that a collective is among.
 RankGroup getRankGroup(plan::CommandOpInterface collective);
 
 /// Bytes a command reads and writes; an updated buffer counts twice.

@@ -143,18 +143,16 @@ std::vector<int> weft::allowedCpus() {
 }
 
 /// Threads that exist keep their masks when another one changes its own. A
-/// thread may end meanwhile.
-static bool bindThreads(const cpu_set_t &set) {
+/// thread may end meanwhile. The number of the error; 0 for none.
+static int bindThreads(const cpu_set_t &set) {
   std::error_code error;
   std::filesystem::directory_iterator threads("/proc/self/task", error), end;
   for (; !error && threads != end; threads.increment(error)) {
     const pid_t thread = std::atoi(threads->path().filename().c_str());
     if (::sched_setaffinity(thread, sizeof set, &set) != 0 && errno != ESRCH)
-      return false;
+      return errno;
   }
-  if (error)
-    errno = error.value();
-  return !error;
+  return error.value();
 }
 
 /// Another node serves what does not fit there.
@@ -175,8 +173,13 @@ void weft::bindProcess(CpuBinding &binding) {
   CPU_ZERO(&set);
   for (int cpu : binding.cpus)
     CPU_SET(cpu, &set);
-  if (!bindThreads(set))
-    binding = refuse("sched_setaffinity failed: " + errnoText(errno));
-  else if (!preferNode(binding.node))
+  cpu_set_t before;
+  if (::sched_getaffinity(0, sizeof before, &before) != 0)
+    binding = refuse("sched_getaffinity failed: " + errnoText(errno));
+  else if (const int error = bindThreads(set)) {
+    // Some threads may be bound already.
+    (void)bindThreads(before);
+    binding = refuse("sched_setaffinity failed: " + errnoText(error));
+  } else if (!preferNode(binding.node))
     binding.refusal = "set_mempolicy failed: " + errnoText(errno);
 }

@@ -41,12 +41,12 @@ static Status makeExportable(const CudaCalls &cuda, CUdevice device,
 }
 
 static Expected<CUmemAllocationProp>
-propertiesOn(const CudaCalls &cuda, CUdevice device, int processes) {
+propertiesOn(const CudaCalls &cuda, CUdevice device, bool isShared) {
   CUmemAllocationProp properties = {};
   properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
   properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   properties.location.id = device;
-  if (processes > 1)
+  if (isShared)
     if (Status s = makeExportable(cuda, device, properties); !s)
       return s.takeError();
   return properties;
@@ -57,10 +57,9 @@ static size_t roundUp(size_t bytes, size_t unit) {
 }
 
 /// NCCL binds a window to multicast objects, whose granularity may be larger.
+/// Asked for two devices on each rank, so that all arenas have one size.
 static Expected<size_t> multicastUnit(const CudaCalls &cuda, CUdevice device,
-                                      size_t bytes, int processes) {
-  if (processes == 1)
-    return size_t(1);
+                                      size_t bytes) {
   auto hasMulticast =
       supports(cuda, device, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED);
   if (!hasMulticast)
@@ -68,7 +67,7 @@ static Expected<size_t> multicastUnit(const CudaCalls &cuda, CUdevice device,
   if (!*hasMulticast)
     return size_t(1);
   CUmulticastObjectProp object = {};
-  object.numDevices = unsigned(processes);
+  object.numDevices = 2;
   object.size = bytes;
   object.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   size_t unit = 0;
@@ -136,8 +135,8 @@ Status CudaArena::map(const CUmemAllocationProp &properties) {
 }
 
 Expected<CudaArena> CudaArena::make(const CudaCalls &cuda, CUdevice device,
-                                    int64_t bytes, int processes) {
-  auto properties = propertiesOn(cuda, device, processes);
+                                    int64_t bytes, bool isShared) {
+  auto properties = propertiesOn(cuda, device, isShared);
   if (!properties)
     return properties.takeError();
   size_t unit = 0;
@@ -146,8 +145,8 @@ Expected<CudaArena> CudaArena::make(const CudaCalls &cuda, CUdevice device,
       !s)
     return s.takeError();
   const auto wanted = size_t(std::max<int64_t>(bytes, 1));
-  auto multicast =
-      multicastUnit(cuda, device, roundUp(wanted, unit), processes);
+  Expected<size_t> multicast =
+      isShared ? multicastUnit(cuda, device, roundUp(wanted, unit)) : size_t(1);
   if (!multicast)
     return multicast.takeError();
   CudaArena arena(cuda.driver());

@@ -30,9 +30,12 @@ DeviceRanksOptions CudaDevice::ranksOptions() const {
   found.arena = arena.get();
   found.arenaBytes = arena.size();
   found.copyEngines = options.gather == GatherBy::CopyEngines;
+  found.addsEverywhere = true;
   for (const WeftReduceScatterRecord *each : reductions())
     if (each->native)
-      found.addingGroups.insert(each->among.group);
+      found.adding.emplace(each->among.group, each->among.stream);
+    else
+      found.addsEverywhere = false;
   for (int32_t p = 0; p < executable.numPrograms; ++p) {
     const WeftProgram &program = executable.programs[p];
     for (int32_t i = 0; i < program.numCommands; ++i)
@@ -163,16 +166,33 @@ Status CudaDevice::warnOfMachines() {
   return Status::success();
 }
 
-Status CudaDevice::connectRanks() {
-  if (options.gather == GatherBy::CopyEngines &&
-      options.ranks != options.ranksOfMachine)
+/// Copy engines need windows that all ranks map, of a communicator that moves
+/// bytes alone.
+Status CudaDevice::checkGather(const DeviceRanksOptions &wanted) const {
+  if (!wanted.copyEngines)
+    return Status::success();
+  if (options.ranks != options.ranksOfMachine)
     return Error(ExitCode::Device, "--gather=ce expects all ranks on one "
                                    "machine, but got " +
                                        std::to_string(options.ranksOfMachine) +
                                        " of " + std::to_string(options.ranks) +
                                        " there")
         .hint("--gather=sm gathers by kernels of NCCL");
-  ConnectedDevices connected = connectDevices(cuda, *meetings, ranksOptions());
+  if (wanted.addsEverywhere && !wanted.adding.empty() &&
+      !wanted.hasReduceStream)
+    return Error(ExitCode::Usage, "--gather=ce expects ordered reductions, or "
+                                  "a stream of their own, but got native ones "
+                                  "in the stream of gathers")
+        .hint("--gather=sm, or weft compile --reduction=ordered or "
+              "--comm-streams=2");
+  return Status::success();
+}
+
+Status CudaDevice::connectRanks() {
+  const DeviceRanksOptions wanted = ranksOptions();
+  if (Status s = checkGather(wanted); !s)
+    return s;
+  ConnectedDevices connected = connectDevices(cuda, *meetings, wanted);
   if (connected.failure)
     return failTogether(
         *meetings, withoutMemoryForRanks(std::move(connected.failure->error)),

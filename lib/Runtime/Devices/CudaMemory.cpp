@@ -68,8 +68,8 @@ int64_t CudaDevice::constantsOffset() const {
 Status CudaDevice::allocateArena() {
   if (Status s = measureMemory(/*isOwn=*/true); !s)
     return s;
-  const int processes = options.ranksAreProcesses ? options.ranksOfMachine : 1;
-  auto made = CudaArena::make(cuda, device, allBytes, processes);
+  const bool isShared = options.ranksAreProcesses && options.ranks > 1;
+  auto made = CudaArena::make(cuda, device, allBytes, isShared);
   if (made) {
     arena = std::move(*made);
     return measureMemory(/*isOwn=*/false);

@@ -78,13 +78,15 @@ Status DeviceWatch::exchange(const WeftCommand &command, int number,
   const auto found = numbers.find(&command);
   if (found == numbers.end())
     return Error(ExitCode::Internal, "expects a command of the program");
+  // What waits for another exchange is not in flight.
+  if (Status s = ranks.waitForLast(stream); !s)
+    return s;
   if (Status s = mark(stream, number, markOf(found->second, false)); !s)
     return s;
   if (Status s = give(); !s) {
     // Not while a stream is captured: the exchanges end in explain().
     const auto failed = ranks.findFailure();
-    note({&command, s.error().message(),
-          failed ? failed->cause : FailureCause::Own});
+    note({&command, s.error(), failed ? failed->cause : FailureCause::Own});
     return s;
   }
   return mark(stream, number, markOf(found->second, true));
@@ -123,9 +125,10 @@ std::optional<DeviceWatch::Failure> DeviceWatch::look() {
   const bool moved = hasMoved();
   const WeftCommand *waiting = findWaiting();
   if (auto failed = ranks.findFailure())
-    return Failure{waiting, failed->error.message(), failed->cause};
+    return Failure{waiting, failed->error, failed->cause};
   if (waiting && meetings->hasOneLeft())
-    return Failure{waiting, "another process has ended",
+    return Failure{waiting,
+                   Error(ExitCode::Communication, "another process has ended"),
                    FailureCause::OtherRank};
   const Clock::time_point now = Clock::now();
   const std::chrono::duration<double> passed = now - lastLook;
@@ -136,7 +139,9 @@ std::optional<DeviceWatch::Failure> DeviceWatch::look() {
     stillFor += std::min(passed.count(), kMostPassed);
   if (stillFor < timeout)
     return std::nullopt;
-  return Failure{waiting, "has not moved for " + numberText(timeout, 4) + " s",
+  return Failure{waiting,
+                 Error(ExitCode::Communication,
+                       "has not moved for " + numberText(timeout, 4) + " s"),
                  FailureCause::Standstill};
 }
 
@@ -165,20 +170,29 @@ void DeviceWatch::note(Failure found) {
 // Finding out
 //===----------------------------------------------------------------------===//
 
+/// The error of an exchange: ranks that part end with 7, but a device without
+/// memory with 4.
+static Error reported(const Error &error) {
+  const bool isMemory = error.code() == ExitCode::DoesNotFit;
+  return Error(isMemory ? ExitCode::DoesNotFit : ExitCode::Communication,
+               error.message())
+      .hint(error.hintText());
+}
+
 Status DeviceWatch::explain(Status status) {
   if (auto failed = ranks.findFailure())
-    note({nullptr, failed->error.message(), failed->cause});
+    note({nullptr, failed->error, failed->cause});
   std::unique_lock<std::mutex> lock(mutex);
   if (!failure)
     return status;
   if (!explained) {
     ranks.abort();
-    Error own =
-        failTogether(*meetings, Error(ExitCode::Communication, failure->text),
-                     failure->cause, kTogetherSeconds);
+    Error own = failTogether(*meetings, reported(failure->error),
+                             failure->cause, kTogetherSeconds);
     explained = failure->command
                     ? Error(own.code(),
                             placeOf(*failure->command) + ": " + own.message())
+                          .hint(own.hintText())
                     : std::move(own);
   }
   return *explained;

@@ -8,7 +8,7 @@ using namespace weft;
 
 /// Two collectives of one rank that are at work at once may wait for each other
 /// on two ranks: each waits for the one before.
-Status NcclRanks::orderAfterLast(CUstream stream) {
+Status NcclRanks::waitForLast(CUstream stream) {
   if (!lastStream || *lastStream == stream)
     return Status::success();
   if (Status s = cuda.cuEventRecord(lastDone.get(), *lastStream); !s)
@@ -20,10 +20,8 @@ Status NcclRanks::inOrder(CUstream stream,
                           const std::function<Status()> &give) {
   if (isAborted)
     return Error(ExitCode::Communication, "the ranks have parted");
-  Status given = orderAfterLast(stream);
   lastStream = stream;
-  if (given)
-    given = give();
+  Status given = give();
   hasFailed |= !given;
   return given;
 }

@@ -13,8 +13,12 @@
 
 using namespace weft;
 
-/// Channels of a communicator that adds: the order of its sums depends on them.
+/// Channels of a communicator that adds, where collectives have no limit: the
+/// order of its sums depends on them.
 static constexpr int kSumChannels = 16;
+static int sumChannels(const DeviceRanksOptions &options) {
+  return options.ctas > 0 ? int(options.ctas) : kSumChannels;
+}
 
 /// Nonblocking communicators: a call that needs other ranks returns early.
 ncclConfig_t NcclRanks::config() const {
@@ -22,9 +26,9 @@ ncclConfig_t NcclRanks::config() const {
   config.blocking = 0;
   if (options.ctas > 0)
     config.maxCTAs = int(options.ctas);
-  if (!options.addingGroups.empty()) {
+  if (!options.adding.empty()) {
     config.collnetEnable = 0; // switches add in an order of their own
-    config.minCTAs = config.maxCTAs = kSumChannels;
+    config.minCTAs = config.maxCTAs = sumChannels(options);
   }
   if (options.copyEngines)
     config.CTAPolicy = NCCL_CTA_POLICY_ZERO;
@@ -115,9 +119,8 @@ Status NcclRanks::addReductions(int64_t group, int worldRank) {
 /// communicators of sums have none.
 Status NcclRanks::openWindows() {
   std::set<ncclComm_t> adding;
-  for (int64_t group : options.addingGroups)
-    for (int64_t stream : {int64_t(0), kReduceStream})
-      adding.insert(commOf({group, 0, stream}));
+  for (auto [group, stream] : options.adding)
+    adding.insert(commOf({group, 0, stream}));
   std::vector<ncclComm_t> communicators;
   for (const Group &group : groups)
     for (ncclComm_t comm : {group.comm, group.reductions})
@@ -176,6 +179,15 @@ Status NcclRanks::connect() {
     if (Status s = addReductions(group, place->rank); !s)
       return s;
   return openWindows();
+}
+
+Settings NcclRanks::facts() const {
+  Settings facts = windows.facts();
+  facts.emplace_back("reductions", options.adding.empty() ? "ordered"
+                                   : options.addsEverywhere
+                                       ? "native"
+                                       : "native between replicas");
+  return facts;
 }
 
 std::vector<ncclComm_t> NcclRanks::comms() const {
@@ -249,11 +261,11 @@ ConnectedDevices weft::connectDevices(const CudaCalls &cuda,
   auto fail = [](Error error, FailureCause cause) -> ConnectedDevices {
     return {nullptr, {{std::move(error), cause}}, {}};
   };
-  if (!options.addingGroups.empty()) {
+  if (!options.adding.empty()) {
     auto place = meetings.placeIn(0);
     if (!place)
       return fail(place.takeError(), FailureCause::Own);
-    fixNcclVariables(/*speaks=*/place->rank == 0);
+    fixNcclVariables(sumChannels(options), /*warns=*/place->rank == 0);
   }
   auto library = NcclLibrary::open();
   if (!library)
@@ -264,5 +276,5 @@ ConnectedDevices weft::connectDevices(const CudaCalls &cuda,
     return fail(connected.takeError(), ranks->lastCause());
   }
   return {std::move(ranks), std::nullopt,
-          options.addingGroups.empty() ? Settings() : factsOf(*library)};
+          options.adding.empty() ? Settings() : factsOf(*library)};
 }

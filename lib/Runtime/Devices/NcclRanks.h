@@ -42,12 +42,13 @@ public:
   /// Why connect() has failed.
   FailureCause lastCause() const { return cause; }
 
+  Status waitForLast(CUstream stream) override;
   Status exchange(const DeviceExchange &wanted, CUstream stream) override;
   Status reduce(const DeviceReduction &wanted, CUstream stream) override;
   void forgetOrder() override { lastStream.reset(); }
   std::optional<Failure> findFailure() override;
   void abort() override;
-  Settings facts() const override { return windows.facts(); }
+  Settings facts() const override;
 
 private:
   struct Group {
@@ -69,7 +70,6 @@ private:
   Status move(const DeviceExchange &wanted, CUstream stream);
   Status sum(const DeviceReduction &wanted, CUstream stream);
   Status inOrder(CUstream stream, const std::function<Status()> &give);
-  Status orderAfterLast(CUstream stream);
 
   CudaCalls cuda;
   RankMeetings &meetings;

@@ -16,39 +16,42 @@
 #include <cstring>
 #include <string_view>
 #include <unistd.h>
+#include <vector>
 
 using namespace weft;
 
 namespace {
 struct Variable {
-  const char *name, *value; // null: it must not be set
+  const char *name, *value; // null: it is removed
 };
 } // namespace
 
-/// They also win over nccl.conf.
-static const Variable kFixed[] = {
-    {"NCCL_ALGO", "reducescatter:ring"},
-    {"NCCL_PROTO", "reducescatter:simple"},
-    {"NCCL_NVLS_ENABLE", "0"},
-    {"NCCL_COLLNET_ENABLE", "0"},
-    // The configuration of the communicators has both.
-    {"NCCL_MIN_CTAS", nullptr},
-    {"NCCL_MAX_CTAS", nullptr},
-    {"NCCL_MIN_NCHANNELS", nullptr},
-    {"NCCL_MAX_NCHANNELS", nullptr},
-    {"NCCL_BUFFSIZE", nullptr},
-    {"NCCL_NTHREADS", nullptr},
-    {"NCCL_SYM_KERNEL", nullptr},
-    {"NCCL_TUNER_PLUGIN", nullptr},
-    {"NCCL_TUNER_CONFIG_FILE", nullptr}};
+/// A value also wins over nccl.conf. A variable without one that nccl.conf sets
+/// is recorded.
+static std::vector<Variable> fixedVariables(const std::string &channels) {
+  return {{"NCCL_ALGO", "reducescatter:ring"},
+          {"NCCL_PROTO", "reducescatter:simple"},
+          {"NCCL_NVLS_ENABLE", "0"},
+          {"NCCL_COLLNET_ENABLE", "0"},
+          {"NCCL_MIN_CTAS", channels.c_str()},
+          {"NCCL_MAX_CTAS", channels.c_str()},
+          {"NCCL_TUNER_PLUGIN", "none"},
+          {"NCCL_TUNER_CONFIG_FILE", nullptr},
+          {"NCCL_MIN_NCHANNELS", nullptr},
+          {"NCCL_MAX_NCHANNELS", nullptr},
+          {"NCCL_BUFFSIZE", nullptr},
+          {"NCCL_NTHREADS", nullptr},
+          {"NCCL_SYM_KERNEL", nullptr}};
+}
 
-static void fix(const Variable &variable, bool speaks) {
+static void fix(const Variable &variable, bool warns) {
   const char *was = std::getenv(variable.name);
   const bool isOther =
       was && (!variable.value || std::strcmp(was, variable.value) != 0);
-  if (isOther && speaks)
+  if (isOther && warns)
     warn(std::string(variable.name) +
-         " has no effect: the order of native reductions is fixed");
+         " has no effect: the order of native reductions is fixed" +
+         (variable.value ? " by " + std::string(variable.value) : ""));
   if (variable.value)
     ::setenv(variable.name, variable.value, /*overwrite=*/1);
   else
@@ -57,14 +60,18 @@ static void fix(const Variable &variable, bool speaks) {
 
 /// Whether results of NCCL may depend on it, not messages alone.
 static bool isRecorded(std::string_view name) {
-  auto is = [&](const Variable &known) { return name == known.name; };
+  auto is = [&](const Variable &known) {
+    return known.value && name == known.name;
+  };
+  const std::vector<Variable> fixed = fixedVariables("");
   return name.rfind("NCCL_", 0) == 0 && name.rfind("NCCL_DEBUG", 0) != 0 &&
-         std::none_of(std::begin(kFixed), std::end(kFixed), is);
+         std::none_of(fixed.begin(), fixed.end(), is);
 }
 
-void weft::fixNcclVariables(bool speaks) {
-  for (const Variable &variable : kFixed)
-    fix(variable, speaks);
+void weft::fixNcclVariables(int channels, bool warns) {
+  const std::string number = std::to_string(channels);
+  for (const Variable &variable : fixedVariables(number))
+    fix(variable, warns);
 }
 
 Settings weft::recordedNcclVariables() {

@@ -7,9 +7,10 @@
 
 namespace weft {
 
-/// Fixes the variables that decide in which order NCCL adds. Warns of those
-/// that had another value if `speaks`. Call it before the first call of NCCL.
-void fixNcclVariables(bool speaks);
+/// Fixes the variables that decide in which order NCCL adds, with `channels`
+/// channels for each communicator. Warns of other values if `warns`. Call it
+/// before the first call of NCCL.
+void fixNcclVariables(int channels, bool warns);
 
 /// The other variables of NCCL in the environment, sorted, except for messages:
 /// the rings of a machine may depend on them.

@@ -6,17 +6,15 @@ using namespace weft;
 
 /// A window has one size on all ranks.
 Status NcclWindows::checkRanks(RankMeetings &meetings,
-                               const DeviceRanksOptions &options) const {
+                               const DeviceRanksOptions &options) {
   auto all = meetings.gather(0, options.arenaBytes, "the arenas of the ranks");
   if (!all)
     return all.takeError();
   for (size_t rank = 1; rank < all->size(); ++rank)
     if ((*all)[rank] != all->front())
-      return Error(ExitCode::Device, "expects arenas of one size, but got " +
-                                         std::to_string(all->front()) +
-                                         " bytes in rank 0 and " +
-                                         std::to_string((*all)[rank]) +
-                                         " in rank " + std::to_string(rank));
+      refusal = "the arenas have " + std::to_string(all->front()) +
+                " bytes in rank 0 and " + std::to_string((*all)[rank]) +
+                " in rank " + std::to_string(rank);
   return Status::success();
 }
 
@@ -47,10 +45,27 @@ Status NcclWindows::open(RankMeetings &meetings,
                          const DeviceRanksOptions &options,
                          const std::vector<ncclComm_t> &communicators) {
   copyEngines = options.copyEngines;
-  if (Status s = checkRanks(meetings, options); !s)
-    return s;
   if (communicators.empty())
-    refusal = "native reductions need rings";
+    refusal = "native reductions add in no window";
+  else if (Status s = checkRanks(meetings, options); !s)
+    return s;
+  if (refusal.empty())
+    if (Status s = addAll(meetings, options, communicators); !s)
+      return s;
+  if (!copyEngines || refusal.empty())
+    return Status::success();
+  return Error(ExitCode::Device,
+               "--gather=ce expects the arena to be a symmetric window, but "
+               "got none: " +
+                   refusal)
+      .hint("--gather=sm gathers by kernels of NCCL");
+}
+
+/// NCCL chooses a kernel by the window of this rank: all ranks have one or
+/// none.
+Status NcclWindows::addAll(RankMeetings &meetings,
+                           const DeviceRanksOptions &options,
+                           const std::vector<ncclComm_t> &communicators) {
   for (ncclComm_t comm : communicators)
     if (Status s = add(comm, options); !s)
       return s;
@@ -60,13 +75,7 @@ Status NcclWindows::open(RankMeetings &meetings,
   for (size_t rank = 0; rank < all->size(); ++rank)
     if (!(*all)[rank] && refusal.empty())
       refusal = "rank " + std::to_string(rank) + " has no window";
-  if (!copyEngines || refusal.empty())
-    return Status::success();
-  return Error(ExitCode::Device,
-               "--gather=ce expects the arena to be a symmetric window, but "
-               "got none: " +
-                   refusal)
-      .hint("--gather=sm gathers by kernels of NCCL");
+  return refusal.empty() ? Status::success() : close();
 }
 
 Status NcclWindows::close() {

@@ -352,9 +352,18 @@ std::vector<std::string> weft::changedSettings(const RunRecord &was,
           b = textOf(*now.model, name);
           a != b)
         changes.push_back("the model's " + name + change(a, b));
+  // Only native reductions record NCCL: a run without them changes nothing.
+  const bool bothAdd = !textOf(was.device, "nccl").empty() &&
+                       !textOf(now.device, "nccl").empty();
+  auto isOfNccl = [](const std::string &name) {
+    return name == "nccl" || name.rfind("NCCL_", 0) == 0;
+  };
   for (const std::string &name : namesOf(was.device, now.device))
-    if (std::string a = textOf(was.device, name), b = textOf(now.device, name);
-        a != b)
+    if (isOfNccl(name) && !bothAdd)
+      continue;
+    else if (std::string a = textOf(was.device, name),
+             b = textOf(now.device, name);
+             a != b)
       changes.push_back("the " + deviceText(name) + change(a, b));
   return changes;
 }

@@ -191,6 +191,7 @@ private:
   Status warnOfMachines();
   DeviceRanksOptions ranksOptions() const;
   Status checkDevices();
+  Status checkGather(const DeviceRanksOptions &wanted) const;
   Status shareCpus();
   Status connectRanks();
   Status joinProcesses();

@@ -153,11 +153,10 @@ using CudaGraphExec = CudaOwned<CUgraphExec, &CudaDriver::cuGraphExecDestroy>;
 class CudaArena {
 public:
   /// At least `bytes`, in whole units of the device's granularity. Exit 4 where
-  /// the device has not that much left. `processes` of this machine may map the
-  /// memory: with several it is exportable, and a multiple of the unit of
-  /// multicast objects.
+  /// the device has not that much left. Memory that `isShared` is exportable to
+  /// other processes, and a multiple of the unit of multicast objects.
   static Expected<CudaArena> make(const CudaCalls &cuda, CUdevice device,
-                                  int64_t bytes, int processes = 1);
+                                  int64_t bytes, bool isShared = false);
   CudaArena() = default;
   CudaArena(CudaArena &&other) noexcept { *this = std::move(other); }
   CudaArena &operator=(CudaArena &&other) noexcept;

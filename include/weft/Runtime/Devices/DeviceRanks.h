@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace weft {
 
@@ -27,6 +28,9 @@ class DeviceRanks {
 public:
   virtual ~DeviceRanks();
 
+  /// Lets a stream wait for the exchange that was given last: call it before
+  /// each one.
+  virtual Status waitForLast(CUstream stream) = 0;
   /// Gives an exchange to a stream, also while that is captured. All ranks of a
   /// group call in one order. Exchanges of one rank run in the order of calls.
   virtual Status exchange(const DeviceExchange &wanted, CUstream stream) = 0;
@@ -53,9 +57,11 @@ public:
 inline constexpr int64_t kReduceStream = 4;
 
 struct DeviceRanksOptions {
-  int64_t lastGroup = 0;          // the highest that commands name
-  std::set<int64_t> addingGroups; // for which the library adds
-  double timeout = 60;            // seconds that ranks wait for each other
+  int64_t lastGroup = 0; // the highest that commands name
+  /// Groups and streams in which the library adds.
+  std::set<std::pair<int64_t, int64_t>> adding;
+  bool addsEverywhere = false; // there are no other reductions
+  double timeout = 60;         // seconds that ranks wait for each other
   /// The memory of all exchanges, of equal size on all ranks.
   CUdeviceptr arena = 0;
   size_t arenaBytes = 0;

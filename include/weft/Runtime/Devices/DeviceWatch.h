@@ -45,14 +45,15 @@ public:
   void noteProgress() { ++numProgress; }
 
   /// Why exchanges were ended, if they were: what all ranks find out together.
-  /// Exit 7 with the exchange and the ranks that are missing.
+  /// Exit 7 with the exchange and the ranks that are missing; the code of the
+  /// library's error where this rank's library has failed.
   Status explain(Status status);
 
 private:
   /// The cause that ended the exchanges.
   struct Failure {
     const WeftCommand *command; // whose exchange was in flight, or null
-    std::string text;
+    Error error;
     FailureCause cause;
   };
 

@@ -37,8 +37,9 @@ private:
     ncclWindow_t handle;
   };
 
-  Status checkRanks(RankMeetings &meetings,
-                    const DeviceRanksOptions &options) const;
+  Status checkRanks(RankMeetings &meetings, const DeviceRanksOptions &options);
+  Status addAll(RankMeetings &meetings, const DeviceRanksOptions &options,
+                const std::vector<ncclComm_t> &communicators);
   Status add(ncclComm_t comm, const DeviceRanksOptions &options);
 
   const NcclLibrary &nccl;

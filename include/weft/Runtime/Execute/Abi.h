@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define WEFT_ABI_VERSION 11
+#define WEFT_ABI_VERSION 12
 
 /// Element types. The numbers are part of the ABI.
 enum WeftDType {
