@@ -230,6 +230,9 @@ class Case:
         without mpirun adds an error of its own for a rank that was lost."""
         if self.kind == "skip":
             return MESHES[self.mesh]
+        # A group of each axis misses the rank.
+        if self.kind == "stop":
+            return len(self.mesh.split(","))
         return 2 if self.launch != "mpi" and self.kind in ("kill", "exit") else 1
 
     def check_resume(self, program, clean):

@@ -4,7 +4,6 @@
 
 #include "weft/Runtime/Collectives/Loopback.h"
 
-#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -18,29 +17,6 @@ int weft::firstAlong(const std::vector<int> &mesh, size_t axis, int rank) {
   const int stride = std::accumulate(mesh.begin() + long(axis) + 1, mesh.end(),
                                      1, std::multiplies<>());
   return rank - rank / stride % mesh[axis] * stride;
-}
-
-/// Whether two ranks differ along one axis at most.
-static bool areBeside(const std::vector<int> &mesh, int rank, int other) {
-  for (size_t axis = 0; axis < mesh.size(); ++axis)
-    if (firstAlong(mesh, axis, rank) == firstAlong(mesh, axis, other))
-      return true;
-  return false;
-}
-
-std::vector<int> weft::ranksBeside(const std::vector<int> &mesh,
-                                   const std::vector<int> &missing) {
-  const int ranks =
-      std::accumulate(mesh.begin(), mesh.end(), 1, std::multiplies<>());
-  std::vector<int> beside;
-  for (int rank = 0; rank < ranks; ++rank) {
-    const bool isMissing =
-        std::find(missing.begin(), missing.end(), rank) != missing.end();
-    auto waits = [&](int other) { return areBeside(mesh, rank, other); };
-    if (!isMissing && std::any_of(missing.begin(), missing.end(), waits))
-      beside.push_back(rank);
-  }
-  return beside;
 }
 
 /// Axes along which ranks are connected besides all of them.
@@ -156,7 +132,10 @@ public:
   }
 
   void leaveWordTo(int rank) override {
-    groupsOf(context)->absence = {{rank}, /*haveLeft=*/true};
+    Absence &absence = groupsOf(context)->absence;
+    absence = {{rank}, {}, /*haveLeft=*/true};
+    for (int member = 0; member < ranks; ++member)
+      absence.members.push_back(member);
   }
 
   void setTimeout(double seconds) override {

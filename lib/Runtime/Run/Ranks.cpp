@@ -223,20 +223,29 @@ Status Ranks::together(const Work &work) {
 // Processes
 //===----------------------------------------------------------------------===//
 
+/// The members of a communicator that it has not waited for in vain.
+static std::vector<int> presentOf(const Absence &absence) {
+  std::vector<int> present;
+  for (int rank : absence.members)
+    if (std::find(absence.ranks.begin(), absence.ranks.end(), rank) ==
+        absence.ranks.end())
+      present.push_back(rank);
+  return present;
+}
+
 /// Whether another rank that has waited says why others are missing. The first
-/// of those in a group with a missing one has the first word, then one after
-/// the other, a moment apart: one that leaves speaks.
-bool Ranks::hearsOther(const std::vector<int> &missing) const {
-  const std::vector<int> beside = ranksBeside(meshOf(inputs.metadata), missing);
+/// of them has the first word, then one after the other, a moment apart: one
+/// that leaves speaks.
+bool Ranks::hearsOther(const std::vector<int> &present) const {
   const auto own =
-      std::find(beside.begin(), beside.end(), inputs.process->rank());
-  const int before = int(own - beside.begin());
-  if (before > 0 && processes->awaitLeave(beside[0], kOthersWords))
+      std::find(present.begin(), present.end(), inputs.process->rank());
+  const int before = int(own - present.begin());
+  if (before > 0 && processes->awaitLeave(present[0], kOthersWords))
     return true;
   if (before > 1 && processes->awaitLeave(
-                        beside[1], std::min(kTurn * (before - 1), kLastTurn)))
+                        present[1], std::min(kTurn * (before - 1), kLastTurn)))
     return true;
-  return std::any_of(beside.begin(), beside.end(), [&](int rank) {
+  return std::any_of(present.begin(), present.end(), [&](int rank) {
     return rank != inputs.process->rank() && processes->awaitLeave(rank, 0);
   });
 }
@@ -245,7 +254,7 @@ bool Ranks::hearsOther(const std::vector<int> &missing) const {
 /// word, and no other one that has waited for them says so. Who waits for
 /// another rank itself leaves as this one does.
 bool Ranks::speaksFor(const Absence &absence) const {
-  if (absence.haveLeft || hearsOther(absence.ranks))
+  if (absence.haveLeft || hearsOther(presentOf(absence)))
     return false;
   members.front()->part.leave();
   const std::vector<int> left = processes->takeLeave(kLastWords);

@@ -67,15 +67,7 @@ TEST(RankGroups, NamesTheRankOfTheRun) {
   EXPECT_EQ(heard.error().where(),
             "expects rank 3 in a step, but it has left the run");
   EXPECT_EQ(all[2][2]->absence().ranks, std::vector<int>{3});
-}
-
-// Ranks along both axes wait for one that is missing.
-TEST(RankGroups, ListsWhoWaitsForAMissingRank) {
-  const std::vector<int> square = {2, 3};
-  EXPECT_EQ(ranksBeside(square, {0}), (std::vector<int>{1, 2, 3}));
-  EXPECT_EQ(ranksBeside(square, {4}), (std::vector<int>{1, 3, 5}));
-  EXPECT_EQ(ranksBeside(square, {3, 4}), (std::vector<int>{0, 1, 5}));
-  EXPECT_EQ(ranksBeside({4}, {2}), (std::vector<int>{0, 1, 3}));
+  EXPECT_EQ(all[2][2]->absence().members, (std::vector<int>{2, 3}));
 }
 
 } // namespace

@@ -21,11 +21,6 @@ using RankConnections = std::vector<std::unique_ptr<Transport>>;
 /// has the ranks of each axis, the last one fastest.
 int firstAlong(const std::vector<int> &mesh, size_t axis, int rank);
 
-/// The ranks that share a group along an axis with a missing one, in rising
-/// order, without the missing ones.
-std::vector<int> ranksBeside(const std::vector<int> &mesh,
-                             const std::vector<int> &missing);
-
 /// The connections of all ranks of a mesh as threads, by rank.
 std::vector<RankConnections> connectThreads(const std::vector<int> &mesh);
 /// Adds those along the axes of a mesh to `all`. All ranks call.

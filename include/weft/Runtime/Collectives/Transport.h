@@ -26,6 +26,7 @@ namespace weft {
 /// Whom a rank has waited for in vain, by their numbers in the run.
 struct Absence {
   std::vector<int> ranks;
+  std::vector<int> members; // of the communicator that they are missing in
   /// They have left the run, and have said why where they did: else they did
   /// not come in time.
   bool haveLeft = false;

@@ -58,7 +58,7 @@ private:
   struct Member;
   Status startProcess();
   Status run(Member &member, const Work &work);
-  bool hearsOther(const std::vector<int> &missing) const;
+  bool hearsOther(const std::vector<int> &present) const;
   bool speaksFor(const Absence &absence) const;
   Error alone(Error error) const;
 
