@@ -17,7 +17,7 @@ static Event *findEvent(CUevent handle) {
   return events().has(handle) ? reinterpret_cast<Event *>(handle) : nullptr;
 }
 
-/// What passed on the clock of events beside the real time.
+/// Milliseconds that the clock of events is ahead of the real time.
 static std::atomic<double> spentMilliseconds{0};
 
 static double nowInMilliseconds() {

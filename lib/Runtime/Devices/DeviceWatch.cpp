@@ -78,7 +78,7 @@ Status DeviceWatch::exchange(const WeftCommand &command, int number,
   const auto found = numbers.find(&command);
   if (found == numbers.end())
     return Error(ExitCode::Internal, "expects a command of the program");
-  // What waits for another exchange is not in flight.
+  // The mark comes behind the wait: a waiting exchange is not in flight.
   if (Status s = ranks.waitForLast(stream); !s)
     return s;
   if (Status s = mark(stream, number, markOf(found->second, false)); !s)

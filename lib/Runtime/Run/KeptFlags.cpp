@@ -297,6 +297,10 @@ static std::vector<std::string> namesOf(const Settings &was,
 }
 
 /// What a setting of a device is called.
+static bool isOfNccl(const std::string &name) {
+  return name == "nccl" || name.rfind("NCCL_", 0) == 0;
+}
+
 static std::string deviceText(const std::string &name) {
   if (name == "gpu")
     return "GPU";
@@ -355,15 +359,11 @@ std::vector<std::string> weft::changedSettings(const RunRecord &was,
   // Only native reductions record NCCL: a run without them changes nothing.
   const bool bothAdd = !textOf(was.device, "nccl").empty() &&
                        !textOf(now.device, "nccl").empty();
-  auto isOfNccl = [](const std::string &name) {
-    return name == "nccl" || name.rfind("NCCL_", 0) == 0;
-  };
-  for (const std::string &name : namesOf(was.device, now.device))
-    if (isOfNccl(name) && !bothAdd)
-      continue;
-    else if (std::string a = textOf(was.device, name),
-             b = textOf(now.device, name);
-             a != b)
+  for (const std::string &name : namesOf(was.device, now.device)) {
+    const std::string a = textOf(was.device, name),
+                      b = textOf(now.device, name);
+    if (a != b && (bothAdd || !isOfNccl(name)))
       changes.push_back("the " + deviceText(name) + change(a, b));
+  }
   return changes;
 }
