@@ -296,11 +296,11 @@ static std::vector<std::string> namesOf(const Settings &was,
   return names;
 }
 
-/// What a setting of a device is called.
 static bool isOfNccl(const std::string &name) {
   return name == "nccl" || name.rfind("NCCL_", 0) == 0;
 }
 
+/// The title of a setting of a device.
 static std::string deviceText(const std::string &name) {
   if (name == "gpu")
     return "GPU";

@@ -245,6 +245,20 @@ TEST(KeptFlags, anotherDeviceIsNamed) {
           "the digest of --tuning was not set in the checkpoint, now c0ffee"}));
 }
 
+/// Only programs with native reductions record NCCL.
+TEST(KeptFlags, ncclIsComparedWhereBothRecordIt) {
+  RunRecord was, now;
+  was.device = {{"nccl", "2.28.9"}, {"NCCL_P2P_LEVEL", "NVL"}};
+  EXPECT_EQ(changedSettings(was, now), std::vector<std::string>());
+  EXPECT_EQ(changedSettings(now, was), std::vector<std::string>());
+  now.device = {{"nccl", "2.29.0"}};
+  EXPECT_EQ(changedSettings(was, now),
+            (std::vector<std::string>{
+                "the version of NCCL was 2.28.9 in the checkpoint, now 2.29.0",
+                "the variable NCCL_P2P_LEVEL was NVL in the checkpoint, now "
+                "not set"}));
+}
+
 /// Written and read again, and absent where there is none.
 TEST(KeptFlags, aRecordKeepsTheDevice) {
   RunRecord record;
