@@ -13,11 +13,22 @@ using namespace weft;
 
 namespace {
 
+/// When the first program of a module ends, in us; -1 after a failure.
+double endOf(const std::string &text) {
+  MLIRContext context;
+  context.loadDialect<WeftDialect, plan::PlanDialect, dist::DistDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+  EXPECT_TRUE(module) << text;
+  if (!module)
+    return -1;
+  auto timeline = Timeline::get(*module->getOps<plan::ProgramOp>().begin());
+  EXPECT_TRUE(succeeded(timeline)) << text;
+  return succeeded(timeline) ? timeline->getEnd() : -1;
+}
+
 /// When a program ends that gathers and reduces at a time, 100 us each.
 double findEnd(const std::string &speeds, const std::string &gather,
                const std::string &reduction) {
-  MLIRContext context;
-  context.loadDialect<WeftDialect, plan::PlanDialect, dist::DistDialect>();
   const std::string text =
       "module attributes {plan.speeds = {gflops = 1.0 : f64" + speeds + R"(}} {
     dist.mesh @mesh("replica" = 2, "shard" = 2)
@@ -42,13 +53,7 @@ double findEnd(const std::string &speeds, const std::string &gather,
       plan.wait @b
     }
   })";
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
-  EXPECT_TRUE(module) << text;
-  if (!module)
-    return -1;
-  auto timeline = Timeline::get(*module->getOps<plan::ProgramOp>().begin());
-  EXPECT_TRUE(succeeded(timeline)) << text;
-  return succeeded(timeline) ? timeline->getEnd() : -1;
+  return endOf(text);
 }
 
 TEST(Timeline, OneLinkIsShared) {
@@ -71,8 +76,6 @@ TEST(Timeline, HandingOverAndStandingBesideTakeTime) {
 /// When a program ends that computes for 200 us beside a gather that sends for
 /// 100 us over a link.
 double findEndBeside(const std::string &speeds, const std::string &link) {
-  MLIRContext context;
-  context.loadDialect<WeftDialect, plan::PlanDialect, dist::DistDialect>();
   const std::string text =
       "module attributes {plan.speeds = {gflops = 1.0 : f64" + speeds + R"(}} {
     plan.event @a on 3
@@ -87,13 +90,7 @@ double findEndBeside(const std::string &speeds, const std::string &link) {
       plan.wait @a
     }
   })";
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
-  EXPECT_TRUE(module) << text;
-  if (!module)
-    return -1;
-  auto timeline = Timeline::get(*module->getOps<plan::ProgramOp>().begin());
-  EXPECT_TRUE(succeeded(timeline)) << text;
-  return succeeded(timeline) ? timeline->getEnd() : -1;
+  return endOf(text);
 }
 
 // At half speed for 100 us, 50 us of computation are left over.
