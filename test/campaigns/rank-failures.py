@@ -226,13 +226,7 @@ class Case:
             raise Failed(f"expects a step, but got: {said}")
 
     def most_errors(self):
-        """Each rank that finds different collectives reports them, unless mpirun ends it before that. `weft launch`
-        without mpirun adds an error of its own for a rank that was lost."""
-        if self.kind == "skip":
-            return MESHES[self.mesh]
-        # A group of each axis misses the rank.
-        if self.kind == "stop":
-            return len(self.mesh.split(","))
+        """One rank reports. `weft launch` without mpirun adds an error of its own for a rank that was lost."""
         return 2 if self.launch != "mpi" and self.kind in ("kill", "exit") else 1
 
     def check_resume(self, program, clean):

@@ -47,7 +47,6 @@ public:
     return slots[size_t(from)].send[to];
   }
   void leave(int rank);
-  std::vector<int> findLeft();
   /// A group that `rank` has made, for others to take between open() and
   /// close(); the rank sets it before open().
   std::shared_ptr<LoopbackGroup> &offer(int rank) {
@@ -94,12 +93,6 @@ public:
                     std::vector<int> members)
       : Transport(rank, std::move(members)), group(std::move(shared)) {}
   ~LoopbackTransport() override { group->leave(rank()); }
-
-  std::vector<int> takeLeave(double seconds) override {
-    group->leave(rank());
-    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-    return group->findLeft();
-  }
 
 private:
   Status exchangeAll(const char *const *send, char *const *receive,
@@ -176,15 +169,6 @@ void LoopbackGroup::leave(int rank) {
   std::lock_guard<std::mutex> lock(mutex);
   slots[size_t(rank)].hasLeft = true;
   failIfOneLeft();
-}
-
-std::vector<int> LoopbackGroup::findLeft() {
-  std::lock_guard<std::mutex> lock(mutex);
-  std::vector<int> left;
-  for (size_t rank = 0; rank < slots.size(); ++rank)
-    if (slots[rank].hasLeft)
-      left.push_back(int(rank));
-  return left;
 }
 
 void LoopbackGroup::failIfOneLeft() {

@@ -4,7 +4,7 @@
 // deadline: messages go from one rank to one, so that it is known whose is
 // missing, and are polled with pauses. Two messages make a piece: a header that
 // says what the sender is about, and its bytes. A header is always expected, so
-// that the one that says goodbye is read at once, whatever else is awaited. The
+// that a FailureNotice is read at once, whatever else is awaited. The
 // bytes are received only when the header is as it has to be: MPI may write
 // what it receives at any later time, also when an exchange has failed.
 //
@@ -15,6 +15,7 @@
 #include "Patience.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <set>
 #include <thread>
@@ -23,8 +24,6 @@ using namespace weft;
 
 /// MPI counts in ints; a message is at most as long.
 constexpr int64_t kMessageBytes = int64_t(1) << 30;
-
-const MpiTransport::Header MpiTransport::goodbye;
 
 namespace {
 
@@ -79,45 +78,34 @@ MpiTransport::~MpiTransport() {
     else
       MPI_Request_free(&requests[i]);
   }
-  sayGoodbye();
+  notify(FailureNotice::Ended);
 }
 
-void MpiTransport::sayGoodbye() {
-  for (int peer = 0; peer < ranks() && !hasTakenLeave; ++peer) {
+/// The transport may end before its messages are on their way: they are
+/// constants.
+void MpiTransport::notify(FailureNotice notice) {
+  static const std::array<Header, kFailureNotices> messages = [] {
+    std::array<Header, kFailureNotices> all;
+    for (int i = 0; i < kFailureNotices; ++i)
+      all[size_t(i)].bytes = ~int64_t(i);
+    return all;
+  }();
+  for (int peer = 0; peer < ranks(); ++peer) {
     if (peer == rank())
       continue;
     MPI_Request request;
-    if (MPI_Isend(&goodbye, sizeof goodbye, MPI_BYTE, nameOf(peer), tag(true),
-                  MPI_COMM_WORLD, &request) == MPI_SUCCESS)
+    if (MPI_Isend(&messages[size_t(notice)], sizeof(Header), MPI_BYTE,
+                  nameOf(peer), tag(true), MPI_COMM_WORLD,
+                  &request) == MPI_SUCCESS)
       MPI_Request_free(&request);
   }
-  hasTakenLeave = true;
 }
 
-std::vector<int> MpiTransport::takeLeave(double seconds) {
-  sayGoodbye();
-  listen(seconds, [] { return false; });
-  std::vector<int> left;
-  for (int peer = 0; peer < ranks(); ++peer)
-    if (peers[size_t(peer)].hasLeft)
-      left.push_back(peer);
-  return left;
-}
-
-bool MpiTransport::awaitLeave(int rank, double seconds) {
-  const Peer &peer = peers[size_t(rank)];
-  listen(seconds, [&] { return peer.hasLeft; });
-  return peer.hasLeft;
-}
-
-/// Takes what others say until the condition holds or the time is over.
-void MpiTransport::listen(double seconds, const std::function<bool()> &isDone) {
-  const auto end =
-      Patience::Clock::now() + std::chrono::duration<double>(seconds);
-  for (const Pauses pauses;; pauses.take())
-    if (bool isProgress;
-        !poll(isProgress) || isDone() || Patience::Clock::now() >= end)
-      return;
+bool MpiTransport::hasNotified(int rank, FailureNotice notice) {
+  // Whether other messages have failed does not matter any more.
+  bool isProgress = false;
+  (void)poll(isProgress);
+  return peers[size_t(rank)].notices.test(size_t(notice));
 }
 
 Status MpiTransport::expectHeader(int peer) {
@@ -131,17 +119,20 @@ Status MpiTransport::expectHeader(int peer) {
 /// exchange has come before.
 Status MpiTransport::takeHeader(int peer) {
   Peer &from = peers[size_t(peer)];
-  if (from.incoming.bytes == Header::kGone)
-    from.hasLeft = true;
-  else if (from.isHere)
-    from.isAhead = true;
-  else {
-    from.current = from.incoming;
-    from.current.title[Transport::kTitleBytes - 1] = '\0';
-    from.isHere = true;
-    return expectHeader(peer);
+  const Header header = from.incoming;
+  if (header.bytes < 0) {
+    const size_t notice = std::min(size_t(~header.bytes), from.notices.size());
+    if (notice == from.notices.size())
+      return Error(ExitCode::Internal, "expects a FailureNotice, but got " +
+                                           std::to_string(~header.bytes));
+    from.notices.set(notice);
+    if (notice == size_t(FailureNotice::Ended))
+      return Status::success();
+  } else {
+    (from.isHere ? from.next : from.current) = header;
+    (from.isHere ? from.isAhead : from.isHere) = true;
   }
-  return Status::success();
+  return expectHeader(peer);
 }
 
 Status MpiTransport::add(int peer, int code, MPI_Request request,
@@ -260,7 +251,8 @@ Status MpiTransport::answerHeaders(char *const *pieces) {
     Peer &from = peers[size_t(peer)];
     if (!from.isHere || from.isReceiving)
       continue;
-    const Header &other = from.current;
+    Header &other = from.current;
+    other.title[kTitleBytes - 1] = '\0';
     if (other.bytes != own.bytes || std::strcmp(other.title, own.title) != 0)
       return partedError(nameOf(rank()), own.title, own.bytes, nameOf(peer),
                          other.title, other.bytes);
@@ -275,7 +267,7 @@ Status MpiTransport::answerHeaders(char *const *pieces) {
 std::vector<int> MpiTransport::findLeft() const {
   std::vector<int> found;
   for (int peer = 0; peer < ranks(); ++peer)
-    if (!peers[size_t(peer)].isDone() && peers[size_t(peer)].hasLeft)
+    if (!peers[size_t(peer)].isDone() && peers[size_t(peer)].hasLeft())
       found.push_back(peer);
   return found;
 }
@@ -295,7 +287,7 @@ std::vector<int> MpiTransport::findSilent(Patience &patience) {
   std::vector<int> silent;
   for (int peer = 0; peer < ranks(); ++peer) {
     const Peer &from = peers[size_t(peer)];
-    if (from.isDone() || from.hasLeft)
+    if (from.isDone() || from.hasLeft())
       continue;
     if (looks && hasBeaten(peer))
       patience.heard(peer);
@@ -318,12 +310,9 @@ Status MpiTransport::endExchange() {
     Peer &from = peers[size_t(peer)];
     if (peer == rank())
       continue;
-    from.isHere = from.isReceiving = false;
-    if (!from.isAhead)
-      continue;
-    from.isAhead = false;
-    if (Status s = takeHeader(peer); !s)
-      return s;
+    from.current = from.next;
+    from.isHere = from.isAhead;
+    from.isAhead = from.isReceiving = false;
   }
   return Status::success();
 }

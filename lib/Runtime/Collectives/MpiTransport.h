@@ -7,7 +7,7 @@
 #include "weft/Runtime/Collectives/Transport.h"
 
 #include <atomic>
-#include <functional>
+#include <bitset>
 #include <memory>
 
 namespace weft {
@@ -25,29 +25,28 @@ public:
   MpiTransport(std::vector<int> members, int rank, int64_t number,
                Numbers numbers);
   ~MpiTransport() override;
-  std::vector<int> takeLeave(double seconds) override;
-  bool awaitLeave(int rank, double seconds) override;
+  void notify(FailureNotice notice) override;
+  bool hasNotified(int rank, FailureNotice notice) override;
 
 private:
   /// What a rank is about to send.
   struct Header {
-    int64_t bytes = kGone; // of a piece
+    int64_t bytes = 0; // of a piece; ~n: the FailureNotice n
     char title[kTitleBytes] = {};
-    static constexpr int64_t kGone = -1;
   };
-  /// Who leaves may end before the message is on its way: it lives for ever.
-  static const Header goodbye;
 
   struct Peer {
     Header incoming;          // where the next one is received
     Header current;           // of this exchange
+    Header next;              // of the exchange after this one
     bool isHere = false;      // `current` has come
-    bool isAhead = false;     // `incoming` has come too
+    bool isAhead = false;     // `next` has come
     bool isReceiving = false; // the bytes behind `current`
-    bool hasLeft = false;
-    int pending = 0; // messages of this exchange that have not ended
+    int pending = 0;          // messages of this exchange that have not ended
+    std::bitset<kFailureNotices> notices;
 
     bool isDone() const { return isReceiving && pending == 0; }
+    bool hasLeft() const { return notices.any(); }
   };
 
   Status exchangeAll(const char *const *send, char *const *receive,
@@ -55,8 +54,6 @@ private:
   Expected<std::unique_ptr<Transport>>
   splitBy(const std::vector<int> &colors) override;
 
-  void sayGoodbye();
-  void listen(double seconds, const std::function<bool()> &isDone);
   int tag(bool isHeader) const { return int(2 * number + isHeader); }
   Status expectHeader(int peer);
   Status takeHeader(int peer);
@@ -83,7 +80,6 @@ private:
   std::vector<int> endedNow;
   std::vector<MPI_Status> statuses;
   Status startFailure;
-  bool hasTakenLeave = false;
 };
 
 } // namespace weft

@@ -132,10 +132,7 @@ public:
   }
 
   void leaveWordTo(int rank) override {
-    Absence &absence = groupsOf(context)->absence;
-    absence = {{rank}, {}, /*haveLeft=*/true};
-    for (int member = 0; member < ranks; ++member)
-      absence.members.push_back(member);
+    groupsOf(context)->absence = {{rank}, /*haveLeft=*/true};
   }
 
   void setTimeout(double seconds) override {

@@ -18,7 +18,7 @@ public:
   /// Those that wait for this rank know that it has not been ended.
   ~TcpProcess() override {
     if (run->heartbeats)
-      run->heartbeats->sayGoodbye();
+      run->heartbeats->notify(FailureNotice::Ended);
   }
 
   /// Connects all ranks. An error names the absent ones.
@@ -58,9 +58,9 @@ Status TcpProcess::start() {
 /// A launcher ends all processes when one has ended with an error, though
 /// others still write what all have agreed on.
 Status TcpProcess::finish() {
-  run->heartbeats->sayGoodbye();
+  run->heartbeats->notify(FailureNotice::Ended);
   const double most = longestCall(timeout);
-  const std::vector<int> missing = run->heartbeats->awaitGoodbyes(most);
+  const std::vector<int> missing = run->heartbeats->awaitEnds(most);
   if (missing.empty())
     return Status::success();
   return missingError(rank(), missing, "the end of the run", most);

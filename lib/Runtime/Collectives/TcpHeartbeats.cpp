@@ -8,7 +8,9 @@
 
 using namespace weft;
 
-static constexpr char kBeat = 'b', kGoodbye = 'g';
+/// A smaller byte is a FailureNotice.
+static constexpr char kBeat = 'b';
+static_assert(kFailureNotices <= kBeat);
 /// In which the system closes all connections of a process that was ended.
 static constexpr std::chrono::milliseconds kClosing(200), kPause(2);
 
@@ -28,7 +30,14 @@ void TcpHeartbeats::send(char word) {
 }
 
 void TcpHeartbeats::beat(int) { send(kBeat); }
-void TcpHeartbeats::sayGoodbye() { send(kGoodbye); }
+void TcpHeartbeats::notify(FailureNotice notice) { send(char(notice)); }
+
+bool TcpHeartbeats::hasNotified(int rank, FailureNotice notice) {
+  std::lock_guard<std::mutex> lock(mutex);
+  Peer &peer = peers[size_t(rank)];
+  read(peer);
+  return peer.notices.test(size_t(notice));
+}
 
 void TcpHeartbeats::read(Peer &peer) {
   char words[256];
@@ -36,7 +45,8 @@ void TcpHeartbeats::read(Peer &peer) {
     const Moved moved = receiveSome(peer.socket.get(), words, sizeof words);
     for (size_t i = 0; i < moved.bytes; ++i) {
       peer.beats += words[i] == kBeat;
-      peer.saidGoodbye |= words[i] == kGoodbye;
+      if (words[i] >= 0 && words[i] < kFailureNotices)
+        peer.notices.set(size_t(words[i]));
     }
     peer.isClosed = moved.isClosed;
     if (moved.bytes == 0)
@@ -56,14 +66,14 @@ bool TcpHeartbeats::hasEnded(int rank) {
   std::lock_guard<std::mutex> lock(mutex);
   Peer &peer = peers[size_t(rank)];
   read(peer);
-  return peer.isClosed && !peer.saidGoodbye;
+  return peer.isClosed && !peer.saysEnd();
 }
 
 bool TcpHeartbeats::hasLeft(int rank) {
   std::lock_guard<std::mutex> lock(mutex);
   Peer &peer = peers[size_t(rank)];
   read(peer);
-  return peer.isClosed || peer.saidGoodbye;
+  return peer.isClosed || peer.saysEnd();
 }
 
 bool TcpHeartbeats::hasDied(int rank) {
@@ -72,7 +82,7 @@ bool TcpHeartbeats::hasDied(int rank) {
       return true;
     {
       std::lock_guard<std::mutex> lock(mutex);
-      if (peers[size_t(rank)].saidGoodbye)
+      if (peers[size_t(rank)].saysEnd())
         return false;
     }
     if (SocketClock::now() >= end)
@@ -86,13 +96,13 @@ std::vector<int> TcpHeartbeats::findWorking() {
   std::vector<int> working;
   for (size_t rank = 0; rank < peers.size(); ++rank) {
     read(peers[rank]);
-    if (peers[rank].socket && !peers[rank].saidGoodbye && !peers[rank].isClosed)
+    if (peers[rank].socket && !peers[rank].saysEnd() && !peers[rank].isClosed)
       working.push_back(int(rank));
   }
   return working;
 }
 
-std::vector<int> TcpHeartbeats::awaitGoodbyes(double seconds) {
+std::vector<int> TcpHeartbeats::awaitEnds(double seconds) {
   for (const auto end = after(seconds);;) {
     std::vector<int> working = findWorking();
     if (working.empty() || SocketClock::now() >= end)

@@ -1,8 +1,8 @@
 //===- TcpHeartbeats.h - Signs of life over TCP -----------------*- C++ -*-===//
 //
 // Each two processes of a run have one connection that lives as long as they
-// do. It carries heartbeats, and a last word of a process that ends by itself:
-// one whose connection ends without it was ended.
+// do. It carries heartbeats and failure notices. A process that ends by itself
+// sends FailureNotice::Ended: one whose connection ends without it was ended.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,7 +10,9 @@
 #define WEFT_LIB_RUNTIME_COLLECTIVES_TCPHEARTBEATS_H
 
 #include "Sockets.h"
-#include "weft/Runtime/Collectives/Beats.h"
+#include "weft/Runtime/Collectives/Transport.h"
+
+#include <bitset>
 
 namespace weft {
 
@@ -23,23 +25,27 @@ public:
   void beat(int rank) override;
   int64_t heard(int rank) override;
 
-  /// Tells the others that this process ends, and says why where it fails.
-  void sayGoodbye();
+  /// A process has one set of notices, whichever transport sends them.
+  void notify(FailureNotice notice);
+  bool hasNotified(int rank, FailureNotice notice);
   bool hasEnded(int rank) override;
   bool hasLeft(int rank) override;
-  /// The same of one that has closed another connection: its last word may
-  /// still be on its way.
+  /// The same of one that has closed another connection: its notice may still
+  /// be on its way.
   bool hasDied(int rank);
 
-  /// Waits for the last words of all others: the ranks that have neither said
-  /// one nor ended after so many seconds.
-  std::vector<int> awaitGoodbyes(double seconds);
+  /// Waits until all others have ended: the ranks that have not after so many
+  /// seconds.
+  std::vector<int> awaitEnds(double seconds);
 
 private:
   struct Peer {
     Descriptor socket;
     int64_t beats = 0;
-    bool saidGoodbye = false, isClosed = false;
+    std::bitset<kFailureNotices> notices;
+    bool isClosed = false;
+
+    bool saysEnd() const { return notices.test(size_t(FailureNotice::Ended)); }
   };
 
   void send(char word);

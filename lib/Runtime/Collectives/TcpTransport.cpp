@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <cstring>
 #include <poll.h>
-#include <thread>
 
 using namespace weft;
 
@@ -37,34 +36,15 @@ TcpTransport::TcpTransport(std::vector<int> members, int rank,
 // Leaving
 //===----------------------------------------------------------------------===//
 
-/// By itself: a process that was ended has not.
-bool TcpTransport::hasLeft(int rank) const {
-  const Peer &peer = peers[size_t(rank)];
-  return peer.socket &&
-         awaitSocket(peer.socket.get(), POLLRDHUP, SocketClock::now()) &&
-         !run->heartbeats->hasEnded(nameOf(rank));
-}
-
-std::vector<int> TcpTransport::takeLeave(double seconds) {
+void TcpTransport::notify(FailureNotice notice) {
+  run->heartbeats->notify(notice);
   for (const Peer &peer : peers)
     if (peer.socket)
       ::shutdown(peer.socket.get(), SHUT_WR);
-  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  std::vector<int> left;
-  for (int rank = 0; rank < ranks(); ++rank)
-    if (hasLeft(rank))
-      left.push_back(rank);
-  return left;
 }
 
-bool TcpTransport::awaitLeave(int rank, double seconds) {
-  const Peer &peer = peers[size_t(rank)];
-  if (!peer.socket)
-    return false;
-  const auto end = after(seconds);
-  if (!awaitSocket(peer.socket.get(), POLLRDHUP, end))
-    return false;
-  return !run->heartbeats->hasDied(nameOf(rank));
+bool TcpTransport::hasNotified(int rank, FailureNotice notice) {
+  return run->heartbeats->hasNotified(nameOf(rank), notice);
 }
 
 //===----------------------------------------------------------------------===//

@@ -26,8 +26,8 @@ public:
   /// lead to them.
   TcpTransport(std::vector<int> members, int rank,
                std::vector<Descriptor> sockets, std::shared_ptr<TcpRun> run);
-  std::vector<int> takeLeave(double seconds) override;
-  bool awaitLeave(int rank, double seconds) override;
+  void notify(FailureNotice notice) override;
+  bool hasNotified(int rank, FailureNotice notice) override;
 
 private:
   /// The first bytes of a piece.
@@ -57,7 +57,6 @@ private:
   void wait(double seconds) const;
   Status checkPresent();
   Status checkPatience(Patience &patience);
-  bool hasLeft(int rank) const;
 
   Header own;
   std::vector<Peer> peers;

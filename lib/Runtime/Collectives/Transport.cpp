@@ -60,7 +60,7 @@ Expected<std::unique_ptr<Transport>> Transport::split(int color) {
 }
 
 void Transport::setAbsent(const std::vector<int> &ranks, bool haveLeft) {
-  absent = {{}, names, haveLeft};
+  absent = {{}, haveLeft};
   for (int rank : ranks)
     absent.ranks.push_back(nameOf(rank));
 }

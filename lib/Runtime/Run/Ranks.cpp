@@ -5,6 +5,7 @@
 #include "weft/Formats/OutOfMemory.h"
 #include "weft/Runtime/Collectives/Loopback.h"
 #include "weft/Runtime/Execute/Transfers.h"
+#include "weft/Runtime/Run/ReportElection.h"
 
 #include <algorithm>
 #include <chrono>
@@ -13,13 +14,6 @@
 #include <thread>
 
 using namespace weft;
-
-/// Seconds in which ranks that wait for each other hear that they have left.
-static constexpr double kLastWords = 0.5;
-/// Seconds by which the first rank that waits may notice later than others.
-static constexpr double kOthersWords = 1.5;
-/// By which each one behind it waits longer than the one before, at most.
-static constexpr double kTurn = 0.2, kLastTurn = 1.0;
 
 /// A rank part, what connects it with the others, and its thread.
 struct Ranks::Member {
@@ -223,59 +217,19 @@ Status Ranks::together(const Work &work) {
 // Processes
 //===----------------------------------------------------------------------===//
 
-/// The members of a communicator that it has not waited for in vain.
-static std::vector<int> presentOf(const Absence &absence) {
-  std::vector<int> present;
-  for (int rank : absence.members)
-    if (std::find(absence.ranks.begin(), absence.ranks.end(), rank) ==
-        absence.ranks.end())
-      present.push_back(rank);
-  return present;
-}
-
-/// Whether another rank that has waited says why others are missing. The first
-/// of them has the first word, then one after the other, a moment apart: one
-/// that leaves speaks.
-bool Ranks::hearsOther(const std::vector<int> &present) const {
-  const auto own =
-      std::find(present.begin(), present.end(), inputs.process->rank());
-  const int before = int(own - present.begin());
-  if (before > 0 && processes->awaitLeave(present[0], kOthersWords))
-    return true;
-  if (before > 1 && processes->awaitLeave(
-                        present[1], std::min(kTurn * (before - 1), kLastTurn)))
-    return true;
-  return std::any_of(present.begin(), present.end(), [&](int rank) {
-    return rank != inputs.process->rank() && processes->awaitLeave(rank, 0);
-  });
-}
-
-/// Whether this rank says why others are missing: they have left without a
-/// word, and no other one that has waited for them says so. Who waits for
-/// another rank itself leaves as this one does.
-bool Ranks::speaksFor(const Absence &absence) const {
-  if (absence.haveLeft || hearsOther(presentOf(absence)))
-    return false;
-  members.front()->part.leave();
-  const std::vector<int> left = processes->takeLeave(kLastWords);
-  return std::none_of(left.begin(), left.end(), [&](int rank) {
-    return std::find(absence.ranks.begin(), absence.ranks.end(), rank) !=
-           absence.ranks.end();
-  });
-}
-
 /// Of a rank that has waited for others in vain: no vote can be had, and each
-/// process ends at once. What is wrong with no rank missing is said by each
-/// that has found it. The launcher ends all processes when one has ended: who
-/// is silent gives the other the time.
+/// process ends at once. The launcher ends all processes when one has ended: a
+/// rank that does not report the failure lets another one do so first.
 Error Ranks::alone(Error error) const {
   Absence absence = members.front()->absence();
   if (absence.ranks.empty())
     absence = processes->absence();
-  const bool speaks = absence.ranks.empty() || speaksFor(absence);
-  if (!speaks)
-    std::this_thread::sleep_for(std::chrono::seconds(1));
-  return error.saidBy(speaks);
+  members.front()->part.leave();
+  const ReportElection election(*processes);
+  const bool reports = election.wins(absence);
+  if (!reports)
+    election.awaitReport();
+  return error.saidBy(reports);
 }
 
 Expected<std::vector<std::string>> Ranks::agree(Status own, std::string text) {

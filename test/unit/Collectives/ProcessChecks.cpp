@@ -6,6 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 using namespace weft;
 
 namespace {
@@ -35,6 +39,37 @@ private:
 };
 } // namespace
 
+/// One rank sends a notice, the others receive it.
+static void checkNotice(Transport &all, int sender, FailureNotice notice) {
+  auto part = copyOf(all);
+  EXPECT_FALSE(part->hasNotified(sender, notice));
+  meet(all);
+  if (part->rank() == sender) {
+    part->notify(notice);
+  } else {
+    // The sender takes part in no exchange.
+    auto heard = part->gather(1, "step 3");
+    ASSERT_FALSE(heard);
+    EXPECT_EQ(part->absence().ranks, std::vector<int>{sender});
+    EXPECT_TRUE(part->absence().haveLeft);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (!part->hasNotified(sender, notice) &&
+           std::chrono::steady_clock::now() < end)
+      std::this_thread::yield();
+    EXPECT_TRUE(part->hasNotified(sender, notice));
+    EXPECT_FALSE(part->hasNotified(sender, FailureNotice::Ended));
+  }
+  meet(all);
+}
+
+// Ranks that are threads need none.
+static void checkNotices(Transport &all) {
+  constexpr FailureNotice order[] = {
+      FailureNotice::Follows, FailureNotice::Failed, FailureNotice::Reports};
+  for (int i = 0; i < std::min(all.ranks(), 3); ++i)
+    checkNotice(all, i, order[i]);
+}
+
 int weft::runChecks(RankProcess &process, const char *suite, int argc,
                     char **argv) {
   auto all = process.connect();
@@ -44,7 +79,9 @@ int weft::runChecks(RankProcess &process, const char *suite, int argc,
     delete listeners.Release(listeners.default_result_printer());
     listeners.Append(new FailurePrinter(process.rank()));
   }
-  for (const RankCheck &check : kRankChecks)
+  std::vector<RankCheck> checks(std::begin(kRankChecks), std::end(kRankChecks));
+  checks.push_back({"Notices", checkNotices});
+  for (const RankCheck &check : checks)
     ::testing::RegisterTest(suite, check.name, nullptr, nullptr, __FILE__,
                             __LINE__, [&all, &check]() -> ProcessCheck * {
                               return new ProcessCheck(*all, check);

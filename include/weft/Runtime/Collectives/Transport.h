@@ -26,11 +26,20 @@ namespace weft {
 /// Whom a rank has waited for in vain, by their numbers in the run.
 struct Absence {
   std::vector<int> ranks;
-  std::vector<int> members; // of the communicator that they are missing in
   /// They have left the run, and have said why where they did: else they did
   /// not come in time.
   bool haveLeft = false;
 };
+
+/// A rank whose run fails sends notices to all others of a communicator. It
+/// takes part in no exchange afterwards.
+enum class FailureNotice : uint8_t {
+  Failed,  ///< it has found a failure, and may report it
+  Follows, ///< it fails because another rank has left
+  Reports, ///< it reports the failure
+  Ended,   ///< it has left the communicator
+};
+constexpr int kFailureNotices = 4;
 
 /// One thread at a time uses a transport. To leave is to destroy it: ranks that
 /// wait for this one learn of it at once.
@@ -86,13 +95,13 @@ public:
   /// groups, of consecutive ranks, and rank % S the replica groups.
   Expected<std::unique_ptr<Transport>> split(int color);
 
-  /// Leaves the others, and listens for so many seconds: which of them have
-  /// left as well, by rank.
-  virtual std::vector<int> takeLeave(double seconds) = 0;
-
-  /// Listens, but does not leave: whether the rank leaves within so many
-  /// seconds. Only ranks that are processes can wait for that.
-  virtual bool awaitLeave(int /*rank*/, double /*seconds*/) { return false; }
+  /// Sends a notice to all other ranks. Ranks that are threads of one process
+  /// need none.
+  virtual void notify(FailureNotice /*notice*/) {}
+  /// Whether a notice of the rank has come. Does not wait.
+  virtual bool hasNotified(int /*rank*/, FailureNotice /*notice*/) {
+    return false;
+  }
 
   /// Whom the exchange that failed has waited for; empty where it failed for
   /// another reason.

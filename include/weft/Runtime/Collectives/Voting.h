@@ -23,14 +23,13 @@ public:
   int ranks() const override { return count; }
   Decision agree(const Vote &vote) override;
   std::unique_ptr<Beating> beat() override;
-  /// Leaves the others, and listens for so many seconds: which of them have
-  /// left as well.
-  std::vector<int> takeLeave(double seconds) {
-    return transport ? transport->takeLeave(seconds) : std::vector<int>();
+  /// As the functions of Transport.
+  void notify(FailureNotice notice) {
+    if (transport)
+      transport->notify(notice);
   }
-  /// Whether another rank leaves within so many seconds.
-  bool awaitLeave(int rank, double seconds) {
-    return transport && transport->awaitLeave(rank, seconds);
+  bool hasNotified(int rank, FailureNotice notice) {
+    return transport && transport->hasNotified(rank, notice);
   }
   /// Whether this rank was the reason of the last failure that was decided:
   /// there may have been a save since.

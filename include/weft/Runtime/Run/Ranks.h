@@ -58,8 +58,6 @@ private:
   struct Member;
   Status startProcess();
   Status run(Member &member, const Work &work);
-  bool hearsOther(const std::vector<int> &present) const;
-  bool speaksFor(const Absence &absence) const;
   Error alone(Error error) const;
 
   const RunInputs &inputs;
