@@ -81,6 +81,9 @@ public:
   /// One NCCL communicator runs one collective at a time, and two would share
   /// the same links.
   bool sharesCommStream() const override { return true; }
+  /// Kernels of two NCCL communicators at once would need one order on the
+  /// multiprocessors of all ranks.
+  bool runsCollectivesInTurn() const override { return true; }
   bool hasNativeReductions() const override { return true; }
   int64_t getCollectiveCtas() const override { return kCollectiveCtas; }
   /// An update of many small parameters is one launch.

@@ -225,6 +225,7 @@ static void splitAsync(const FlagValues &flags, const Target &target,
   const std::string &streams = flags.getText("comm-streams");
   options.shareStream =
       streams == "1" || (streams == "auto" && target.sharesCommStream());
+  options.inTurn = target.runsCollectivesInTurn();
   passes.addPass(createSplitAsyncPass(options));
 }
 
@@ -237,20 +238,22 @@ static void markBesideCollectives(const FlagValues &flags, const Target &target,
   passes.addPass(createMarkBesideCollectivesPass(options));
 }
 
-static void orderCollectives(const FlagValues &flags, OpPassManager &passes) {
+static void orderCollectives(const FlagValues &flags, const Target &target,
+                             OpPassManager &passes) {
   if (!overlaps(flags))
     return;
   SchedulePassOptions options;
   options.prefetch = flags.getInt("prefetch");
   options.prefetchBackward = flags.getInt("prefetch-backward", -1);
   options.prefetchMax = flags.getInt("prefetch-max", 0);
+  options.inTurn = target.runsCollectivesInTurn();
   options.explain = flags.getText("explain") == "schedule";
   passes.addPass(createSchedulePass(options));
 }
 
 static void schedule(const FlagValues &flags, const Target &target,
                      OpPassManager &passes) {
-  orderCollectives(flags, passes);
+  orderCollectives(flags, target, passes);
   markBesideCollectives(flags, target, passes);
 }
 

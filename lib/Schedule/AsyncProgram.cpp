@@ -158,7 +158,7 @@ class AsyncWriter {
 public:
   AsyncWriter(plan::ProgramOp program,
               ArrayRef<plan::CommandOpInterface> commands,
-              const Dependences &dependences);
+              const Dependences &dependences, bool inTurn);
 
   void put(unsigned index);
   void waitFor(unsigned index);
@@ -181,6 +181,7 @@ private:
   }
   bool isUnderWay(unsigned index);
   std::string getEvent(unsigned index);
+  void awaitLastCollective(unsigned index);
   void begin(unsigned index);
   void recordAwaited();
   void wait(StringRef event, int64_t stream);
@@ -192,6 +193,8 @@ private:
   plan::ProgramOp program;
   ArrayRef<plan::CommandOpInterface> commands;
   const Dependences &dependences;
+  const bool inTurn;
+  std::optional<unsigned> lastCollective; // under way
   EventNames names;
   OpBuilder builder; // in front of the first output
   std::map<int64_t, Queue> queues;
@@ -208,9 +211,9 @@ static Operation *findEnd(plan::ProgramOp program) {
 
 AsyncWriter::AsyncWriter(plan::ProgramOp program,
                          ArrayRef<plan::CommandOpInterface> commands,
-                         const Dependences &dependences)
+                         const Dependences &dependences, bool inTurn)
     : program(program), commands(commands), dependences(dependences),
-      names(commands),
+      inTurn(inTurn), names(commands),
       builder(OpBuilder::atBlockEnd(&program.getBody().front())) {
   if (Operation *end = findEnd(program))
     builder.setInsertionPoint(end);
@@ -254,6 +257,21 @@ std::string AsyncWriter::getEvent(unsigned index) {
   return event;
 }
 
+/// A collective waits for the one before it, if that is in another stream.
+void AsyncWriter::awaitLastCollective(unsigned index) {
+  if (!lastCollective || !isUnderWay(*lastCollective))
+    return;
+  plan::CommandOpInterface command = commands[index],
+                           last = commands[*lastCollective];
+  if (!plan::isAsync(command))
+    return waitFor(*lastCollective);
+  if (command.getStreamNumber() == last.getStreamNumber())
+    return;
+  const Queue &queue = queueOf(*lastCollective);
+  wait(queue.started[places[*lastCollective]].event, command.getStreamNumber());
+  recorded.insert(*lastCollective);
+}
+
 /// In its stream, when all that stands above it is computed.
 void AsyncWriter::begin(unsigned index) {
   plan::CommandOpInterface command = commands[index];
@@ -276,8 +294,12 @@ void AsyncWriter::put(unsigned index) {
         command.getStreamNumber() !=
             plan::CommandOpInterface(commands[other]).getStreamNumber())
       waitFor(other);
-  if (isAsync)
+  if (inTurn && plan::isCollective(command))
+    awaitLastCollective(index);
+  if (isAsync) {
     begin(index);
+    lastCollective = index;
+  }
   command->moveBefore(builder.getInsertionBlock(), builder.getInsertionPoint());
   if (isAsync)
     return;
@@ -305,8 +327,8 @@ void AsyncWriter::finish() {
   recordAwaited();
 }
 
-void AsyncProgram::write(ArrayRef<AsyncStep> steps) {
-  AsyncWriter writer(program, commands, dependences);
+void AsyncProgram::write(ArrayRef<AsyncStep> steps, bool inTurn) {
+  AsyncWriter writer(program, commands, dependences, inTurn);
   for (const AsyncStep &step : steps)
     if (step.isWait)
       writer.waitFor(step.command);

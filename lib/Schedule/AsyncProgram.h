@@ -41,7 +41,10 @@ public:
   /// @h.0.flat.gather says that the parameters @h.0.flat are there,
   /// @h.0.flat.grad.reduce the same of the mean of their gradients. Without
   /// such a state it has the name of the scope.
-  void write(llvm::ArrayRef<AsyncStep> steps);
+  ///
+  /// `inTurn` is for targets on which collectives must not overlap each other:
+  /// one in another stream than the collective before it waits for that.
+  void write(llvm::ArrayRef<AsyncStep> steps, bool inTurn);
 
 private:
   AsyncProgram(plan::ProgramOp program,

@@ -180,7 +180,8 @@ namespace {
 /// Orders one program.
 class ProgramSchedule {
 public:
-  ProgramSchedule(plan::ProgramOp op, int64_t forward, int64_t backward);
+  ProgramSchedule(plan::ProgramOp op, int64_t forward, int64_t backward,
+                  bool inTurn);
 
   void write() { write(leads); }
   /// Gathers that are exposed by the estimates begin earlier, up to `most`
@@ -196,12 +197,13 @@ private:
   llvm::DenseMap<Operation *, size_t> unitOf; // of a gather
   SmallVector<int64_t> leads;                 // by unit
   int64_t late;
+  const bool inTurn;
 };
 } // namespace
 
 ProgramSchedule::ProgramSchedule(plan::ProgramOp op, int64_t forward,
-                                 int64_t backward)
-    : op(op), late(backward) {
+                                 int64_t backward, bool inTurn)
+    : op(op), late(backward), inTurn(inTurn) {
   const AsyncProgram program = AsyncProgram::read(op);
   const ScheduleUnits units(program);
   for (const auto &[number, unit] : llvm::enumerate(units.getGathers()))
@@ -214,7 +216,7 @@ ProgramSchedule::ProgramSchedule(plan::ProgramOp op, int64_t forward,
 void ProgramSchedule::write(ArrayRef<int64_t> chosen) {
   AsyncProgram program = AsyncProgram::read(op);
   const ScheduleUnits units(program);
-  program.write(Scheduler(program, units, chosen, late).run());
+  program.write(Scheduler(program, units, chosen, late).run(), inTurn);
 }
 
 /// The leads with those of exposed gathers one longer.
@@ -264,7 +266,7 @@ struct SchedulePass : weft::impl::SchedulePassBase<SchedulePass> {
       return signalPassFailure();
     const int64_t backward = prefetchBackward < 0 ? prefetch : prefetchBackward;
     for (auto op : module.getOps<plan::ProgramOp>()) {
-      ProgramSchedule schedule(op, prefetch, backward);
+      ProgramSchedule schedule(op, prefetch, backward, inTurn);
       schedule.write();
       if (failed(schedule.lengthen(prefetchMax)))
         return signalPassFailure();

@@ -153,6 +153,8 @@ public:
   /// Whether gathers and reductions share a stream unless --comm-streams says
   /// otherwise.
   virtual bool sharesCommStream() const { return false; }
+  /// Whether collectives of a rank must not overlap each other.
+  virtual bool runsCollectivesInTurn() const { return false; }
   /// Whether a library between its devices can add.
   virtual bool hasNativeReductions() const { return false; }
   /// What --bucket is where it is not given.

@@ -120,10 +120,14 @@ def SplitAsyncPass : Pass<"weft-split-async", "::mlir::ModuleOp"> {
 
     Collectives of numbers (`plan.all_reduce`) stay in stream 0: what computes
     needs them at once. It does not move anything.
+
+    With `in-turn` no two collectives overlap: one in another stream than the
+    collective before it waits for that. `weft-schedule` has the same option.
   }];
   let dependentDialects = ["::weft::plan::PlanDialect"];
   let options = [
     Option<"shareStream", "share-stream", "bool", "false", "Gathers and reductions are in one stream">,
+    Option<"inTurn", "in-turn", "bool", "false", "Collectives do not overlap each other">,
   ];
 }
 
@@ -217,6 +221,7 @@ def SchedulePass : Pass<"weft-schedule", "::mlir::ModuleOp"> {
     Option<"prefetch", "prefetch", "int64_t", "1", "Units that are gathered ahead, and units under reduction">,
     Option<"prefetchBackward", "prefetch-backward", "int64_t", "-1", "The same of the backward pass; below 0: as many">,
     Option<"prefetchMax", "prefetch-max", "int64_t", "0", "Units that are gathered ahead at most, where a gather is exposed by the estimates">,
+    Option<"inTurn", "in-turn", "bool", "false", "Collectives do not overlap each other">,
     Option<"explain", "explain", "bool", "false", "Remark at each collective beside what it runs">,
   ];
 }
