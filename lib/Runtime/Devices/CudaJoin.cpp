@@ -64,7 +64,7 @@ Status CudaDevice::bindCpus() {
 /// One text if all ranks have the same, otherwise one for each rank.
 Status CudaDevice::shareCpus() {
   struct Text {
-    char text[160];
+    char text[1024];
   } own = {};
   cpus.copy(own.text, sizeof own.text - 1);
   auto all = meetings->gather(0, own, "the CPUs of the ranks");

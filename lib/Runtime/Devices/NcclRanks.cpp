@@ -4,6 +4,7 @@
 
 #include "NcclVariables.h"
 
+#include "weft/Formats/Digest.h"
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/Devices/OpenLibrary.h"
 #include "weft/Runtime/Execute/Collectives.h"
@@ -255,26 +256,60 @@ static Settings factsOf(const NcclLibrary &library) {
   return facts;
 }
 
+/// A checkpoint records the settings of rank 0. Those of other ranks may differ
+/// with reason, as the name of a network interface does.
+static Status compareFacts(RankMeetings &meetings, const Settings &facts,
+                           bool warns) {
+  struct Facts {
+    uint64_t digest;
+    char text[504];
+  } own = {};
+  std::string text;
+  for (const auto &[name, value] : facts)
+    text += (text.empty() ? "" : ", ") + name + "=" + value;
+  own.digest = digest64(text);
+  text.copy(own.text, sizeof own.text - 1);
+  auto all = meetings.gather(0, own, "the settings of NCCL");
+  if (!all)
+    return all.takeError();
+  for (size_t rank = 1; rank < all->size() && warns; ++rank)
+    if ((*all)[rank].digest != all->front().digest) {
+      warn("settings of NCCL differ between ranks: rank 0 has " +
+               std::string(all->front().text) + ", rank " +
+               std::to_string(rank) + " has " + (*all)[rank].text,
+           "bits of native reductions may depend on them; a checkpoint "
+           "records those of rank 0");
+      break;
+    }
+  return Status::success();
+}
+
 ConnectedDevices weft::connectDevices(const CudaCalls &cuda,
                                       RankMeetings &meetings,
                                       const DeviceRanksOptions &options) {
   auto fail = [](Error error, FailureCause cause) -> ConnectedDevices {
     return {nullptr, {{std::move(error), cause}}, {}};
   };
-  if (!options.adding.empty()) {
-    auto place = meetings.placeIn(0);
-    if (!place)
-      return fail(place.takeError(), FailureCause::Own);
-    fixNcclVariables(sumChannels(options), /*warns=*/place->rank == 0);
-  }
+  auto place = meetings.placeIn(0);
+  if (!place)
+    return fail(place.takeError(), FailureCause::Own);
+  const bool warns = place->rank == 0;
+  removeNcclCtaPolicy(warns);
+  if (!options.adding.empty())
+    fixNcclVariables(sumChannels(options), warns);
   auto library = NcclLibrary::open();
   if (!library)
     return fail(library.takeError(), FailureCause::Own);
+  Settings facts;
+  if (!options.adding.empty()) {
+    facts = factsOf(*library);
+    if (Status s = compareFacts(meetings, facts, warns); !s)
+      return fail(s.takeError(), FailureCause::OtherRank);
+  }
   auto ranks = std::make_unique<NcclRanks>(cuda, meetings, *library, options);
   if (Status connected = ranks->connect(); !connected) {
     ranks->abort();
     return fail(connected.takeError(), ranks->lastCause());
   }
-  return {std::move(ranks), std::nullopt,
-          options.adding.empty() ? Settings() : factsOf(*library)};
+  return {std::move(ranks), std::nullopt, facts};
 }

@@ -44,13 +44,13 @@ static std::vector<Variable> fixedVariables(const std::string &channels) {
           {"NCCL_SYM_KERNEL", nullptr}};
 }
 
-static void fix(const Variable &variable, bool warns) {
+static void fix(const Variable &variable, const std::string &reason,
+                bool warns) {
   const char *was = std::getenv(variable.name);
   const bool isOther =
       was && (!variable.value || std::strcmp(was, variable.value) != 0);
   if (isOther && warns)
-    warn(std::string(variable.name) +
-         " has no effect: the order of native reductions is fixed" +
+    warn(std::string(variable.name) + " has no effect: " + reason +
          (variable.value ? " by " + std::string(variable.value) : ""));
   if (variable.value)
     ::setenv(variable.name, variable.value, /*overwrite=*/1);
@@ -71,7 +71,11 @@ static bool isRecorded(std::string_view name) {
 void weft::fixNcclVariables(int channels, bool warns) {
   const std::string number = std::to_string(channels);
   for (const Variable &variable : fixedVariables(number))
-    fix(variable, warns);
+    fix(variable, "the order of native reductions is fixed", warns);
+}
+
+void weft::removeNcclCtaPolicy(bool warns) {
+  fix({"NCCL_CTA_POLICY", nullptr}, "--gather chooses the policy", warns);
 }
 
 Settings weft::recordedNcclVariables() {

@@ -12,6 +12,10 @@ namespace weft {
 /// before the first call of NCCL.
 void fixNcclVariables(int channels, bool warns);
 
+/// Removes the variable that would replace the choice of --gather. Warns of it
+/// if `warns`. Call it before the first call of NCCL.
+void removeNcclCtaPolicy(bool warns);
+
 /// The other variables of NCCL in the environment, sorted, except for messages:
 /// the rings of a machine may depend on them.
 Settings recordedNcclVariables();
