@@ -21,12 +21,17 @@ Status NcclWindows::checkRanks(RankMeetings &meetings,
 /// NCCL says in three ways that a machine has no windows: ncclInvalidUsage at
 /// once, success without a window (2.29 and later), or success with a window
 /// that only this rank has (2.28), which nothing tells from a whole one.
-Status NcclWindows::add(ncclComm_t comm, const DeviceRanksOptions &options) {
+Status NcclWindows::add(RankMeetings &meetings, ncclComm_t comm,
+                        const DeviceRanksOptions &options) {
   windows.push_back({comm, nullptr});
   Window &window = windows.back();
   const ncclResult_t result = nccl.ncclCommWindowRegister(
       comm, reinterpret_cast<void *>(options.arena), options.arenaBytes,
       &window.handle, NCCL_WIN_COLL_SYMMETRIC);
+  const bool refuses =
+      result == ncclInvalidUsage || (result == ncclSuccess && !window.handle);
+  if (Status s = checkRefusals(meetings, refuses); !s)
+    return s;
   if (result == ncclInvalidUsage) {
     refusal = nccl.failure("ncclCommWindowRegister", result, comm).message();
     windows.pop_back();
@@ -38,6 +43,28 @@ Status NcclWindows::add(ncclComm_t comm, const DeviceRanksOptions &options) {
     return Status::success();
   refusal = "NCCL cannot map the memory of all ranks";
   windows.pop_back();
+  return Status::success();
+}
+
+/// A registration involves all ranks: if one refuses at once, the others would
+/// wait for it until the timeout.
+Status NcclWindows::checkRefusals(RankMeetings &meetings, bool refuses) {
+  auto all = meetings.gather(0, int(refuses), "a window of NCCL");
+  if (!all)
+    return all.takeError();
+  for (size_t rank = 1; rank < all->size(); ++rank) {
+    if ((*all)[rank] == all->front())
+      continue;
+    const bool isFirst = all->front();
+    return Error(ExitCode::Device,
+                 "expects NCCL to register the arenas of all ranks, but it "
+                 "refuses that of rank " +
+                     std::to_string(isFirst ? 0 : rank) +
+                     " and accepts that of rank " +
+                     std::to_string(isFirst ? rank : 0))
+        .hint("give all ranks the same NCCL_ variables, and the same version "
+              "of NCCL and of the driver");
+  }
   return Status::success();
 }
 
@@ -67,7 +94,7 @@ Status NcclWindows::addAll(RankMeetings &meetings,
                            const DeviceRanksOptions &options,
                            const std::vector<ncclComm_t> &communicators) {
   for (ncclComm_t comm : communicators)
-    if (Status s = add(comm, options); !s)
+    if (Status s = add(meetings, comm, options); !s)
       return s;
   auto all = meetings.gather(0, int(refusal.empty()), "the windows of NCCL");
   if (!all)

@@ -40,7 +40,9 @@ private:
   Status checkRanks(RankMeetings &meetings, const DeviceRanksOptions &options);
   Status addAll(RankMeetings &meetings, const DeviceRanksOptions &options,
                 const std::vector<ncclComm_t> &communicators);
-  Status add(ncclComm_t comm, const DeviceRanksOptions &options);
+  Status add(RankMeetings &meetings, ncclComm_t comm,
+             const DeviceRanksOptions &options);
+  Status checkRefusals(RankMeetings &meetings, bool refuses);
 
   const NcclLibrary &nccl;
   const Settle settle;
