@@ -70,6 +70,20 @@ static std::string nameRates(const Outlook &outlook, const Target &target) {
   return findKnownRates(target.getRates())->machine.str();
 }
 
+/// What a device needs beside the arena, of the mesh that is asked for.
+static void printReserved(const std::vector<ReservedMemory> &reserved) {
+  std::string users;
+  int64_t bytes = 0;
+  for (const ReservedMemory &each : reserved) {
+    users += (users.empty() ? "" : "; ") + each.user + " " +
+             humanBytes(each.bytes);
+    bytes += each.bytes;
+  }
+  if (bytes > 0)
+    printText("peak/rank is the arena; reserved outside it: " +
+              humanBytes(bytes) + " (" + users + ")\n");
+}
+
 static void print(const std::vector<Outlook> &outlooks, const FlagValues &flags,
                   const Target &target) {
   const std::string rates = nameRates(outlooks.front(), target);
@@ -80,6 +94,10 @@ static void print(const std::vector<Outlook> &outlooks, const FlagValues &flags,
     Json json = Json::object();
     json.set("rates", rates.empty() ? Json() : Json(rates));
     json.set("simulated", std::move(list));
+    int64_t reserved = 0;
+    for (const ReservedMemory &each : target.getReserved(flags))
+      reserved += each.bytes;
+    json.set("reserved_bytes", reserved);
     printText(json.pretty());
     return;
   }
@@ -90,6 +108,7 @@ static void print(const std::vector<Outlook> &outlooks, const FlagValues &flags,
               "sent/rank");
   for (const Outlook &outlook : outlooks)
     printRow(outlook);
+  printReserved(target.getReserved(flags));
 }
 
 Status weft::simulateModel(const FlagValues &flags, const std::string &model) {
