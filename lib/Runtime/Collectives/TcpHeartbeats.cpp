@@ -1,4 +1,4 @@
-//===- TcpHeartbeats.cpp - Signs of life over TCP -------------------------===//
+//===- TcpHeartbeats.cpp - Heartbeats and notices over TCP ----------------===//
 
 #include "TcpHeartbeats.h"
 
@@ -82,7 +82,7 @@ bool TcpHeartbeats::hasDied(int rank) {
       return true;
     {
       std::lock_guard<std::mutex> lock(mutex);
-      if (peers[size_t(rank)].saysEnd())
+      if (peers[size_t(rank)].notices.any())
         return false;
     }
     if (SocketClock::now() >= end)

@@ -1,4 +1,5 @@
-//===- TcpHeartbeats.h - Signs of life over TCP -----------------*- C++ -*-===//
+//===- TcpHeartbeats.h - Heartbeats and notices over TCP --------*- C++ -*-===//
+//-*-===//
 //
 // Each two processes of a run have one connection that lives as long as they
 // do. It carries heartbeats and failure notices. A process that ends by itself

@@ -230,8 +230,8 @@ Status Start::readOptions(const Metadata &metadata) {
   return checkFaults(executable, metadata.ranks(), faults);
 }
 
-/// A process that ends with all others takes leave of them, so that what the
-/// one that speaks has to say is said before the launcher ends it.
+/// A process that ends with all others waits for them in finish(): the one that
+/// reports the error does so before the launcher ends it.
 int Start::report(const Error &error) {
   const int status = error.report();
   if (!error.isOfAllProcesses())

@@ -7,8 +7,6 @@
 #include "weft/Runtime/Execute/Transfers.h"
 #include "weft/Runtime/Run/ReportElection.h"
 
-#include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -220,16 +218,19 @@ Status Ranks::together(const Work &work) {
 /// Of a rank that has waited for others in vain: no vote can be had, and each
 /// process ends at once. The launcher ends all processes when one has ended: a
 /// rank that does not report the failure lets another one do so first.
-Error Ranks::alone(Error error) const {
+Error Ranks::alone(Error error) {
+  // A part of a part that was settled: the election is over.
+  if (reportsFailure)
+    return error.saidBy(*reportsFailure);
   Absence absence = members.front()->absence();
   if (absence.ranks.empty())
     absence = processes->absence();
   members.front()->part.leave();
   const ReportElection election(*processes);
-  const bool reports = election.wins(absence);
-  if (!reports)
+  reportsFailure = election.wins(absence);
+  if (!*reportsFailure)
     election.awaitReport();
-  return error.saidBy(reports);
+  return error.saidBy(*reportsFailure);
 }
 
 Expected<std::vector<std::string>> Ranks::agree(Status own, std::string text) {
@@ -251,7 +252,11 @@ Expected<std::vector<std::string>> Ranks::agree(Status own, std::string text) {
   Error error = errorOf(all, *processes, std::move(own));
   if (all.failure == ExitCode::Communication)
     return alone(std::move(error));
-  return error.saidBy(all.rank == processes->rank()).ofAllProcesses();
+  const bool reports = all.rank == processes->rank();
+  // The others that have not voted hold an election.
+  if (reports && !processes->absence().ranks.empty())
+    processes->notify(FailureNotice::Reports);
+  return error.saidBy(reports).ofAllProcesses();
 }
 
 Status Ranks::settle(Status own) {

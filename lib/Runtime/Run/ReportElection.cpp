@@ -3,8 +3,10 @@
 #include "weft/Runtime/Run/ReportElection.h"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <thread>
+#include <vector>
 
 using namespace weft;
 
@@ -15,14 +17,17 @@ static constexpr double kWaiting = 0.5;
 static constexpr double kSkew = 1.5;
 /// Seconds by which a rank waits longer than the one before it; all together.
 static constexpr double kTurn = 0.2, kTurns = 1.0;
-/// Seconds in which a notice arrives.
-static constexpr double kArrival = 0.2;
+/// Seconds in which a notice arrives: nearly always, and under load.
+static constexpr double kSoon = 0.05, kArrival = 0.2;
 /// Seconds in which a rank that has found a failure sends Reports.
-static constexpr double kElection = kWaiting + kSkew + kTurns + kArrival;
+static constexpr double kElection =
+    kWaiting + kSkew + kSoon + kTurns + kArrival;
 
-/// Seconds from Reports to the report; from the end of the communicator, which
-/// may be destroyed before it.
-static constexpr double kReport = 1.0, kReportAfterEnd = 0.3;
+/// Seconds from Reports until a rank has released its device and has left the
+/// communicator; from then to the report, which may come later.
+static constexpr double kRelease = 5.0, kReport = 0.3;
+/// Seconds to the report of a rank that fails without an election.
+static constexpr double kOwnReport = 1.0;
 
 using Clock = std::chrono::steady_clock;
 
@@ -85,8 +90,15 @@ int ReportElection::countContenders(const std::vector<int> &missing) const {
 /// sent Reports.
 bool ReportElection::awaitTurn(const std::vector<int> &missing,
                                double seconds) const {
-  const double turns = std::min(kTurn * countContenders(missing), kTurns);
-  return !await(seconds + turns, [&] { return hearsReport(); });
+  const auto begin = Clock::now();
+  if (processes.rank() > 0)
+    seconds += kSoon;
+  await(seconds + kTurns, [&] {
+    const double turns = std::min(kTurn * countContenders(missing), kTurns);
+    const std::chrono::duration<double> passed = Clock::now() - begin;
+    return hearsReport() || passed.count() >= seconds + turns;
+  });
+  return !hearsReport();
 }
 
 /// Whether no lower rank has sent Reports at the same time.
@@ -108,8 +120,9 @@ bool ReportElection::hasReported() const {
 }
 
 void ReportElection::awaitReport() const {
-  if (await(kReport, [&] { return hasReported(); }))
-    std::this_thread::sleep_for(std::chrono::duration<double>(kReportAfterEnd));
+  const double release = hearsReport() ? kRelease : kOwnReport;
+  if (await(release, [&] { return hasReported(); }))
+    std::this_thread::sleep_for(std::chrono::duration<double>(kReport));
 }
 
 bool ReportElection::wins(const Absence &absence) const {

@@ -26,8 +26,8 @@ public:
   virtual void beat(int rank) = 0;
   /// How many signs of `rank` have come here.
   virtual int64_t heard(int rank) = 0;
-  /// Whether the process of `rank` has ended without a last word, where that is
-  /// known.
+  /// Whether the process of `rank` was ended: it has sent no
+  /// FailureNotice::Ended. False where that is not known.
   virtual bool hasEnded(int /*rank*/) { return false; }
   /// Whether it has ended or says that it does.
   virtual bool hasLeft(int /*rank*/) { return false; }

@@ -32,14 +32,15 @@ struct Absence {
 };
 
 /// A rank whose run fails sends notices to all others of a communicator. It
-/// takes part in no exchange afterwards.
+/// takes part in no exchange of it afterwards. Over TCP a process has one set
+/// of notices, and Ended says that the process ends.
 enum class FailureNotice : uint8_t {
   Failed,  ///< it has found a failure, and may report it
   Follows, ///< it fails because another rank has left
   Reports, ///< it reports the failure
   Ended,   ///< it has left the communicator
 };
-constexpr int kFailureNotices = 4;
+constexpr int kFailureNotices = int(FailureNotice::Ended) + 1;
 
 /// One thread at a time uses a transport. To leave is to destroy it: ranks that
 /// wait for this one learn of it at once.

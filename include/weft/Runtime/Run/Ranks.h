@@ -58,11 +58,12 @@ private:
   struct Member;
   Status startProcess();
   Status run(Member &member, const Work &work);
-  Error alone(Error error) const;
+  Error alone(Error error);
 
   const RunInputs &inputs;
   std::unique_ptr<VotingAgreement> processes; // if there are several
   int64_t parts = 0;                          // that the processes have done
+  std::optional<bool> reportsFailure;         // after an election
   std::vector<std::unique_ptr<Member>> members;
 };
 

@@ -27,7 +27,7 @@ public:
   bool wins(const Absence &absence) const;
 
   /// Gives another rank the time to report: a launcher ends all processes when
-  /// one has ended. Takes at most 1.3 s.
+  /// one has ended. Takes at most 5.3 s.
   void awaitReport() const;
 
 private:
