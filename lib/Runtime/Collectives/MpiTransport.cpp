@@ -178,19 +178,22 @@ Status MpiTransport::poll(bool &isProgress) {
   int count = 0;
   endedNow.resize(requests.size());
   statuses.resize(requests.size());
-  int code = MPI_Testsome(int(requests.size()), requests.data(), &count,
-                          endedNow.data(), statuses.data());
-  if (code == MPI_ERR_IN_STATUS)
-    for (int i = 0; i < count && code == MPI_ERR_IN_STATUS; ++i)
-      if (statuses[size_t(i)].MPI_ERROR != MPI_SUCCESS)
-        code = statuses[size_t(i)].MPI_ERROR;
-  if (code != MPI_SUCCESS)
+  const int code = MPI_Testsome(int(requests.size()), requests.data(), &count,
+                                endedNow.data(), statuses.data());
+  if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS)
     return checked(code, "MPI_Testsome");
   isProgress = count != MPI_UNDEFINED && count > 0;
-  for (int i = 0; i < count; ++i)
-    if (Status s = ended(endedNow[size_t(i)]); !s)
-      return s;
-  return Status::success();
+  // All of them, so that no header is lost that came beside a failure.
+  Status first;
+  for (int i = 0; i < count; ++i) {
+    // Without MPI_ERR_IN_STATUS these are undefined.
+    const int own = code == MPI_SUCCESS ? code : statuses[size_t(i)].MPI_ERROR;
+    Status s = own == MPI_SUCCESS ? ended(endedNow[size_t(i)])
+                                  : checked(own, "MPI_Testsome");
+    if (first && !s)
+      first = std::move(s);
+  }
+  return first;
 }
 
 Status MpiTransport::ended(int index) {

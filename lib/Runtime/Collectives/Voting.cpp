@@ -111,11 +111,12 @@ static Status exchangeEqual(Transport &transport, const std::string &own,
 }
 
 Expected<std::vector<Vote>> VotingAgreement::votesOf(const Vote &own) {
-  const std::string bytes = voteBytes(own);
+  const std::string vote = voteBytes(own);
   const std::string title = "the vote " + placeText(own.place);
-  std::string block, blocks, rests;
-  appendNumber(block, bytes.size(), kLengthBytes);
-  block += bytes.substr(0, kInlineBytes);
+  auto &[block, blocks, mine, rests] = bytes;
+  block.clear();
+  appendNumber(block, vote.size(), kLengthBytes);
+  block += vote.substr(0, kInlineBytes);
   block.resize(kBlockBytes, '\0');
   if (Status s = exchangeEqual(*transport, block, blocks, title); !s)
     return s.takeError();
@@ -130,7 +131,7 @@ Expected<std::vector<Vote>> VotingAgreement::votesOf(const Vote &own) {
     return badVote("at most 67108864 bytes", longest);
   const size_t rest = longest > kInlineBytes ? longest - kInlineBytes : 0;
   if (rest > 0) {
-    std::string mine = bytes.substr(std::min(bytes.size(), kInlineBytes));
+    mine = vote.substr(std::min(vote.size(), kInlineBytes));
     mine.resize(rest, '\0');
     if (Status s = exchangeEqual(*transport, mine, rests, title); !s)
       return s.takeError();

@@ -47,6 +47,10 @@ private:
   const int number, count;
   const double timeout;
   const std::shared_ptr<Beats> beats;
+  /// Bytes of a vote that has failed may still come or go.
+  struct {
+    std::string block, blocks, rest, rests;
+  } bytes;
   std::unique_ptr<Transport> transport; // until the rank leaves
   Absence gone;                         // when it left
   int reason = -1; // the rank of a failure that was decided last
