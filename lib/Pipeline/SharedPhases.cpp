@@ -225,7 +225,6 @@ static void splitAsync(const FlagValues &flags, const Target &target,
   const std::string &streams = flags.getText("comm-streams");
   options.shareStream =
       streams == "1" || (streams == "auto" && target.sharesCommStream());
-  options.inTurn = target.runsCollectivesInTurn();
   passes.addPass(createSplitAsyncPass(options));
 }
 

@@ -194,7 +194,7 @@ private:
   ArrayRef<plan::CommandOpInterface> commands;
   const Dependences &dependences;
   const bool inTurn;
-  std::optional<unsigned> lastCollective; // under way
+  std::optional<unsigned> lastCollective; // the one started last
   EventNames names;
   OpBuilder builder; // in front of the first output
   std::map<int64_t, Queue> queues;
@@ -257,6 +257,13 @@ std::string AsyncWriter::getEvent(unsigned index) {
   return event;
 }
 
+/// Whether a command sends bytes between ranks.
+static bool sends(plan::CommandOpInterface command) {
+  return isa<plan::AllGatherOp, plan::ReduceScatterOp, plan::AllReduceOp>(
+             *command) &&
+         command->getAttrOfType<IntegerAttr>("ranks").getInt() > 1;
+}
+
 /// A collective waits for the one before it, if that is in another stream.
 void AsyncWriter::awaitLastCollective(unsigned index) {
   if (!lastCollective || !isUnderWay(*lastCollective))
@@ -294,7 +301,7 @@ void AsyncWriter::put(unsigned index) {
         command.getStreamNumber() !=
             plan::CommandOpInterface(commands[other]).getStreamNumber())
       waitFor(other);
-  if (inTurn && plan::isCollective(command))
+  if (inTurn && sends(command))
     awaitLastCollective(index);
   if (isAsync) {
     begin(index);

@@ -55,7 +55,7 @@ static void assign(plan::ProgramOp program, bool isShared) {
 }
 
 /// Where they stand: what comes behind those of one stream in a row waits.
-static void split(plan::ProgramOp program, bool inTurn) {
+static void split(plan::ProgramOp program) {
   AsyncProgram async = AsyncProgram::read(program);
   ArrayRef<plan::CommandOpInterface> commands = async.getCommands();
   auto getStream = [&](size_t index) {
@@ -69,7 +69,8 @@ static void split(plan::ProgramOp program, bool inTurn) {
         (i + 1 == commands.size() || getStream(i + 1) != getStream(i)))
       steps.push_back({i, /*isWait=*/true});
   }
-  async.write(steps, inTurn);
+  // Nothing is in flight when the stream changes.
+  async.write(steps, /*inTurn=*/false);
 }
 
 namespace {
@@ -79,7 +80,7 @@ struct SplitAsyncPass : weft::impl::SplitAsyncPassBase<SplitAsyncPass> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<plan::ProgramOp>()) {
       assign(program, shareStream);
-      split(program, inTurn);
+      split(program);
     }
     if (failed(declareEvents(getOperation())))
       signalPassFailure();

@@ -120,14 +120,10 @@ def SplitAsyncPass : Pass<"weft-split-async", "::mlir::ModuleOp"> {
 
     Collectives of numbers (`plan.all_reduce`) stay in stream 0: what computes
     needs them at once. It does not move anything.
-
-    With `in-turn` no two collectives overlap: one in another stream than the
-    collective before it waits for that. `weft-schedule` has the same option.
   }];
   let dependentDialects = ["::weft::plan::PlanDialect"];
   let options = [
     Option<"shareStream", "share-stream", "bool", "false", "Gathers and reductions are in one stream">,
-    Option<"inTurn", "in-turn", "bool", "false", "Collectives do not overlap each other">,
   ];
 }
 
@@ -153,6 +149,8 @@ def SchedulePass : Pass<"weft-schedule", "::mlir::ModuleOp"> {
       comes then.
     - The same holds for gathers of what the program has just computed, such as
       updated parameters.
+    - With `in-turn` no two collectives overlap: one in another stream than the
+      collective before it waits for that.
 
     Before (`weft-split-async`, two layers):
     ```mlir
