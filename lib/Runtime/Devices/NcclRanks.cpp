@@ -9,6 +9,7 @@
 #include "weft/Runtime/Devices/OpenLibrary.h"
 #include "weft/Runtime/Execute/Collectives.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -122,11 +123,11 @@ Status NcclRanks::openWindows() {
   std::set<ncclComm_t> adding;
   for (auto [group, stream] : options.adding)
     adding.insert(commOf({group, 0, stream}));
-  std::vector<ncclComm_t> communicators;
-  for (const Group &group : groups)
-    for (ncclComm_t comm : {group.comm, group.reductions})
-      if (comm && group.ranks > 1 && adding.count(comm) == 0)
-        communicators.push_back(comm);
+  std::vector<NcclWindows::Member> communicators;
+  for (size_t group = 0; group < groups.size(); ++group)
+    for (ncclComm_t comm : {groups[group].comm, groups[group].reductions})
+      if (comm && groups[group].ranks > 1 && adding.count(comm) == 0)
+        communicators.push_back({comm, int64_t(group)});
   return windows.open(meetings, options, communicators);
 }
 
@@ -260,27 +261,28 @@ static Settings factsOf(const NcclLibrary &library) {
 /// with reason, as the name of a network interface does.
 static Status compareFacts(RankMeetings &meetings, const Settings &facts,
                            bool warns) {
-  struct Facts {
-    uint64_t digest;
-    char text[504];
+  const std::string text = ncclSettingsText(facts);
+  auto digests = meetings.gather(0, digest64(text), "the settings of NCCL");
+  if (!digests)
+    return digests.takeError();
+  const auto other =
+      std::find_if(digests->begin(), digests->end(),
+                   [&](uint64_t digest) { return digest != digests->front(); });
+  if (other == digests->end())
+    return Status::success();
+  struct Text {
+    char text[16384];
   } own = {};
-  std::string text;
-  for (const auto &[name, value] : facts)
-    text += (text.empty() ? "" : ", ") + name + "=" + value;
-  own.digest = digest64(text);
   text.copy(own.text, sizeof own.text - 1);
   auto all = meetings.gather(0, own, "the settings of NCCL");
   if (!all)
     return all.takeError();
-  for (size_t rank = 1; rank < all->size() && warns; ++rank)
-    if ((*all)[rank].digest != all->front().digest) {
-      warn("settings of NCCL differ between ranks: rank 0 has " +
-               std::string(all->front().text) + ", rank " +
-               std::to_string(rank) + " has " + (*all)[rank].text,
-           "bits of native reductions may depend on them; a checkpoint "
-           "records those of rank 0");
-      break;
-    }
+  const size_t rank = size_t(other - digests->begin());
+  if (warns)
+    warn("settings of NCCL differ between ranks 0 and " + std::to_string(rank) +
+             ": " + describeDifference(all->front().text, (*all)[rank].text),
+         "bits of native reductions may depend on them; a checkpoint records "
+         "those of rank 0");
   return Status::success();
 }
 

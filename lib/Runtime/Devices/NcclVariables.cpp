@@ -10,10 +10,14 @@
 #include "NcclVariables.h"
 
 #include "weft/Formats/Error.h"
+#include "weft/Formats/Text.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <sstream>
+#include <string>
 #include <string_view>
 #include <unistd.h>
 #include <vector>
@@ -76,6 +80,37 @@ void weft::fixNcclVariables(int channels, bool warns) {
 
 void weft::removeNcclCtaPolicy(bool warns) {
   fix({"NCCL_CTA_POLICY", nullptr}, "--gather chooses the policy", warns);
+}
+
+std::string weft::ncclSettingsText(const Settings &settings) {
+  std::string text;
+  for (const auto &[name, value] : settings)
+    text += name + "=" + value + "\n";
+  return text;
+}
+
+/// The values of the lines, by name.
+static std::map<std::string, std::string> parseLines(const std::string &text) {
+  std::map<std::string, std::string> values;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    values[line.substr(0, line.find('='))] = line;
+  return values;
+}
+
+std::string weft::describeDifference(const std::string &first,
+                                     const std::string &second) {
+  std::map<std::string, std::string> ours = parseLines(first),
+                                     theirs = parseLines(second);
+  for (const auto &[name, line] : ours)
+    theirs.try_emplace(name, name + " not set");
+  for (const auto &[name, line] : theirs) {
+    const std::string own =
+        ours.try_emplace(name, name + " not set").first->second;
+    if (own != line)
+      return printable(own, 200) + " and " + printable(line, 200);
+  }
+  return "beyond their first 16383 bytes";
 }
 
 Settings weft::recordedNcclVariables() {

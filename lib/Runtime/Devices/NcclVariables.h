@@ -20,6 +20,12 @@ void removeNcclCtaPolicy(bool warns);
 /// the rings of a machine may depend on them.
 Settings recordedNcclVariables();
 
+/// Lines "name=value".
+std::string ncclSettingsText(const Settings &settings);
+/// The first line that only one of two such texts has: "NAME=A, and not set".
+std::string describeDifference(const std::string &first,
+                               const std::string &second);
+
 } // namespace weft
 
 #endif // WEFT_LIB_RUNTIME_DEVICES_NCCLVARIABLES_H

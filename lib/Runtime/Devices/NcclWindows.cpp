@@ -21,8 +21,9 @@ Status NcclWindows::checkRanks(RankMeetings &meetings,
 /// NCCL says in three ways that a machine has no windows: ncclInvalidUsage at
 /// once, success without a window (2.29 and later), or success with a window
 /// that only this rank has (2.28), which nothing tells from a whole one.
-Status NcclWindows::add(RankMeetings &meetings, ncclComm_t comm,
+Status NcclWindows::add(RankMeetings &meetings, Member member,
                         const DeviceRanksOptions &options) {
+  const ncclComm_t comm = member.comm;
   windows.push_back({comm, nullptr});
   Window &window = windows.back();
   const ncclResult_t result = nccl.ncclCommWindowRegister(
@@ -30,7 +31,7 @@ Status NcclWindows::add(RankMeetings &meetings, ncclComm_t comm,
       &window.handle, NCCL_WIN_COLL_SYMMETRIC);
   const bool refuses =
       result == ncclInvalidUsage || (result == ncclSuccess && !window.handle);
-  if (Status s = checkRefusals(meetings, refuses); !s)
+  if (Status s = checkRefusals(meetings, member.group, refuses); !s)
     return s;
   if (result == ncclInvalidUsage) {
     refusal = nccl.failure("ncclCommWindowRegister", result, comm).message();
@@ -46,22 +47,31 @@ Status NcclWindows::add(RankMeetings &meetings, ncclComm_t comm,
   return Status::success();
 }
 
-/// A registration involves all ranks: if one refuses at once, the others would
-/// wait for it until the timeout.
-Status NcclWindows::checkRefusals(RankMeetings &meetings, bool refuses) {
-  auto all = meetings.gather(0, int(refuses), "a window of NCCL");
+/// A registration involves all ranks of a communicator: if one refuses at once,
+/// the others would wait for it until the timeout.
+Status NcclWindows::checkRefusals(RankMeetings &meetings, int64_t group,
+                                  bool refuses) {
+  auto place = meetings.placeIn(0);
+  if (!place)
+    return place.takeError();
+  struct Answer {
+    int rank;
+    bool refuses;
+  };
+  auto all =
+      meetings.gather(group, Answer{place->rank, refuses}, "a window of NCCL");
   if (!all)
     return all.takeError();
-  for (size_t rank = 1; rank < all->size(); ++rank) {
-    if ((*all)[rank] == all->front())
+  const Answer &first = all->front();
+  for (const Answer &each : *all) {
+    if (each.refuses == first.refuses)
       continue;
-    const bool isFirst = all->front();
     return Error(ExitCode::Device,
                  "expects NCCL to register the arenas of all ranks, but it "
                  "refuses that of rank " +
-                     std::to_string(isFirst ? 0 : rank) +
+                     std::to_string(first.refuses ? first.rank : each.rank) +
                      " and accepts that of rank " +
-                     std::to_string(isFirst ? rank : 0))
+                     std::to_string(first.refuses ? each.rank : first.rank))
         .hint("give all ranks the same NCCL_ variables, and the same version "
               "of NCCL and of the driver");
   }
@@ -70,7 +80,7 @@ Status NcclWindows::checkRefusals(RankMeetings &meetings, bool refuses) {
 
 Status NcclWindows::open(RankMeetings &meetings,
                          const DeviceRanksOptions &options,
-                         const std::vector<ncclComm_t> &communicators) {
+                         const std::vector<Member> &communicators) {
   copyEngines = options.copyEngines;
   if (communicators.empty())
     refusal = "native reductions add in no window";
@@ -92,9 +102,9 @@ Status NcclWindows::open(RankMeetings &meetings,
 /// none.
 Status NcclWindows::addAll(RankMeetings &meetings,
                            const DeviceRanksOptions &options,
-                           const std::vector<ncclComm_t> &communicators) {
-  for (ncclComm_t comm : communicators)
-    if (Status s = add(meetings, comm, options); !s)
+                           const std::vector<Member> &communicators) {
+  for (const Member &member : communicators)
+    if (Status s = add(meetings, member, options); !s)
       return s;
   auto all = meetings.gather(0, int(refusal.empty()), "the windows of NCCL");
   if (!all)

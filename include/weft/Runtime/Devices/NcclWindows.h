@@ -22,11 +22,17 @@ public:
   NcclWindows(const NcclLibrary &nccl, Settle settle)
       : nccl(nccl), settle(std::move(settle)) {}
 
+  /// A communicator, and the group of the mesh whose ranks it connects.
+  struct Member {
+    ncclComm_t comm;
+    int64_t group;
+  };
+
   /// Registers the arena with some communicators: all ranks call it, in one
   /// order. A machine where NCCL has no such windows is no error, unless copy
   /// engines gather.
   Status open(RankMeetings &meetings, const DeviceRanksOptions &options,
-              const std::vector<ncclComm_t> &communicators);
+              const std::vector<Member> &communicators);
   /// Before the communicators are finalized.
   Status close();
   Settings facts() const;
@@ -39,10 +45,10 @@ private:
 
   Status checkRanks(RankMeetings &meetings, const DeviceRanksOptions &options);
   Status addAll(RankMeetings &meetings, const DeviceRanksOptions &options,
-                const std::vector<ncclComm_t> &communicators);
-  Status add(RankMeetings &meetings, ncclComm_t comm,
+                const std::vector<Member> &communicators);
+  Status add(RankMeetings &meetings, Member member,
              const DeviceRanksOptions &options);
-  Status checkRefusals(RankMeetings &meetings, bool refuses);
+  Status checkRefusals(RankMeetings &meetings, int64_t group, bool refuses);
 
   const NcclLibrary &nccl;
   const Settle settle;
