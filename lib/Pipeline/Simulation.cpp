@@ -103,6 +103,9 @@ static Status describe(Compiler &compiler, Outlook &outlook) {
     return compiler.takeError("the timeline");
   outlook.step = *step;
   outlook.hasGivenRates = module->hasAttr(kSpeedsAttr);
+  for (const ReservedMemory &each :
+       compiler.target().getReserved(compiler.flags()))
+    outlook.reservedBytes += each.bytes;
   outlook.peakBytes = computeMemoryReport(module).getDeviceBytes();
   return Status::success();
 }

@@ -43,6 +43,7 @@ static Json toJson(const Outlook &outlook) {
   json.set("tokens_per_s",
            outlook.tokens > 0 ? Json(outlook.getTokensPerSecond()) : Json());
   json.set("peak_bytes", outlook.peakBytes);
+  json.set("reserved_bytes", outlook.reservedBytes);
   json.set("sent_bytes", outlook.step.sentBytes);
   return json;
 }
@@ -57,10 +58,13 @@ static void printRow(const Outlook &outlook) {
   std::string tokens = "-";
   if (outlook.tokens > 0)
     tokens = std::to_string(std::llround(outlook.getTokensPerSecond()));
-  std::printf("%12.3f %12.3f %7.1f %% %14s %12s %12s\n", outlook.step.us / 1e3,
+  std::printf("%12.3f %12.3f %7.1f %% %14s %12s %12s", outlook.step.us / 1e3,
               outlook.step.exposedUs / 1e3, 100 * outlook.getHiddenPart(),
               tokens.c_str(), humanBytes(outlook.peakBytes).c_str(),
               humanBytes(outlook.step.sentBytes).c_str());
+  if (outlook.reservedBytes > 0)
+    std::printf(" %12s", humanBytes(outlook.reservedBytes).c_str());
+  std::printf("\n");
 }
 
 /// Whose rates they are where no file gives any, or "".
@@ -68,20 +72,6 @@ static std::string nameRates(const Outlook &outlook, const Target &target) {
   if (outlook.hasGivenRates)
     return "";
   return findKnownRates(target.getRates())->machine.str();
-}
-
-/// What a device needs beside the arena, of the mesh that is asked for.
-static void printReserved(const std::vector<ReservedMemory> &reserved) {
-  std::string users;
-  int64_t bytes = 0;
-  for (const ReservedMemory &each : reserved) {
-    users += (users.empty() ? "" : "; ") + each.user + " " +
-             humanBytes(each.bytes);
-    bytes += each.bytes;
-  }
-  if (bytes > 0)
-    printText("peak/rank is the arena; reserved outside it: " +
-              humanBytes(bytes) + " (" + users + ")\n");
 }
 
 static void print(const std::vector<Outlook> &outlooks, const FlagValues &flags,
@@ -94,21 +84,19 @@ static void print(const std::vector<Outlook> &outlooks, const FlagValues &flags,
     Json json = Json::object();
     json.set("rates", rates.empty() ? Json() : Json(rates));
     json.set("simulated", std::move(list));
-    int64_t reserved = 0;
-    for (const ReservedMemory &each : target.getReserved(flags))
-      reserved += each.bytes;
-    json.set("reserved_bytes", reserved);
     printText(json.pretty());
     return;
   }
   printEscaped("simulated, a step of one micro-step" +
                (rates.empty() ? "" : ", at the rates of " + rates) + "\n");
-  std::printf("%-24s %4s %12s %12s %9s %14s %12s %12s\n", "mesh", "zero",
+  std::printf("%-24s %4s %12s %12s %9s %14s %12s %12s", "mesh", "zero",
               "step ms", "exposed ms", "hidden", "tokens/s", "peak/rank",
               "sent/rank");
+  if (outlooks.front().reservedBytes > 0)
+    std::printf(" %12s", "reserved");
+  std::printf("\n");
   for (const Outlook &outlook : outlooks)
     printRow(outlook);
-  printReserved(target.getReserved(flags));
 }
 
 Status weft::simulateModel(const FlagValues &flags, const std::string &model) {

@@ -30,6 +30,8 @@ struct Outlook {
   bool hasGivenRates = false;
   /// Memory of a rank: arena and workspaces.
   int64_t peakBytes = 0;
+  /// Memory of a device outside them, as Target::getReserved() says.
+  int64_t reservedBytes = 0;
 
   double getTokensPerSecond() const;
   /// The part of the time of collectives in which something is computed.
