@@ -330,7 +330,7 @@ Expected<std::string> CheckpointWriter::saveInPhases(Saving &saving) {
 
 Expected<std::string> CheckpointWriter::save(const TrainState &state) {
   ++saves;
-  const auto beating = agreement.beat();
+  const auto heartbeats = agreement.sendHeartbeats();
   std::optional<FileSizeLimit> full;
   if (faults.find(Fault::Kind::NoRoom, saves))
     full.emplace(checkpointBytes(*context.executable()) / agreement.ranks() /

@@ -31,13 +31,13 @@ public:
   explicit LoopbackGroup(std::vector<int> members)
       : names(std::move(members)), slots(names.size()) {}
 
-  /// Whether a rank that is waited for has given a sign of life.
-  using HasBeaten = std::function<bool(int rank)>;
+  /// Whether a rank that is waited for has sent a heartbeat.
+  using HasHeartbeat = std::function<bool(int rank)>;
 
   /// Waits until every rank is in this exchange.
   Status open(int rank, const char *const *send, int64_t bytes,
               std::string_view title, double timeout,
-              const HasBeaten &hasBeaten);
+              const HasHeartbeat &hasHeartbeat);
   /// Waits until every rank has read its pieces. Nothing can go wrong: all
   /// threads are copying memory.
   void close();
@@ -72,7 +72,7 @@ private:
   void arrive();
   void failIfOneLeft();
   void giveUpSilent(int rank, double timeout, Patience &patience,
-                    const HasBeaten &hasBeaten);
+                    const HasHeartbeat &hasHeartbeat);
   void fail(Error error);
 
   const std::vector<int> names;
@@ -109,7 +109,7 @@ private:
 
 Status LoopbackGroup::open(int rank, const char *const *send, int64_t bytes,
                            std::string_view title, double timeout,
-                           const HasBeaten &hasBeaten) {
+                           const HasHeartbeat &hasHeartbeat) {
   std::unique_lock<std::mutex> lock(mutex);
   Slot &own = slots[size_t(rank)];
   own.send = send;
@@ -130,7 +130,7 @@ Status LoopbackGroup::open(int rank, const char *const *send, int64_t bytes,
       patience.restart();
     seen = here;
     patience.pass();
-    giveUpSilent(rank, timeout, patience, hasBeaten);
+    giveUpSilent(rank, timeout, patience, hasHeartbeat);
   }
   if (opened == mine)
     return *failure;
@@ -187,12 +187,12 @@ void LoopbackGroup::failIfOneLeft() {
 
 /// Fails if ranks have not come, and given no sign, for too long.
 void LoopbackGroup::giveUpSilent(int rank, double timeout, Patience &patience,
-                                 const HasBeaten &hasBeaten) {
+                                 const HasHeartbeat &hasHeartbeat) {
   std::vector<int> silent, called;
   for (int other = 0; other < int(slots.size()); ++other) {
     if (slots[size_t(other)].isHere)
       continue;
-    if (hasBeaten(other))
+    if (hasHeartbeat(other))
       patience.heard(other);
     if (patience.isOver(other)) {
       silent.push_back(other);
@@ -215,7 +215,7 @@ void LoopbackGroup::fail(Error error) {
 Status LoopbackTransport::open(const char *const *send, int64_t bytes,
                                std::string_view title) {
   Status status = group->open(rank(), send, bytes, title, timeout(),
-                              [this](int peer) { return hasBeaten(peer); });
+                              [this](int peer) { return hasHeartbeat(peer); });
   if (status)
     return status;
   bool haveLeft = false;
@@ -269,8 +269,8 @@ std::vector<std::unique_ptr<Transport>> weft::connectLoopback(int ranks) {
   std::vector<int> members(static_cast<size_t>(ranks));
   std::iota(members.begin(), members.end(), 0);
   auto all = connectLoopback(members);
-  auto beats = makeThreadBeats(ranks);
+  auto heartbeats = makeThreadHeartbeats(ranks);
   for (const std::unique_ptr<Transport> &each : all)
-    each->setBeats(beats);
+    each->setHeartbeats(heartbeats);
   return all;
 }

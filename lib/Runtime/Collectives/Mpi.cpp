@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Collectives/Mpi.h"
 
-#include "MpiBeats.h"
+#include "MpiHeartbeats.h"
 #include "MpiTransport.h"
 
 using namespace weft;
@@ -19,10 +19,10 @@ public:
     std::vector<int> all;
     for (int rank = 0; rank < count; ++rank)
       all.push_back(rank);
-    // The tag of beats is one of the first number's.
+    // The tag of heartbeats is one of the first number's.
     auto world = std::make_unique<MpiTransport>(
         std::move(all), number, 1, std::make_shared<std::atomic<int64_t>>(2));
-    world->setBeats(makeMpiBeats(count));
+    world->setHeartbeats(makeMpiHeartbeats(count));
     return world;
   }
   Status finish() override { return checked(MPI_Finalize(), "MPI_Finalize"); }

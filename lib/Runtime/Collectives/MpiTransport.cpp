@@ -292,7 +292,7 @@ std::vector<int> MpiTransport::findSilent(Patience &patience) {
     const Peer &from = peers[size_t(peer)];
     if (from.isDone() || from.hasLeft())
       continue;
-    if (looks && hasBeaten(peer))
+    if (looks && hasHeartbeat(peer))
       patience.heard(peer);
     if (patience.isOver(peer))
       silent.push_back(peer);

@@ -11,7 +11,7 @@ namespace weft {
 
 /// Counts the time that passes without progress, in slices: of a time in which
 /// this process was stopped, and its peers with it, one slice counts. A peer
-/// that gives a sign of life is waited for from then on.
+/// that sends a heartbeat is waited for from then on.
 class Patience {
 public:
   using Clock = std::chrono::steady_clock;
@@ -37,7 +37,7 @@ public:
         std::min(std::chrono::duration<double>(now - last).count(), slice);
     last = now;
   }
-  /// Whether to look for signs of life: about once a slice, since it costs.
+  /// Whether to look for heartbeats: about once a slice, since it costs.
   bool isLookDue() {
     if (waited - lookedAt < 0.9 * slice)
       return false;

@@ -101,7 +101,7 @@ public:
     const Transport &all = findRanks(context, 0)->connection();
     own = all.rank();
     ranks = all.ranks();
-    heartbeats = all.beats();
+    heartbeats = all.heartbeats();
   }
 
   Expected<Place> placeIn(int64_t group) const override {
@@ -127,7 +127,7 @@ public:
     int64_t count = 0;
     for (int rank = 0; rank < ranks; ++rank)
       if (rank != own && heartbeats)
-        count += heartbeats->heard(rank);
+        count += heartbeats->count(rank);
     return count;
   }
 
@@ -149,7 +149,7 @@ private:
 
   WeftContext &context;
   int own = 0, ranks = 1;
-  std::shared_ptr<Beats> heartbeats;
+  std::shared_ptr<Heartbeats> heartbeats;
 };
 } // namespace
 

@@ -51,7 +51,7 @@ Status TcpProcess::start() {
   run->heartbeats = std::make_shared<TcpHeartbeats>(std::move(sockets[0]));
   world =
       std::make_unique<TcpTransport>(all, rank(), std::move(sockets[1]), run);
-  world->setBeats(run->heartbeats);
+  world->setHeartbeats(run->heartbeats);
   return Status::success();
 }
 

@@ -9,8 +9,8 @@
 using namespace weft;
 
 /// A smaller byte is a FailureNotice.
-static constexpr char kBeat = 'b';
-static_assert(kFailureNotices <= kBeat);
+static constexpr char kHeartbeat = 'b';
+static_assert(kFailureNotices <= kHeartbeat);
 /// In which the system closes all connections of a process that was ended.
 static constexpr std::chrono::milliseconds kClosing(200), kPause(2);
 
@@ -21,16 +21,16 @@ TcpHeartbeats::TcpHeartbeats(std::vector<Descriptor> sockets) {
   }
 }
 
-/// Nobody has to read it: where the connection is full, there are beats enough.
-void TcpHeartbeats::send(char word) {
+/// A full connection holds enough heartbeats: it drops this one.
+void TcpHeartbeats::sendWord(char word) {
   std::lock_guard<std::mutex> lock(mutex);
   for (Peer &peer : peers)
     if (peer.socket)
       (void)sendSome(peer.socket.get(), &word, 1);
 }
 
-void TcpHeartbeats::beat(int) { send(kBeat); }
-void TcpHeartbeats::notify(FailureNotice notice) { send(char(notice)); }
+void TcpHeartbeats::send(int) { sendWord(kHeartbeat); }
+void TcpHeartbeats::notify(FailureNotice notice) { sendWord(char(notice)); }
 
 bool TcpHeartbeats::hasNotified(int rank, FailureNotice notice) {
   std::lock_guard<std::mutex> lock(mutex);
@@ -44,7 +44,7 @@ void TcpHeartbeats::read(Peer &peer) {
   while (peer.socket && !peer.isClosed) {
     const Moved moved = receiveSome(peer.socket.get(), words, sizeof words);
     for (size_t i = 0; i < moved.bytes; ++i) {
-      peer.beats += words[i] == kBeat;
+      peer.heartbeats += words[i] == kHeartbeat;
       if (words[i] >= 0 && words[i] < kFailureNotices)
         peer.notices.set(size_t(words[i]));
     }
@@ -55,11 +55,11 @@ void TcpHeartbeats::read(Peer &peer) {
 }
 
 /// Those of all are read, so that no connection is full for long.
-int64_t TcpHeartbeats::heard(int rank) {
+int64_t TcpHeartbeats::count(int rank) {
   std::lock_guard<std::mutex> lock(mutex);
   for (Peer &peer : peers)
     read(peer);
-  return peers[size_t(rank)].beats;
+  return peers[size_t(rank)].heartbeats;
 }
 
 bool TcpHeartbeats::hasEnded(int rank) {

@@ -18,13 +18,13 @@
 namespace weft {
 
 /// Any thread may call it.
-class TcpHeartbeats final : public Beats {
+class TcpHeartbeats final : public Heartbeats {
 public:
   /// Connections by rank; none to this one.
   explicit TcpHeartbeats(std::vector<Descriptor> sockets);
 
-  void beat(int rank) override;
-  int64_t heard(int rank) override;
+  void send(int rank) override;
+  int64_t count(int rank) override;
 
   /// A process has one set of notices, whichever transport sends them.
   void notify(FailureNotice notice);
@@ -42,14 +42,14 @@ public:
 private:
   struct Peer {
     Descriptor socket;
-    int64_t beats = 0;
+    int64_t heartbeats = 0;
     std::bitset<kFailureNotices> notices;
     bool isClosed = false;
 
     bool saysEnd() const { return notices.test(size_t(FailureNotice::Ended)); }
   };
 
-  void send(char word);
+  void sendWord(char word);
   void read(Peer &peer);
   std::vector<int> findWorking();
 

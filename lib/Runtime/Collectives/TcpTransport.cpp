@@ -159,7 +159,7 @@ Status TcpTransport::checkPatience(Patience &patience) {
   for (int peer = 0; peer < ranks(); ++peer) {
     if (isDone(peers[size_t(peer)]))
       continue;
-    if (looks && hasBeaten(peer))
+    if (looks && hasHeartbeat(peer))
       patience.heard(peer);
     if (patience.isOver(peer))
       silent.push_back(peer);

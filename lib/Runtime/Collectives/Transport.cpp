@@ -7,16 +7,16 @@
 using namespace weft;
 
 Transport::Transport(int rank, std::vector<int> members)
-    : number(rank), names(std::move(members)), heard(names.size()) {}
+    : number(rank), names(std::move(members)), heartbeatCounts(names.size()) {}
 
 Transport::~Transport() = default;
 
-bool Transport::hasBeaten(int peer) {
-  if (!signs)
+bool Transport::hasHeartbeat(int peer) {
+  if (!runHeartbeats)
     return false;
-  const int64_t before = heard[size_t(peer)];
-  heard[size_t(peer)] = signs->heard(nameOf(peer));
-  return heard[size_t(peer)] != before;
+  const int64_t before = heartbeatCounts[size_t(peer)];
+  heartbeatCounts[size_t(peer)] = runHeartbeats->count(nameOf(peer));
+  return heartbeatCounts[size_t(peer)] != before;
 }
 
 Status Transport::exchange(const char *const *send, char *const *receive,
@@ -55,7 +55,7 @@ Expected<std::unique_ptr<Transport>> Transport::split(int color) {
   if (!part)
     return part;
   (*part)->setTimeout(seconds);
-  (*part)->signs = signs;
+  (*part)->runHeartbeats = runHeartbeats;
   return part;
 }
 

@@ -150,9 +150,10 @@ Expected<std::vector<Vote>> VotingAgreement::votesOf(const Vote &own) {
   return votes;
 }
 
-std::unique_ptr<Beating> VotingAgreement::beat() {
-  return count > 1 && beats ? std::make_unique<Beating>(beats, number, timeout)
-                            : nullptr;
+std::unique_ptr<HeartbeatSender> VotingAgreement::sendHeartbeats() {
+  return count > 1 && heartbeats
+             ? std::make_unique<HeartbeatSender>(heartbeats, number, timeout)
+             : nullptr;
 }
 
 /// Who waited in vain for a rank would do so again: it leaves.

@@ -169,7 +169,7 @@ Expected<ExitCode> RankPart::train(const TrainState &state, const DataSet &data,
   auto code = trainer.run();
   if (!code || !trace)
     return code;
-  const auto beating = agreement.beat();
+  const auto heartbeats = agreement.sendHeartbeats();
   if (Status s = writeTrace(*trace, inputs.options.trace, inputs.metadata.name);
       !s)
     return s.takeError();

@@ -149,7 +149,7 @@ Status Ranks::start() {
   auto prepare = [&](RankConnections &connections, int rank) {
     for (const std::unique_ptr<Transport> &each : connections) {
       each->setTimeout(inputs.options.timeout);
-      each->setBeats(votes[rank]->beats());
+      each->setHeartbeats(votes[rank]->heartbeats());
     }
     return std::move(connections);
   };
@@ -181,12 +181,12 @@ Status Ranks::run(Member &member, const Work &work) {
   return member.take();
 }
 
-std::unique_ptr<Beating> Ranks::beat() {
-  return processes ? processes->beat() : nullptr;
+std::unique_ptr<HeartbeatSender> Ranks::sendHeartbeats() {
+  return processes ? processes->sendHeartbeats() : nullptr;
 }
 
 Status Ranks::inTurn(const Work &work) {
-  const auto beating = beat();
+  const auto heartbeats = sendHeartbeats();
   for (const std::unique_ptr<Member> &member : members)
     if (Status s = run(*member, work); !s)
       return s;

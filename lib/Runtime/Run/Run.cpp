@@ -303,7 +303,7 @@ Expected<ExitCode> Run::tune() {
 
 /// What the run reads and goes on from: disks may be slow.
 Status Run::findInputs() {
-  const auto beating = ranks.beat();
+  const auto heartbeats = ranks.sendHeartbeats();
   if (Status s = ranks.settle(openInputs()); !s)
     return s;
   if (Status s = ranks.settle(lockSaves()); !s)

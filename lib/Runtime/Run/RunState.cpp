@@ -157,7 +157,7 @@ Expected<std::string> Run::findDamage(Status &read) {
 /// Reads the chosen checkpoint, or an older one if it turns out damaged and the
 /// run may pass it over.
 Status Run::readCheckpoint() {
-  const auto beating = ranks.beat();
+  const auto heartbeats = ranks.sendHeartbeats();
   for (;;) {
     Status read = ranks.inTurn(
         [&](RankPart &rank) { return rank.loadCheckpoint(*resume); });
@@ -199,7 +199,7 @@ static bool areAlike(const std::vector<std::string> &texts) {
 /// share of its blocks. Those with files of their own check all of them, and
 /// have to have read the same.
 Status Run::readWeights() {
-  const auto beating = ranks.beat();
+  const auto heartbeats = ranks.sendHeartbeats();
   auto own = weights->identity();
   auto known = ranks.agree(own ? Status::success() : own.takeError(),
                            own ? std::move(*own) : "");

@@ -33,7 +33,7 @@ void checkLeft(Transport &all);
 void checkMissing(Transport &all);
 void checkSizes(Transport &all);
 void checkWaiting(Transport &all);
-void checkBeats(Transport &all);
+void checkHeartbeats(Transport &all);
 void checkSilence(Transport &all);
 /// Votes.
 void checkVotes(Transport &all);
@@ -52,7 +52,7 @@ constexpr RankCheck kRankChecks[] = {
     {"Missing", checkMissing},
     {"Sizes", checkSizes},
     {"Waiting", checkWaiting},
-    {"Beats", checkBeats},
+    {"Heartbeats", checkHeartbeats},
     {"Silence", checkSilence},
     {"Votes", checkVotes},
     {"LostVotes", checkLostVotes},

@@ -237,11 +237,11 @@ static Expected<std::unique_ptr<Transport>> mostOf(Transport &all) {
 }
 
 // One comes long after the others have lost their patience, but is alive.
-void weft::checkBeats(Transport &all) {
+void weft::checkHeartbeats(Transport &all) {
   auto part = mostOf(all);
   ASSERT_TRUE(part.ok());
   if (all.rank() == all.ranks() - 1) {
-    const Beating beating((*part)->beats(), all.rank(), 1);
+    const HeartbeatSender heartbeats((*part)->heartbeats(), all.rank(), 1);
     sleepFor(2.5);
   }
   auto heard = (*part)->gather(all.rank(), "a late step");
@@ -249,17 +249,18 @@ void weft::checkBeats(Transport &all) {
   meet(all);
 }
 
-// One beats and another does not: that one is named.
+// One of two ranks sends heartbeats: the other one is named.
 void weft::checkSilence(Transport &all) {
-  const int silent = all.ranks() - 1, beats = all.ranks() - 2;
+  const int silent = all.ranks() - 1, alive = all.ranks() - 2;
   auto part = mostOf(all);
   ASSERT_TRUE(part.ok());
   if (all.ranks() < 4 || all.rank() == 0)
     return meet(all);
-  if (all.rank() == beats || all.rank() == silent) {
-    std::unique_ptr<Beating> beating;
-    if (all.rank() == beats)
-      beating = std::make_unique<Beating>((*part)->beats(), beats, 1);
+  if (all.rank() == alive || all.rank() == silent) {
+    std::unique_ptr<HeartbeatSender> heartbeats;
+    if (all.rank() == alive)
+      heartbeats =
+          std::make_unique<HeartbeatSender>((*part)->heartbeats(), alive, 1);
     return meet(all);
   }
   auto heard = (*part)->gather(1, "a step");

@@ -10,7 +10,7 @@
 #define WEFT_RUNTIME_COLLECTIVES_AGREE_H
 
 #include "weft/Formats/Error.h"
-#include "weft/Runtime/Collectives/Beats.h"
+#include "weft/Runtime/Collectives/Heartbeats.h"
 
 #include <cstdint>
 #include <string>
@@ -99,7 +99,7 @@ public:
   virtual Decision agree(const Vote &vote) = 0;
   /// For what may take longer than the others wait: while the result lives,
   /// they know that this rank is alive. Null where nobody waits.
-  virtual std::unique_ptr<Beating> beat() { return nullptr; }
+  virtual std::unique_ptr<HeartbeatSender> sendHeartbeats() { return nullptr; }
 };
 
 /// The only rank of its run.

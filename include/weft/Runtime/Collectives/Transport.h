@@ -12,7 +12,7 @@
 #define WEFT_RUNTIME_COLLECTIVES_TRANSPORT_H
 
 #include "weft/Formats/Error.h"
-#include "weft/Runtime/Collectives/Beats.h"
+#include "weft/Runtime/Collectives/Heartbeats.h"
 
 #include <cstdint>
 #include <memory>
@@ -66,11 +66,13 @@ public:
   double timeout() const { return seconds; }
   void setTimeout(double newSeconds) { seconds = newSeconds; }
 
-  /// Signs of life of the ranks of the run; null: there are none. Those of a
+  /// Heartbeats of the ranks of the run; null: there are none. Those of a
   /// split() are the same.
-  const std::shared_ptr<Beats> &beats() const { return signs; }
-  void setBeats(std::shared_ptr<Beats> newBeats) {
-    signs = std::move(newBeats);
+  const std::shared_ptr<Heartbeats> &heartbeats() const {
+    return runHeartbeats;
+  }
+  void setHeartbeats(std::shared_ptr<Heartbeats> newHeartbeats) {
+    runHeartbeats = std::move(newHeartbeats);
   }
 
   /// Sends `bytes` at send[r] to each rank r and receives as many from it in
@@ -113,8 +115,8 @@ protected:
   /// `members` are numbers in the run, by rank.
   Transport(int rank, std::vector<int> members);
 
-  /// Whether a sign of life of `peer` has come since this was asked last.
-  bool hasBeaten(int peer);
+  /// Whether a heartbeat of `peer` has arrived since the last call.
+  bool hasHeartbeat(int peer);
 
   /// exchange() of several ranks, without arguments that are wrong.
   virtual Status exchangeAll(const char *const *send, char *const *receive,
@@ -138,8 +140,8 @@ private:
   const int number;
   const std::vector<int> names;
   double seconds = kDefaultTimeout;
-  std::shared_ptr<Beats> signs;
-  std::vector<int64_t> heard; // beats of each rank
+  std::shared_ptr<Heartbeats> runHeartbeats;
+  std::vector<int64_t> heartbeatCounts; // of each rank, when last asked
   std::unique_ptr<Error> failure;
 };
 

@@ -16,13 +16,13 @@ class VotingAgreement final : public Agreement {
 public:
   explicit VotingAgreement(std::unique_ptr<Transport> transport)
       : number(transport->rank()), count(transport->ranks()),
-        timeout(transport->timeout()), beats(transport->beats()),
+        timeout(transport->timeout()), heartbeats(transport->heartbeats()),
         transport(std::move(transport)) {}
 
   int rank() const override { return number; }
   int ranks() const override { return count; }
   Decision agree(const Vote &vote) override;
-  std::unique_ptr<Beating> beat() override;
+  std::unique_ptr<HeartbeatSender> sendHeartbeats() override;
   /// As the functions of Transport.
   void notify(FailureNotice notice) {
     if (transport)
@@ -46,7 +46,7 @@ private:
 
   const int number, count;
   const double timeout;
-  const std::shared_ptr<Beats> beats;
+  const std::shared_ptr<Heartbeats> heartbeats;
   /// Bytes of a vote that has failed may still come or go.
   struct {
     std::string block, blocks, rest, rests;

@@ -44,7 +44,7 @@ public:
 
   /// For what this process does without the others and may take long: while the
   /// result lives, they know that it is alive. Null where it has all ranks.
-  std::unique_ptr<Beating> beat();
+  std::unique_ptr<HeartbeatSender> sendHeartbeats();
 
   /// What all processes say of a part of the run when they have done it: the
   /// texts, by rank, or the error that all end with, which one of them reports.
