@@ -255,11 +255,11 @@ void Session::answerSignals() {
 
 /// mpirun ends the ranks of all machines, and takes a second for it.
 void Session::endRanks() {
-  constexpr std::chrono::seconds patience(5);
+  constexpr std::chrono::seconds grace(5);
   messages.mute();
   ::kill(mpirun, SIGTERM);
   ::kill(mpirun, SIGCONT);
-  endBy = Clock::now() + patience;
+  endBy = Clock::now() + grace;
 }
 
 void Session::follow() {

@@ -10,7 +10,7 @@
 
 #include "weft/Runtime/Collectives/Loopback.h"
 
-#include "Patience.h"
+#include "ExchangeTimer.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -71,7 +71,7 @@ private:
   int nameOf(int rank) const { return names[size_t(rank)]; }
   void arrive();
   void failIfOneLeft();
-  void giveUpSilent(int rank, double timeout, Patience &patience,
+  void failTimedOut(int rank, double timeout, ExchangeTimer &timer,
                     const HasHeartbeat &hasHeartbeat);
   void fail(Error error);
 
@@ -121,16 +121,16 @@ Status LoopbackGroup::open(int rank, const char *const *send, int64_t bytes,
   failIfOneLeft();
   if (!failure && here == slots.size())
     arrive();
-  Patience patience(timeout, int(slots.size()));
+  ExchangeTimer timer(timeout, int(slots.size()));
   while (opened == mine && !failure) {
-    changed.wait_for(lock, patience.longestWait());
+    changed.wait_for(lock, timer.longestWait());
     if (opened != mine || failure)
       break;
     if (here != seen)
-      patience.restart();
+      timer.restart();
     seen = here;
-    patience.pass();
-    giveUpSilent(rank, timeout, patience, hasHeartbeat);
+    timer.pass();
+    failTimedOut(rank, timeout, timer, hasHeartbeat);
   }
   if (opened == mine)
     return *failure;
@@ -186,15 +186,15 @@ void LoopbackGroup::failIfOneLeft() {
 }
 
 /// Fails if ranks have not come, and given no sign, for too long.
-void LoopbackGroup::giveUpSilent(int rank, double timeout, Patience &patience,
+void LoopbackGroup::failTimedOut(int rank, double timeout, ExchangeTimer &timer,
                                  const HasHeartbeat &hasHeartbeat) {
   std::vector<int> silent, called;
   for (int other = 0; other < int(slots.size()); ++other) {
     if (slots[size_t(other)].isHere)
       continue;
     if (hasHeartbeat(other))
-      patience.heard(other);
-    if (patience.isOver(other)) {
+      timer.restart(other);
+    if (timer.isTimedOut(other)) {
       silent.push_back(other);
       called.push_back(nameOf(other));
     }

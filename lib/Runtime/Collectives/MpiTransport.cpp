@@ -12,7 +12,7 @@
 
 #include "MpiTransport.h"
 
-#include "Patience.h"
+#include "ExchangeTimer.h"
 
 #include <algorithm>
 #include <array>
@@ -33,18 +33,18 @@ namespace {
 /// longest pause makes it 0.025 s a second.
 class Pauses {
 public:
-  void restart() { begin = Patience::Clock::now(); }
+  void restart() { begin = ExchangeTimer::Clock::now(); }
   void take() const {
     constexpr std::chrono::microseconds shortest(50), longest(1000);
-    const auto waited = Patience::Clock::now() - begin;
+    const auto waited = ExchangeTimer::Clock::now() - begin;
     if (waited < 2 * shortest)
       return std::this_thread::yield();
-    std::this_thread::sleep_for(
-        std::clamp<Patience::Clock::duration>(waited / 16, shortest, longest));
+    std::this_thread::sleep_for(std::clamp<ExchangeTimer::Clock::duration>(
+        waited / 16, shortest, longest));
   }
 
 private:
-  Patience::Clock::time_point begin = Patience::Clock::now();
+  ExchangeTimer::Clock::time_point begin = ExchangeTimer::Clock::now();
 };
 
 } // namespace
@@ -224,7 +224,7 @@ Status MpiTransport::exchangeAll(const char *const *pieces,
 }
 
 Status MpiTransport::waitForAll(char *const *pieces) {
-  Patience patience(timeout(), ranks());
+  ExchangeTimer timer(timeout(), ranks());
   Pauses pauses;
   auto isDone = [](const Peer &peer) { return peer.isDone(); };
   while (!std::all_of(peers.begin(), peers.end(), isDone)) {
@@ -234,14 +234,14 @@ Status MpiTransport::waitForAll(char *const *pieces) {
     if (Status s = poll(isProgress); !s)
       return s;
     if (isProgress) {
-      patience.restart();
+      timer.restart();
       pauses.restart();
       continue;
     }
     // Only now: what a rank has sent before it left has all come.
     if (Status s = checkPresent(); !s)
       return s;
-    if (std::vector<int> silent = findSilent(patience); !silent.empty())
+    if (std::vector<int> silent = findSilent(timer); !silent.empty())
       return giveUp(std::move(silent));
     pauses.take();
   }
@@ -284,17 +284,17 @@ Status MpiTransport::checkPresent() {
 }
 
 /// Ranks that have given no sign for too long.
-std::vector<int> MpiTransport::findSilent(Patience &patience) {
-  patience.pass();
-  const bool looks = patience.isLookDue();
+std::vector<int> MpiTransport::findSilent(ExchangeTimer &timer) {
+  timer.pass();
+  const bool looks = timer.isLookDue();
   std::vector<int> silent;
   for (int peer = 0; peer < ranks(); ++peer) {
     const Peer &from = peers[size_t(peer)];
     if (from.isDone() || from.hasLeft())
       continue;
     if (looks && hasHeartbeat(peer))
-      patience.heard(peer);
-    if (patience.isOver(peer))
+      timer.restart(peer);
+    if (timer.isTimedOut(peer))
       silent.push_back(peer);
   }
   return silent;

@@ -12,7 +12,7 @@
 
 namespace weft {
 
-class Patience;
+class ExchangeTimer;
 
 /// Ranks of MPI_COMM_WORLD, or a group of them.
 class MpiTransport final : public Transport {
@@ -65,7 +65,7 @@ private:
   Status answerHeaders(char *const *pieces);
   Status waitForAll(char *const *pieces);
   Status checkPresent();
-  std::vector<int> findSilent(Patience &patience);
+  std::vector<int> findSilent(ExchangeTimer &timer);
   Status giveUp(const std::vector<int> &silent);
   std::vector<int> findLeft() const;
   Status endExchange();

@@ -11,7 +11,7 @@
 
 #include "TcpTransport.h"
 
-#include "Patience.h"
+#include "ExchangeTimer.h"
 
 #include <algorithm>
 #include <cstring>
@@ -152,16 +152,16 @@ Status TcpTransport::checkPresent() {
 }
 
 /// Fails if ranks have given no sign for too long.
-Status TcpTransport::checkPatience(Patience &patience) {
-  patience.pass();
-  const bool looks = patience.isLookDue();
+Status TcpTransport::checkTimeouts(ExchangeTimer &timer) {
+  timer.pass();
+  const bool looks = timer.isLookDue();
   std::vector<int> silent;
   for (int peer = 0; peer < ranks(); ++peer) {
     if (isDone(peers[size_t(peer)]))
       continue;
     if (looks && hasHeartbeat(peer))
-      patience.heard(peer);
-    if (patience.isOver(peer))
+      timer.restart(peer);
+    if (timer.isTimedOut(peer))
       silent.push_back(peer);
   }
   if (silent.empty())
@@ -177,22 +177,22 @@ Status TcpTransport::exchangeAll(const char *const *send, char *const *receive,
   std::memcpy(own.title, title.data(), title.size());
   for (Peer &peer : peers)
     peer.sent = peer.received = 0;
-  Patience patience(timeout(), ranks());
+  ExchangeTimer timer(timeout(), ranks());
   while (!std::all_of(peers.begin(), peers.end(),
                       [&](const Peer &peer) { return isDone(peer); })) {
     auto isProgress = moveAll(send, receive);
     if (!isProgress)
       return isProgress.takeError();
     if (*isProgress) {
-      patience.restart();
+      timer.restart();
       continue;
     }
     // Only after all data of a rank that has left was received.
     if (Status s = checkPresent(); !s)
       return s;
-    if (Status s = checkPatience(patience); !s)
+    if (Status s = checkTimeouts(timer); !s)
       return s;
-    wait(patience.longestWait().count());
+    wait(timer.longestWait().count());
   }
   return Status::success();
 }

@@ -9,7 +9,7 @@
 
 namespace weft {
 
-class Patience;
+class ExchangeTimer;
 
 /// State that the transports of a process share.
 struct TcpRun {
@@ -56,7 +56,7 @@ private:
   Expected<bool> moveAll(const char *const *send, char *const *receive);
   void wait(double seconds) const;
   Status checkPresent();
-  Status checkPatience(Patience &patience);
+  Status checkTimeouts(ExchangeTimer &timer);
 
   Header own;
   std::vector<Peer> peers;

@@ -236,7 +236,7 @@ static Expected<std::unique_ptr<Transport>> mostOf(Transport &all) {
   return part;
 }
 
-// One comes long after the others have lost their patience, but is alive.
+// One arrives long after the timeout of the others, but sends heartbeats.
 void weft::checkHeartbeats(Transport &all) {
   auto part = mostOf(all);
   ASSERT_TRUE(part.ok());

@@ -1,7 +1,7 @@
-//===- Patience.h - How long a rank waits without progress ------*- C++ -*-===//
+//===- ExchangeTimer.h - Timeouts of an exchange, by peer -------*- C++ -*-===//
 
-#ifndef WEFT_LIB_RUNTIME_COLLECTIVES_PATIENCE_H
-#define WEFT_LIB_RUNTIME_COLLECTIVES_PATIENCE_H
+#ifndef WEFT_LIB_RUNTIME_COLLECTIVES_EXCHANGETIMER_H
+#define WEFT_LIB_RUNTIME_COLLECTIVES_EXCHANGETIMER_H
 
 #include <algorithm>
 #include <chrono>
@@ -9,16 +9,16 @@
 
 namespace weft {
 
-/// Counts the time that passes without progress, in slices: of a time in which
-/// this process was stopped, and its peers with it, one slice counts. A peer
-/// that sends a heartbeat is waited for from then on.
-class Patience {
+/// Measures the time without progress. It advances by at most one slice a call,
+/// so that time in which this process was stopped, and its peers with it,
+/// hardly counts. A heartbeat restarts the timeout of its peer.
+class ExchangeTimer {
 public:
   using Clock = std::chrono::steady_clock;
 
-  Patience(double seconds, int peers)
+  ExchangeTimer(double seconds, int peers)
       : most(seconds), slice(std::min(seconds / 4, 1.0)), last(Clock::now()),
-        heardAt(size_t(peers)) {}
+        restartedAt(size_t(peers)) {}
 
   /// The longest to wait before pass() is called again.
   std::chrono::duration<double> longestWait() const {
@@ -27,7 +27,7 @@ public:
   /// There was progress.
   void restart() {
     waited = lookedAt = 0;
-    std::fill(heardAt.begin(), heardAt.end(), 0);
+    std::fill(restartedAt.begin(), restartedAt.end(), 0);
     last = Clock::now();
   }
   /// Takes the time.
@@ -44,15 +44,17 @@ public:
     lookedAt = waited;
     return true;
   }
-  void heard(int peer) { heardAt[size_t(peer)] = waited; }
-  bool isOver(int peer) const { return waited - heardAt[size_t(peer)] >= most; }
+  void restart(int peer) { restartedAt[size_t(peer)] = waited; }
+  bool isTimedOut(int peer) const {
+    return waited - restartedAt[size_t(peer)] >= most;
+  }
 
 private:
   double most, slice, waited = 0, lookedAt = 0;
   Clock::time_point last;
-  std::vector<double> heardAt; // of `waited`, by peer
+  std::vector<double> restartedAt; // of `waited`, by peer
 };
 
 } // namespace weft
 
-#endif // WEFT_LIB_RUNTIME_COLLECTIVES_PATIENCE_H
+#endif // WEFT_LIB_RUNTIME_COLLECTIVES_EXCHANGETIMER_H
