@@ -13,8 +13,8 @@
 #ifndef WEFT_RUNTIME_RUN_RUN_H
 #define WEFT_RUNTIME_RUN_RUN_H
 
-#include "weft/Runtime/Run/Alike.h"
 #include "weft/Runtime/Run/Ranks.h"
+#include "weft/Runtime/Run/SharedSettings.h"
 
 #include <optional>
 
@@ -37,7 +37,8 @@ private:
   void tell(const std::string &text) const;
   bool isFirst() const { return inputs.isFirst(); }
   Status checkFiles() const;
-  Status settleAlike(Status own, const std::vector<Alike> &mine);
+  Status settleSharedSettings(Status own,
+                              const std::vector<SharedSetting> &mine);
   Status checkStart(Status ready);
   Status agreeOnLevel();
   Status checkFound();

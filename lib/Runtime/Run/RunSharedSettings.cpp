@@ -1,33 +1,35 @@
-//===- RunAlike.cpp - What the processes of a run compare -----------------===//
+//===- RunSharedSettings.cpp - Settings that a run compares ---------------===//
 
-#include "weft/Runtime/Run/Alike.h"
 #include "weft/Runtime/Run/CpuLevel.h"
 #include "weft/Runtime/Run/Run.h"
+#include "weft/Runtime/Run/SharedSettings.h"
 
 #include <algorithm>
 
 using namespace weft;
 
-/// What would make processes part sooner or later is an error of all.
-Status Run::settleAlike(Status own, const std::vector<Alike> &mine) {
-  auto all = ranks.agree(std::move(own), alikeText(mine));
+/// A difference that would lead processes apart is an error of all.
+Status Run::settleSharedSettings(Status own,
+                                 const std::vector<SharedSetting> &mine) {
+  auto all = ranks.agree(std::move(own), formatSharedSettings(mine));
   if (!all)
     return all.takeError();
-  Status alike = checkAlike(*all);
-  if (alike)
-    return alike;
-  return alike.takeError().saidBy(isFirst()).ofAllProcesses();
+  Status equal = compareSharedSettings(*all);
+  if (equal)
+    return equal;
+  return equal.takeError().saidBy(isFirst()).ofAllProcesses();
 }
 
-/// What they were started with.
+/// The program and the flags.
 Status Run::checkStart(Status ready) {
-  std::vector<Alike> mine = {{"the program", programDigest(executable)}};
+  std::vector<SharedSetting> mine = {
+      {"the program", programDigest(executable)}};
   for (const std::string &flag : options.common) {
     const size_t end = flag.find('=');
     mine.push_back({flag.substr(0, end),
                     end == std::string::npos ? "on" : flag.substr(end + 1)});
   }
-  if (Status s = settleAlike(std::move(ready), mine); !s)
+  if (Status s = settleSharedSettings(std::move(ready), mine); !s)
     return s;
   return agreeOnLevel();
 }
@@ -57,9 +59,9 @@ static std::string identityText(const std::optional<DataIdentity> &identity) {
          identity->xxh3;
 }
 
-/// What they have found.
+/// Data, checkpoint and seed.
 Status Run::checkFound() {
-  return settleAlike(
+  return settleSharedSettings(
       Status::success(),
       {{"the data", identityText(record.data), ExitCode::Input},
        {"the validation data", identityText(record.valData), ExitCode::Input},

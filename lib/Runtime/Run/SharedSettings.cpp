@@ -1,0 +1,101 @@
+//===- SharedSettings.cpp - Settings equal on all processes ---------------===//
+
+#include "weft/Runtime/Run/SharedSettings.h"
+
+#include "weft/Formats/Digest.h"
+#include "weft/Formats/Text.h"
+
+#include <cstdlib>
+#include <sstream>
+
+using namespace weft;
+
+/// A setting is a line: its code, name and value with tabs between them, which
+/// neither name nor value has.
+std::string
+weft::formatSharedSettings(const std::vector<SharedSetting> &settings) {
+  std::string text;
+  for (const SharedSetting &setting : settings)
+    text += std::to_string(int(setting.code)) + "\t" + escaped(setting.name) +
+            "\t" + escaped(setting.value) + "\n";
+  return text;
+}
+
+static std::vector<SharedSetting> parseSharedSettings(const std::string &text) {
+  std::vector<SharedSetting> settings;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream parts(line);
+    std::string code;
+    SharedSetting &setting = settings.emplace_back();
+    std::getline(parts, code, '\t');
+    std::getline(parts, setting.name, '\t');
+    std::getline(parts, setting.value);
+    setting.code = ExitCode(std::atoi(code.c_str()));
+  }
+  return settings;
+}
+
+static const SharedSetting *
+findShared(const std::vector<SharedSetting> &settings,
+           const std::string &name) {
+  for (const SharedSetting &setting : settings)
+    if (setting.name == name)
+      return &setting;
+  return nullptr;
+}
+
+static std::string valueOf(const SharedSetting *setting) {
+  return setting ? setting->value : "none";
+}
+
+static Error differenceIn(const SharedSetting &setting,
+                          const std::vector<SharedSetting> &first,
+                          const std::vector<SharedSetting> &other,
+                          size_t rank) {
+  return Error(setting.code, "expects " + setting.name +
+                                 " to be alike in all processes, but got " +
+                                 valueOf(findShared(first, setting.name)) +
+                                 " in rank 0 and " +
+                                 valueOf(findShared(other, setting.name)) +
+                                 " in rank " + std::to_string(rank));
+}
+
+Status weft::compareSharedSettings(const std::vector<std::string> &texts) {
+  const std::vector<SharedSetting> first = parseSharedSettings(texts.front());
+  for (size_t rank = 1; rank < texts.size(); ++rank) {
+    if (texts[rank] == texts.front())
+      continue;
+    const std::vector<SharedSetting> other = parseSharedSettings(texts[rank]);
+    for (const std::vector<SharedSetting> *settings : {&first, &other})
+      for (const SharedSetting &setting : *settings)
+        if (valueOf(findShared(first, setting.name)) !=
+            valueOf(findShared(other, setting.name)))
+          return differenceIn(setting, first, other, rank);
+  }
+  return Status::success();
+}
+
+std::string weft::programDigest(const WeftExecutable &executable) {
+  Digest digest;
+  auto add = [&](const auto &value) {
+    digest.update(
+        std::string_view(reinterpret_cast<const char *>(&value), sizeof value));
+  };
+  digest.update(
+      std::string_view(executable.metadata, size_t(executable.metadataBytes)));
+  add(executable.arenaBytes);
+  for (int32_t p = 0; p < executable.numPrograms; ++p) {
+    const WeftProgram &program = executable.programs[p];
+    digest.update(program.symbol);
+    for (int32_t i = 0; i < program.numCommands; ++i) {
+      const WeftCommand &command = program.commands[i];
+      digest.update(command.name);
+      for (int32_t b = 0; b < command.numBuffers; ++b)
+        add(command.offsets[b]);
+      digest.update(std::string_view(static_cast<const char *>(command.record),
+                                     size_t(command.recordBytes)));
+    }
+  }
+  return digest.value128();
+}
