@@ -23,7 +23,7 @@ std::string weft::placeText(const Place &place) {
     return "after " + step + " is saved";
   case Place::Replicas:
     return "where ranks are compared after " + step;
-  case Place::Culprits:
+  case Place::NanCauses:
     return "where what is not finite in " + step + " is looked for";
   case Place::Part:
     return "before the first step, part " + std::to_string(place.step);

@@ -89,7 +89,7 @@ Expected<Origin> NanHunt::lookAt(int32_t dtype, int64_t offset, int64_t bytes,
       forEachBad(Elements(dtype, {bytes / width}, {1}), offset,
                  [&](int64_t index, int64_t at, double value) {
                    if (count++ < kMostOrigins)
-                     last = addOrigin({Culprit::CameIn, commands,
+                     last = addOrigin({NanCause::CameIn, commands,
                                        sentence(std::string(" came in with ") +
                                                 nameOf(value) + " in element " +
                                                 std::to_string(index))});
@@ -117,7 +117,7 @@ Status NanHunt::lookAtStates() {
       const bool isOfWeight = isCopy && weight != weights.end();
       auto origin = lookAt(tensor.dtype(), held.offset, bytes,
                            [&](const std::string &what) {
-                             return isOfWeight ? culpritOf(weight->second).text
+                             return isOfWeight ? causeOf(weight->second).text
                                                : stateText(tensor, what);
                            });
       if (!origin)
@@ -217,19 +217,19 @@ void NanHunt::blame(const NamedTensor &gradient, const std::string &text) {
   const int64_t end =
       held.offset + held.elements() * dtypeBytes(gradient.dtype());
   if (!tainted.holds(held.offset, end))
-    tainted.mark(held.offset, end, addOrigin({Culprit::Made, commands, text}));
+    tainted.mark(held.offset, end, addOrigin({NanCause::Made, commands, text}));
 }
 
 void NanHunt::learn() { onPurpose.insert(makers.begin(), makers.end()); }
 
-Culprit NanHunt::findCulprit() const {
+NanCause NanHunt::findCause() const {
   const bool isReceived =
-      !isKnown(outcome) || culpritOf(outcome).source == Culprit::Received;
+      !isKnown(outcome) || causeOf(outcome).source == NanCause::Received;
   if (isReceived && isKnown(sent)) {
-    Culprit culprit = culpritOf(sent);
-    if (culprit.source != Culprit::Received)
-      culprit.source = Culprit::Sent;
-    return culprit;
+    NanCause cause = causeOf(sent);
+    if (cause.source != NanCause::Received)
+      cause.source = NanCause::Sent;
+    return cause;
   }
-  return isKnown(outcome) ? culpritOf(outcome) : Culprit();
+  return isKnown(outcome) ? causeOf(outcome) : NanCause();
 }

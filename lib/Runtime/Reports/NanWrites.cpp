@@ -13,12 +13,12 @@ using namespace weft;
 // Origins
 //===----------------------------------------------------------------------===//
 
-Origin NanHunt::addOrigin(const Culprit &culprit, bool isPassedOn) {
-  origins.push_back(culprit);
+Origin NanHunt::addOrigin(const NanCause &cause, bool isPassedOn) {
+  origins.push_back(cause);
   return Origin(origins.size()) - 1 + (isPassedOn ? kPassedOn : 0);
 }
 
-const Culprit &NanHunt::culpritOf(Origin origin) const {
+const NanCause &NanHunt::causeOf(Origin origin) const {
   return origins[size_t(origin % kPassedOn)];
 }
 
@@ -133,14 +133,14 @@ Origin NanHunt::makeOrigin(Run &run, Origin read, const WrittenBuffer &written,
   if (made != kFinite)
     return made;
   const int64_t begin = run.command.offsets[written.buffer];
-  Culprit culprit = {Culprit::Made, commands,
-                     describe(run, written.elements.dtype(),
-                              locate(written, begin, index), value)};
+  NanCause cause = {NanCause::Made, commands,
+                    describe(run, written.elements.dtype(),
+                             locate(written, begin, index), value)};
   if (isPassedOn)
-    culprit.source = Culprit::CameIn;
+    cause.source = NanCause::CameIn;
   else if (isCollective(run.command))
-    culprit.source = Culprit::Received;
-  made = addOrigin(culprit, isPassedOn);
+    cause.source = NanCause::Received;
+  made = addOrigin(cause, isPassedOn);
   return made;
 }
 
@@ -176,7 +176,7 @@ Status NanHunt::lookAtWritten(Run &run, const WrittenBuffer &written) {
   if (onPurpose.count(&run.command) == 0)
     makers.push_back(&run.command);
   if (isUpdate(run.program) && isKnown(marks.front().origin))
-    writers[name] = culpritOf(marks.front().origin).text;
+    writers[name] = causeOf(marks.front().origin).text;
   return Status::success();
 }
 

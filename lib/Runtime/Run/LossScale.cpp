@@ -2,8 +2,8 @@
 
 #include "weft/Formats/Names.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
-#include "weft/Runtime/Run/Culprits.h"
 #include "weft/Runtime/Run/Gradients.h"
+#include "weft/Runtime/Run/NanCauses.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 #include <cmath>
@@ -69,22 +69,22 @@ Status Trainer::skipWithoutTargets(StepReport &report) {
 }
 
 void Trainer::reportFirstBad(int64_t step, bool good) {
-  culprit.clear();
+  nanCause.clear();
   if (!hunt)
     return;
   if (good)
     hunt->learn();
   else
-    culprit = findCulprit(agreement, step, hunt->findCulprit());
-  if (culprit.empty())
+    nanCause = findFirstCause(agreement, step, hunt->findCause());
+  if (nanCause.empty())
     return;
-  journal.warnOf("step " + std::to_string(step) + ": " + culprit, "");
+  journal.warnOf("step " + std::to_string(step) + ": " + nanCause, "");
 }
 
 std::string Trainer::adviceAgainstBad() const {
   if (!hunt)
     return (hasScaler() ? "" : std::string(kStayFinite) + "; ") + kFindOp;
-  return (culprit.empty() ? "" : culprit + "; ") + kStayFinite;
+  return (nanCause.empty() ? "" : nanCause + "; ") + kStayFinite;
 }
 
 /// " of optimizer 'first'", or nothing if all are meant.

@@ -78,7 +78,7 @@ struct HuntTest : testing::Test {
     EXPECT_TRUE(hunt->begin());
     EXPECT_TRUE(!program || runProgram(*context, *program));
     if (!good)
-      return hunt->findCulprit().text;
+      return hunt->findCause().text;
     hunt->learn();
     return "";
   }
@@ -129,10 +129,10 @@ TEST_F(HuntTest, namesACollectiveBeforeWhatIsMadeOfItsResult) {
        "writes": [[1, "f64", "", [], [], []]]}]})");
   EXPECT_TRUE(hunt->begin());
   ASSERT_TRUE(runProgram(*context, program));
-  const Culprit culprit = hunt->findCulprit();
-  EXPECT_EQ(culprit.source, Culprit::Received);
-  EXPECT_EQ(culprit.text, "reduce_scatter, program micro, made the first inf: "
-                          "element 0 of F32[2] 'y'");
+  const NanCause cause = hunt->findCause();
+  EXPECT_EQ(cause.source, NanCause::Received);
+  EXPECT_EQ(cause.text, "reduce_scatter, program micro, made the first inf: "
+                        "element 0 of F32[2] 'y'");
   hunt = nullptr;
   context = nullptr;
 }
@@ -379,9 +379,9 @@ TEST_F(HuntTest, namesWhatOthersGot) {
   input()[1] = std::numeric_limits<float>::max();
   EXPECT_TRUE(hunt->begin());
   ASSERT_TRUE(runProgram(*context, program));
-  const Culprit culprit = hunt->findCulprit();
-  EXPECT_EQ(culprit.source, Culprit::Sent);
-  EXPECT_EQ(culprit.text,
+  const NanCause cause = hunt->findCause();
+  EXPECT_EQ(cause.source, NanCause::Sent);
+  EXPECT_EQ(cause.text,
             "add, program micro, made the first inf: element 0 of F32[]");
   hunt = nullptr;
   context = nullptr;

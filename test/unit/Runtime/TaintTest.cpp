@@ -95,7 +95,7 @@ public:
     EXPECT_TRUE((*hunt)->begin());
     for (const WeftProgram &program : programs)
       EXPECT_TRUE(runProgram(*context, program));
-    std::string text = (*hunt)->findCulprit().text;
+    std::string text = (*hunt)->findCause().text;
     return text.substr(0, text.find(','));
   }
 

@@ -27,9 +27,9 @@ struct Place {
     SaveBegun, // a save has a directory
     SaveWritten,
     SaveCommitted,
-    Replicas, // what ranks hold alike is compared
-    Culprits, // the first value that is not finite is looked for
-    Part      // of what comes before the first step and after the last
+    Replicas,  // what ranks hold alike is compared
+    NanCauses, // the first value that is not finite is searched
+    Part       // of what comes before the first step and after the last
   };
   Kind kind = Step;
   int64_t step = 0;

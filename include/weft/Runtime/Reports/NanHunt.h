@@ -23,7 +23,7 @@
 namespace weft {
 
 /// Where the value comes from that ended a step badly, as one rank saw it.
-struct Culprit {
+struct NanCause {
   /// What is to blame, first things first: an op made it, it was there before
   /// the step, it was sent to other ranks and became finite here, or another
   /// rank sent it.
@@ -57,7 +57,7 @@ public:
   /// begin() does so on purpose, as masks do, and is passed over from now on.
   void learn();
   /// The origin of what made the step bad, since begin(); none without one.
-  Culprit findCulprit() const;
+  NanCause findCause() const;
 
 private:
   explicit NanHunt(WeftContext &context) : context(context) {}
@@ -87,8 +87,8 @@ private:
   /// arena, and its value; false ends the search.
   using UseBad = std::function<bool(int64_t index, int64_t at, double value)>;
 
-  Origin addOrigin(const Culprit &culprit, bool isPassedOn = false);
-  const Culprit &culpritOf(Origin origin) const;
+  Origin addOrigin(const NanCause &cause, bool isPassedOn = false);
+  const NanCause &causeOf(Origin origin) const;
   /// Goes through elements that are not finite and lie in no gap, in row-major
   /// order. The first element of all lies at an arena offset.
   Status forEachBad(const Elements &elements, int64_t offset,
@@ -132,7 +132,7 @@ private:
   /// What made a state non-finite, by its name.
   std::map<std::string, std::string> writers;
   int64_t commands = 0; // of this step
-  std::vector<Culprit> origins;
+  std::vector<NanCause> origins;
   Origin outcome = kFinite; // of what made the step bad
   Origin sent = kFinite;    // of what other ranks got
 };

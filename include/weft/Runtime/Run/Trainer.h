@@ -91,7 +91,7 @@ private:
   int64_t savedStep;             // nothing is new since
   bool dataLost = false;         // rows could not be read
   std::unique_ptr<NanHunt> hunt; // only with --debug-nan
-  std::string culprit;           // what it found in the last step
+  std::string nanCause;          // of the last step
   /// Whether this rank has a part of a gradient that is not finite.
   bool foundBad = false;
   StepRunner runner;

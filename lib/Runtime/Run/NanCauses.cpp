@@ -1,35 +1,35 @@
-//===- Culprits.cpp - Whose value was not finite first --------------------===//
+//===- NanCauses.cpp - First non-finite value of all ranks ----------------===//
 
-#include "weft/Runtime/Run/Culprits.h"
+#include "weft/Runtime/Run/NanCauses.h"
 
 #include <cstdio>
 #include <tuple>
 
 using namespace weft;
 
-std::string weft::culpritText(const Culprit &culprit) {
-  if (culprit.text.empty())
+std::string weft::formatNanCause(const NanCause &cause) {
+  if (cause.text.empty())
     return "";
-  return std::to_string(int(culprit.source)) + " " +
-         std::to_string(culprit.command) + " " + culprit.text;
+  return std::to_string(int(cause.source)) + " " +
+         std::to_string(cause.command) + " " + cause.text;
 }
 
 /// The reverse; the text of a rank that says nothing, or something else, has no
-/// culprit.
-static Culprit readCulprit(const std::string &text) {
+/// cause.
+static NanCause parseNanCause(const std::string &text) {
   int source = 0, length = 0;
   long long command = 0;
   if (std::sscanf(text.c_str(), "%d %lld %n", &source, &command, &length) != 2)
     return {};
-  return {Culprit::Source(source), int64_t(command),
+  return {NanCause::Source(source), int64_t(command),
           text.substr(size_t(length))};
 }
 
-std::string weft::firstCulprit(const std::vector<std::string> &texts) {
-  Culprit first;
+std::string weft::describeFirstCause(const std::vector<std::string> &texts) {
+  NanCause first;
   std::string sentence;
   for (size_t rank = 0; rank < texts.size(); ++rank) {
-    const Culprit one = readCulprit(texts[rank]);
+    const NanCause one = parseNanCause(texts[rank]);
     const bool isEarlier = std::tie(one.source, one.command) <
                            std::tie(first.source, first.command);
     if (one.text.empty() || !(sentence.empty() || isEarlier))
@@ -42,11 +42,11 @@ std::string weft::firstCulprit(const std::vector<std::string> &texts) {
   return sentence;
 }
 
-std::string weft::findCulprit(Agreement &agreement, int64_t step,
-                              const Culprit &own) {
+std::string weft::findFirstCause(Agreement &agreement, int64_t step,
+                                 const NanCause &own) {
   Vote vote =
-      voteAt({Place::Culprits, step}, Status::success(), culpritText(own));
+      voteAt({Place::NanCauses, step}, Status::success(), formatNanCause(own));
   vote.doneStep = step;
   const Decision all = agreement.agree(vote);
-  return all.failed() ? own.text : firstCulprit(all.texts);
+  return all.failed() ? own.text : describeFirstCause(all.texts);
 }
