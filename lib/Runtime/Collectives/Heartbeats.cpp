@@ -45,7 +45,7 @@ void HeartbeatSender::run() {
   std::unique_lock<std::mutex> lock(mutex);
   do {
     heartbeats->send(rank);
-    // Takes those of others in: nobody else may wait for long.
+    // Reads the heartbeats of others, which no other thread may do for long.
     (void)heartbeats->count(rank);
   } while (!ended.wait_for(lock, pause, [&] { return isOver; }));
 }

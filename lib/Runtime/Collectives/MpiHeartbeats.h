@@ -10,8 +10,8 @@ namespace weft {
 /// The tag of heartbeats, which no transport uses.
 constexpr int kMpiHeartbeatTag = 0;
 
-/// Of the ranks of MPI_COMM_WORLD. Nobody has to receive them: those that have
-/// come are read when somebody asks.
+/// Heartbeats of the ranks of MPI_COMM_WORLD. They are received when somebody
+/// asks for their number.
 std::shared_ptr<Heartbeats> makeMpiHeartbeats(int ranks);
 
 } // namespace weft
