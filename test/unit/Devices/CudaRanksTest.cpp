@@ -62,6 +62,8 @@ private:
         piece[4] = rank == 2 && !lastIsHere ? '?' : piece[4];
         continue;
       }
+      if (title != "the devices of the ranks")
+        continue;
       piece[0] = uuids[size_t(rank)];
       if (rank == 2)
         std::strncpy(piece + 16, last.c_str(), 64);
