@@ -32,7 +32,7 @@ dialect() {
 # Passes in the order of the flow.
 passes() {
   local folder
-  for folder in Frontend Precision Training Autodiff Sharding Kernels Lowering/Plan \
+  for folder in Frontend Precision Training Autodiff Sharding Fusion Lowering/Plan \
     Schedule Memory Lowering/Cpu Lowering/Cuda Pipeline; do
     [ -f "$top/include/weft/$folder/Passes.td" ] || continue
     echo "## $folder"

@@ -2,7 +2,7 @@
 """Writes the skeleton of a new pass.
 
     scripts/new-pass.py FOLDER NAME SUMMARY
-    scripts/new-pass.py Kernels merge-casts "Merge equal casts"
+    scripts/new-pass.py Fusion merge-casts "Merge equal casts"
 
 makes lib/FOLDER/MergeCasts.cpp, test/FOLDER/merge-casts.mlir and
 test/FOLDER/merge-casts-errors.mlir, and adds `def MergeCastsPass` to

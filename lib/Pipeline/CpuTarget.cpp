@@ -2,7 +2,7 @@
 
 #include "CpuTarget.h"
 
-#include "weft/Kernels/Passes.h"
+#include "weft/Fusion/Passes.h"
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Lowering/Cpu/Passes.h"
 #include "weft/Pipeline/Passes.h"

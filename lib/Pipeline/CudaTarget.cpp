@@ -5,7 +5,7 @@
 #include "CudaModels.h"
 
 #include "weft/Formats/Text.h"
-#include "weft/Kernels/Passes.h"
+#include "weft/Fusion/Passes.h"
 #include "weft/Lowering/Cuda/Cuda.h"
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Memory/Passes.h"

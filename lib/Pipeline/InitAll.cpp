@@ -8,8 +8,8 @@
 #include "weft/Autodiff/Passes.h"
 #include "weft/Dist/Dist.h"
 #include "weft/Frontend/Passes.h"
+#include "weft/Fusion/Passes.h"
 #include "weft/Interp/Interp.h"
-#include "weft/Kernels/Passes.h"
 #include "weft/Lowering/Plan/Passes.h"
 #include "weft/Memory/Passes.h"
 #include "weft/Pipeline/Passes.h"
@@ -29,7 +29,7 @@ using namespace weft;
 void weft::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<WeftDialect, dist::DistDialect, plan::PlanDialect>();
   registerAutodiffModels(registry);
-  registerKernelsModels(registry);
+  registerFusionModels(registry);
   registerCollectiveCommands(registry);
   for (const TargetKind &kind : targetKinds())
     kind.registerDialects(registry);
@@ -40,7 +40,7 @@ void weft::registerAllPasses() {
   mlir::registerTransformsPasses();
   registerAutodiffPasses();
   registerFrontendPasses();
-  registerKernelsPasses();
+  registerFusionPasses();
   registerLoweringPlanPasses();
   registerMemoryPasses();
   registerPrecisionPasses();

@@ -4,7 +4,7 @@
 
 #include "weft/Autodiff/Passes.h"
 #include "weft/Frontend/Passes.h"
-#include "weft/Kernels/Passes.h"
+#include "weft/Fusion/Passes.h"
 #include "weft/Lowering/Plan/Passes.h"
 #include "weft/Memory/Passes.h"
 #include "weft/Pipeline/CompileFlags.h"

@@ -8,7 +8,7 @@
 
 #include "ModuleRun.h"
 
-#include "weft/Kernels/Passes.h"
+#include "weft/Fusion/Passes.h"
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Lowering/Cpu/Passes.h"
 #include "weft/Memory/Passes.h"
@@ -21,7 +21,7 @@ using namespace mlir;
 
 static void registerDialects(DialectRegistry &registry) {
   registry.insert<weft::WeftDialect, weft::plan::PlanDialect>();
-  weft::registerKernelsModels(registry);
+  weft::registerFusionModels(registry);
   weft::registerLoweringCpuModels(registry);
 }
 

@@ -57,7 +57,7 @@ def ScalarBodyOpInterface : OpInterface<"ScalarBodyOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
     The scalar computation of an elementwise op in arith and math ops: the body
-    of its linalg form. Implemented in lib/Kernels.
+    of its linalg form. Implemented in lib/Fusion.
   }];
   let methods = [
     InterfaceMethod<[{
@@ -75,7 +75,7 @@ def CompositeOpInterface : OpInterface<"CompositeOpInterface"> {
   let description = [{
     An op that is a formula over other weft ops (softmax, layer_norm, gelu,
     losses, ...). It stays whole for autocast and autodiff and is written out
-    before fusion. Implemented in lib/Kernels.
+    before fusion. Implemented in lib/Fusion.
   }];
   let methods = [
     InterfaceMethod<[{

@@ -6,7 +6,7 @@
 
 #include "CpuLibrary.h"
 
-#include "weft/Lowering/Kernel/StandardRoutines.h"
+#include "weft/Lowering/Linalg/StandardRoutines.h"
 #include "weft/Runtime/Execute/Workspaces.h"
 
 using namespace mlir;

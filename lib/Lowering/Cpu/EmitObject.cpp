@@ -1,7 +1,7 @@
 //===- EmitObject.cpp - Machine code for the CPU --------------------------===//
 
 #include "weft/Lowering/Cpu/Cpu.h"
-#include "weft/Lowering/Kernel/LlvmCode.h"
+#include "weft/Lowering/Linalg/LlvmCode.h"
 #include "weft/Lowering/Table/Tables.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

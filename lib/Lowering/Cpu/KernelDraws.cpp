@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelEmitter.h"
-#include "weft/Lowering/Kernel/PhiloxNumbers.h"
+#include "weft/Lowering/Linalg/PhiloxNumbers.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

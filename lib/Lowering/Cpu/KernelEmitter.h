@@ -12,7 +12,7 @@
 #define WEFT_LIB_LOWERING_CPU_KERNELEMITTER_H
 
 #include "KernelRange.h"
-#include "weft/Lowering/Kernel/LinalgKernel.h"
+#include "weft/Lowering/Linalg/LinalgKernel.h"
 #include "weft/Weft/KernelOps.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

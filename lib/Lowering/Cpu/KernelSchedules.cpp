@@ -1,7 +1,7 @@
 //===- KernelSchedules.cpp - Loop nests of generated kernels --------------===//
 
 #include "KernelEmitter.h"
-#include "weft/Lowering/Kernel/LoopHints.h"
+#include "weft/Lowering/Linalg/LoopHints.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -4,7 +4,7 @@
 #include "ExpandProducts.h"
 
 #include "weft/Lowering/Cpu/Passes.h"
-#include "weft/Lowering/Kernel/LoopHints.h"
+#include "weft/Lowering/Linalg/LoopHints.h"
 #include "weft/Lowering/Table/Routines.h"
 #include "weft/Weft/Weft.h"
 

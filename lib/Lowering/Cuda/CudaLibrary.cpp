@@ -2,7 +2,7 @@
 
 #include "CudaLibrary.h"
 
-#include "weft/Lowering/Kernel/StandardRoutines.h"
+#include "weft/Lowering/Linalg/StandardRoutines.h"
 #include "weft/Lowering/Table/Routines.h"
 #include "weft/Runtime/Execute/CudaProducts.h"
 

@@ -2,7 +2,7 @@
 
 #include "CudaRoutines.h"
 
-#include "weft/Lowering/Kernel/LlvmCode.h"
+#include "weft/Lowering/Linalg/LlvmCode.h"
 #include "weft/Lowering/Table/Tables.h"
 
 #include "llvm/IR/Module.h"

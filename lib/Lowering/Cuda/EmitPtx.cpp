@@ -3,7 +3,7 @@
 #include "DeviceCode.h"
 
 #include "weft/Lowering/Cuda/Passes.h"
-#include "weft/Lowering/Kernel/LlvmCode.h"
+#include "weft/Lowering/Linalg/LlvmCode.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"

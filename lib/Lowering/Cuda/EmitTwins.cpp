@@ -5,7 +5,7 @@
 #include "weft/Formats/Digest.h"
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Lowering/Cuda/Twins.h"
-#include "weft/Lowering/Kernel/LlvmCode.h"
+#include "weft/Lowering/Linalg/LlvmCode.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -1,7 +1,7 @@
 //===- GpuElements.cpp - The bodies of a kernel, element by element -------===//
 
 #include "GpuEmitter.h"
-#include "weft/Lowering/Kernel/PhiloxNumbers.h"
+#include "weft/Lowering/Linalg/PhiloxNumbers.h"
 #include "weft/Weft/KernelOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -10,7 +10,7 @@
 #ifndef WEFT_LIB_LOWERING_CUDA_GPUEMITTER_H
 #define WEFT_LIB_LOWERING_CUDA_GPUEMITTER_H
 
-#include "weft/Lowering/Kernel/LinalgKernel.h"
+#include "weft/Lowering/Linalg/LinalgKernel.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GpuEmitter.h"
-#include "weft/Lowering/Kernel/LoopHints.h"
+#include "weft/Lowering/Linalg/LoopHints.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

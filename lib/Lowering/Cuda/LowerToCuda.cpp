@@ -3,7 +3,7 @@
 #include "CudaLibrary.h"
 
 #include "weft/Lowering/Cuda/Passes.h"
-#include "weft/Lowering/Kernel/LoopHints.h"
+#include "weft/Lowering/Linalg/LoopHints.h"
 #include "weft/Weft/Weft.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"

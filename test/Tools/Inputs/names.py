@@ -15,7 +15,7 @@ SHARED_WORDS = {"model", "init", "seed", "loss", "lr", "weight_decay",
                 "beta1", "beta2", "eps", "momentum", "grad_norm", "found_inf", "loss_scale"}
 # The attribute of weft.return that has the name of an input; a kind of command.
 OTHER = {("lib/Weft/StructureOps.cpp", "targets"),
-         ("lib/Analysis/Kernel/Implementations.cpp", "accumulate")}
+         ("lib/Analysis/IterationSpace/Implementations.cpp", "accumulate")}
 # Names of operands and words of the syntax.
 OTHER_FOLDERS = ("lib/Plan/",)
 CALL = re.compile(r'\b(?:findProgram|findInput|findOutput|findState|addInput|setInput)\([^;"]*"([^"]*)"')

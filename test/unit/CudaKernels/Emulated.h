@@ -11,7 +11,7 @@
 #ifndef WEFT_TEST_UNIT_CUDAKERNELS_EMULATED_H
 #define WEFT_TEST_UNIT_CUDAKERNELS_EMULATED_H
 
-#include "../Kernels/Harness.h"
+#include "../Routines/Harness.h"
 #include "Memory.h"
 #include "weft/Runtime/Devices/Launch.h"
 #include "weft/Runtime/Execute/CudaLibrary.h"

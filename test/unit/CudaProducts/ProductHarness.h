@@ -8,7 +8,7 @@
 #ifndef WEFT_TEST_UNIT_CUDAPRODUCTS_PRODUCTHARNESS_H
 #define WEFT_TEST_UNIT_CUDAPRODUCTS_PRODUCTHARNESS_H
 
-#include "../Kernels/Harness.h"
+#include "../Routines/Harness.h"
 
 #include "weft/Runtime/Execute/CudaProducts.h"
 

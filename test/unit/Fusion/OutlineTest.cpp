@@ -8,8 +8,8 @@
 
 #include "Fusion.h"
 
+#include "weft/Fusion/Passes.h"
 #include "weft/Interp/Compare.h"
-#include "weft/Kernels/Passes.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"

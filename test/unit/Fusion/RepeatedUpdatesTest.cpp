@@ -2,7 +2,7 @@
 
 #include "RepeatedUpdates.h"
 
-#include "weft/Kernels/Passes.h"
+#include "weft/Fusion/Passes.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"

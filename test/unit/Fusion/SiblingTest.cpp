@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "weft/Kernels/Passes.h"
+#include "weft/Fusion/Passes.h"
 #include "weft/Weft/Weft.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -44,7 +44,7 @@ int countKernels(const std::string &text) {
   MLIRContext context;
   DialectRegistry registry;
   registry.insert<WeftDialect>();
-  registerKernelsModels(registry);
+  registerFusionModels(registry);
   context.appendDialectRegistry(registry);
   auto module = parseSourceString<ModuleOp>(text, &context);
   PassManager manager(&context);

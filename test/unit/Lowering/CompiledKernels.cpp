@@ -2,7 +2,7 @@
 
 #include "CompiledKernels.h"
 
-#include "weft/Kernels/Passes.h"
+#include "weft/Fusion/Passes.h"
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Lowering/Cpu/Passes.h"
 
@@ -24,7 +24,7 @@ CompiledKernels::CompiledKernels(const std::string &text,
                                  const std::string &target) {
   DialectRegistry registry;
   registry.insert<WeftDialect>();
-  registerKernelsModels(registry);
+  registerFusionModels(registry);
   registerLoweringCpuModels(registry);
   context =
       std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);

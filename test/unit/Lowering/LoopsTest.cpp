@@ -1,6 +1,6 @@
 //===- LoopsTest.cpp - Loops of generated kernels after LLVM's passes -----===//
 
-#include "weft/Kernels/Passes.h"
+#include "weft/Fusion/Passes.h"
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Lowering/Cpu/Passes.h"
 #include "weft/Weft/Weft.h"
@@ -19,7 +19,7 @@ namespace {
 std::string emitKernel(const std::string &text) {
   DialectRegistry registry;
   registry.insert<WeftDialect>();
-  registerKernelsModels(registry);
+  registerFusionModels(registry);
   registerLoweringCpuModels(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);

@@ -8,8 +8,8 @@
 #include "weft/Weft/Optimizers.h"
 #include "weft/Analysis/Implementations.h"
 #include "weft/Formats/Names.h"
+#include "weft/Fusion/Passes.h"
 #include "weft/Interp/Inputs.h"
-#include "weft/Kernels/Passes.h"
 #include "weft/Training/Passes.h"
 
 #include "mlir/IR/Verifier.h"

@@ -1,0 +1,174 @@
+//===- ActivationFormulas.cpp - Activations, rope and pair losses ---------===//
+
+#include "FormulaBuilder.h"
+#include "weft/Fusion/Passes.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace weft {
+
+using Values = llvm::FailureOr<llvm::SmallVector<Value>>;
+
+namespace {
+
+struct SigmoidModel
+    : CompositeOpInterface::ExternalModel<SigmoidModel, SigmoidOp> {
+  Values decompose(Operation *op, OpBuilder &builder) const {
+    FormulaBuilder f(builder, op->getLoc());
+    Value y = f.sigmoid(f.widen(op->getOperand(0)));
+    return llvm::SmallVector<Value>{f.finish(y, op->getResult(0).getType())};
+  }
+};
+
+struct SiluModel : CompositeOpInterface::ExternalModel<SiluModel, SiluOp> {
+  Values decompose(Operation *op, OpBuilder &builder) const {
+    FormulaBuilder f(builder, op->getLoc());
+    Value x = f.widen(op->getOperand(0));
+    Value y = f.mul(x, f.sigmoid(x));
+    return llvm::SmallVector<Value>{f.finish(y, op->getResult(0).getType())};
+  }
+};
+
+struct SoftplusModel
+    : CompositeOpInterface::ExternalModel<SoftplusModel, SoftplusOp> {
+  Values decompose(Operation *op, OpBuilder &builder) const {
+    FormulaBuilder f(builder, op->getLoc());
+    Value y = f.softplus(f.widen(op->getOperand(0)));
+    return llvm::SmallVector<Value>{f.finish(y, op->getResult(0).getType())};
+  }
+};
+
+struct GeluModel : CompositeOpInterface::ExternalModel<GeluModel, GeluOp> {
+  Values decompose(Operation *op, OpBuilder &builder) const {
+    FormulaBuilder f(builder, op->getLoc());
+    Value x = f.widen(op->getOperand(0));
+    Value inner = cast<GeluOp>(op).getApproximate() == GeluKind::Tanh
+                      ? f.unary<TanhOp>(tanhArgument(f, x))
+                      : f.unary<ErfOp>(f.mul(x, f.constant(std::sqrt(0.5), x)));
+    Value half = f.mul(x, f.constant(0.5, x));
+    Value y = f.mul(half, f.add(inner, f.constant(1.0, x)));
+    return llvm::SmallVector<Value>{f.finish(y, op->getResult(0).getType())};
+  }
+
+  /// sqrt(2/pi) (x + 0.044715 x^3)
+  static Value tanhArgument(FormulaBuilder &f, Value x) {
+    Value cube = f.mul(f.mul(x, x), x);
+    Value sum = f.add(x, f.mul(cube, f.constant(0.044715, x)));
+    return f.mul(sum, f.constant(std::sqrt(2.0 / M_PI), x));
+  }
+};
+
+/// With the halves of a head as a dimension of its own, one kernel writes both
+/// where they belong: a P + b Q with P = (cos, sin) and Q = (-sin, cos). All of
+/// it has the shape of the result, so that it fits one loop nest. The bits are
+/// those of a cos - b sin and b cos + a sin.
+struct RopeModel : CompositeOpInterface::ExternalModel<RopeModel, RopeOp> {
+  Values decompose(Operation *op, OpBuilder &builder) const {
+    auto rope = cast<RopeOp>(op);
+    FormulaBuilder f(builder, op->getLoc());
+    llvm::SmallVector<int64_t> shape(getShape(rope.getOperand()));
+    shape.back() /= 2;
+    shape.insert(shape.end() - 1, 2);
+    Value x = f.reshape(rope.getOperand(), shape);
+    auto half = [&](int64_t index) {
+      llvm::SmallVector<int64_t> offsets(5, 0), sizes(shape), strides(5, 1);
+      offsets[3] = index;
+      sizes[3] = 1;
+      Value part =
+          SliceOp::create(builder, op->getLoc(), x, offsets, sizes, strides);
+      return f.widen(f.broadcast(part, shape));
+    };
+    auto table = [&](Value value) { // [T, D/2]
+      Value rows = f.reshape(value, {shape[1], 1, 1, shape[4]});
+      return f.widen(f.broadcast(rows, shape));
+    };
+    Value cos = table(rope.getCos()), sin = table(rope.getSin());
+    Value isFirst = f.mask({true, false}, {2, 1});
+    Value p = f.select(isFirst, cos, sin);
+    Value q = f.select(isFirst, f.unary<NegOp>(sin), cos);
+    Value y = f.add(f.mul(half(0), p), f.mul(half(1), q));
+    return llvm::SmallVector<Value>{f.finish(y, rope.getType())};
+  }
+};
+
+/// Mean or sum of the elements of `x`.
+static Value total(FormulaBuilder &f, Value x, LossReduction reduction,
+                   Type type) {
+  llvm::SmallVector<int64_t> dims;
+  for (int64_t i = 0; i <= cast<RankedTensorType>(x.getType()).getRank() - 1;
+       ++i)
+    dims.push_back(i);
+  ReduceKind kind =
+      reduction == LossReduction::Mean ? ReduceKind::Mean : ReduceKind::Sum;
+  return f.finish(f.reduce(kind, x, dims), type);
+}
+
+struct MseModel : CompositeOpInterface::ExternalModel<MseModel, MseOp> {
+  Values decompose(Operation *op, OpBuilder &builder) const {
+    auto mse = cast<MseOp>(op);
+    FormulaBuilder f(builder, op->getLoc());
+    Value d = f.sub(f.widen(mse.getInput()), f.widen(mse.getTarget()));
+    return llvm::SmallVector<Value>{
+        total(f, f.mul(d, d), mse.getReduction(), mse.getLoss().getType())};
+  }
+};
+
+struct BceModel : CompositeOpInterface::ExternalModel<BceModel, BceOp> {
+  Values decompose(Operation *op, OpBuilder &builder) const {
+    auto bce = cast<BceOp>(op);
+    FormulaBuilder f(builder, op->getLoc());
+    Value p = f.widen(bce.getInput()), t = f.widen(bce.getTarget());
+    Value limit = f.constant(-100.0, p);
+    Value hit = f.max(f.unary<LogOp>(p), limit);
+    Value miss = f.max(f.unary<Log1pOp>(f.unary<NegOp>(p)), limit);
+    Value y = f.sub(f.mul(f.sub(t, f.constant(1.0, t)), miss), f.mul(t, hit));
+    return llvm::SmallVector<Value>{
+        total(f, y, bce.getReduction(), bce.getLoss().getType())};
+  }
+};
+
+struct BceWithLogitsModel
+    : CompositeOpInterface::ExternalModel<BceWithLogitsModel, BceWithLogitsOp> {
+  Values decompose(Operation *op, OpBuilder &builder) const {
+    auto bce = cast<BceWithLogitsOp>(op);
+    FormulaBuilder f(builder, op->getLoc());
+    Value x = f.widen(bce.getInput()), t = f.widen(bce.getTarget());
+    Value small = f.unary<ExpOp>(f.unary<NegOp>(f.unary<AbsOp>(x)));
+    Value y =
+        f.add(f.sub(f.unary<ReluOp>(x), f.mul(x, t)), f.unary<Log1pOp>(small));
+    return llvm::SmallVector<Value>{
+        total(f, y, bce.getReduction(), bce.getLoss().getType())};
+  }
+};
+
+} // namespace
+
+void registerActivationFormulas(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
+    SigmoidOp::attachInterface<SigmoidModel>(*context);
+    SiluOp::attachInterface<SiluModel>(*context);
+    SoftplusOp::attachInterface<SoftplusModel>(*context);
+    GeluOp::attachInterface<GeluModel>(*context);
+    RopeOp::attachInterface<RopeModel>(*context);
+    MseOp::attachInterface<MseModel>(*context);
+    BceOp::attachInterface<BceModel>(*context);
+    BceWithLogitsOp::attachInterface<BceWithLogitsModel>(*context);
+  });
+}
+
+void registerFusionModels(DialectRegistry &registry) {
+  registerScalarBodies(registry);
+  registerNormFormulas(registry);
+  registerActivationFormulas(registry);
+  registerGradientFormulas(registry);
+  registerOptimizerFormulas(registry);
+  registerGradientNormFormulas(registry);
+  registerScalerFormulas(registry);
+  registerPhiloxBody(registry);
+  registerRandomFormulas(registry);
+  registerLossFormulas(registry);
+}
+
+} // namespace weft

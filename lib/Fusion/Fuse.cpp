@@ -1,0 +1,134 @@
+//===- Fuse.cpp - Outline chains of primitive ops as kernels --------------===//
+
+#include "Fusion.h"
+#include "weft/Analysis/CommandNames.h"
+#include "weft/Fusion/Passes.h"
+
+#include "mlir/IR/Threading.h"
+
+namespace weft {
+#define GEN_PASS_DEF_FUSEPASS
+#include "weft/Fusion/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+
+/// One remark per kernel: what it computes and how often it runs.
+static void describeKernels(ModuleOp module) {
+  llvm::MapVector<StringRef, unsigned> calls;
+  module.walk([&](CallOp call) { ++calls[call.getKernel()]; });
+  for (auto kernel : module.getOps<KernelOp>()) {
+    InFlightDiagnostic remark = kernel.emitRemark(getKernelName(kernel));
+    remark << ", @" << kernel.getSymName() << ", computes ";
+    llvm::MapVector<StringRef, unsigned> names;
+    for (Operation &op : kernel.getBody().front().without_terminator())
+      ++names[op.getName().stripDialect()];
+    llvm::interleaveComma(names, remark, [&](auto &entry) {
+      remark << entry.first;
+      if (entry.second > 1)
+        remark << " x" << entry.second;
+    });
+    remark << "; calls: " << calls.lookup(kernel.getSymName());
+  }
+}
+
+/// Of one program.
+struct Clusters {
+  std::unique_ptr<ClusterBuilder> builder;
+  Formulas formulas;
+  bool isGood = false;
+};
+
+struct FusePass : weft::impl::FusePassBase<FusePass> {
+  using FusePassBase::FusePassBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<WeftDialect>();
+  }
+
+  void runOnOperation() override {
+    auto programs = llvm::to_vector(getOperation().getOps<ProgramOp>());
+    std::vector<Clusters> made(programs.size());
+    // Ops of one program become clusters whatever the others hold.
+    parallelFor(&getContext(), 0, programs.size(), [&](size_t i) {
+      made[i].isGood = succeeded(buildClusters(programs[i], made[i]));
+    });
+    if (!llvm::all_of(made, [](const Clusters &each) { return each.isGood; }))
+      return signalPassFailure();
+    KernelPool pool(getOperation());
+    for (auto [program, clusters] : llvm::zip_equal(programs, made)) {
+      clusters.formulas.notes.store(getOperation());
+      if (failed(outline(program, clusters, pool)))
+        return signalPassFailure();
+    }
+    if (explain)
+      describeKernels(getOperation());
+    numKernels += pool.kernels;
+    numCalls += pool.calls;
+    numOps += pool.ops;
+  }
+
+  LogicalResult buildClusters(ProgramOp program, Clusters &clusters) const {
+    FailureOr<Formulas> formulas =
+        decomposeProgram(program, Repeats::Kept, explain);
+    if (failed(formulas))
+      return failure();
+    clusters.formulas = std::move(*formulas);
+    Block &block = program.getBody().front();
+    eraseDeadOps(block);
+    clusters.builder = std::make_unique<ClusterBuilder>(
+        block, FusionLimits{maxOps, maxBuffers, explain, apart},
+        clusters.formulas);
+    if (failed(clusters.builder->run()))
+      return failure();
+    clusters.formulas.names = findNames(block, clusters.formulas.names);
+    return success();
+  }
+
+  /// Names of ops that have been erased would name others.
+  static FormulaNames findNames(Block &block, const FormulaNames &names) {
+    FormulaNames found;
+    for (Operation &op : block)
+      if (auto name = names.find(&op); name != names.end())
+        found.insert(*name);
+    return found;
+  }
+
+  LogicalResult outline(ProgramOp program, Clusters &clusters,
+                        KernelPool &pool) {
+    const ClusterBuilder &builder = *clusters.builder;
+    FormulaNames &names = clusters.formulas.names;
+    pool.names = &names;
+    numMissed += builder.getNumMissed();
+    for (const std::unique_ptr<Cluster> &cluster : builder.getClusters()) {
+      if (cluster->ops.empty())
+        continue;
+      std::optional<unsigned> update = builder.getRepeated(*cluster);
+      SmallVector<Operation *> ops = cluster->ops;
+      FailureOr<SmallVector<CallOp>> calls = outlineCluster(*cluster, pool);
+      for (Operation *op : ops)
+        names.erase(op);
+      if (failed(calls))
+        return failure();
+      if (update)
+        llvm::append_range(clusters.formulas.repeated.at(*update).calls,
+                           *calls);
+    }
+    for (auto &[number, update] : llvm::reverse(clusters.formulas.repeated)) {
+      if (explain)
+        update.repeats.front().emitRemark()
+            << "this update, of " << update.repeats.size()
+            << " that differ from another in their tensors alone, calls its "
+               "kernels";
+      numRepeated += update.repeats.size();
+      pool.calls += callForRepeats(update);
+    }
+    eraseDeadOps(program.getBody().front());
+    return success();
+  }
+};
+
+} // namespace

@@ -1,0 +1,212 @@
+//===- LossFormulas.cpp - Cross-entropy with class indices ----------------===//
+//
+// The logit of a row's target is the largest of its logits where the class is
+// the target: it is found in the pass over the row that finds the largest of
+// all, and nothing is gathered.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FormulaBuilder.h"
+#include "weft/Fusion/Passes.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace weft {
+
+using Values = llvm::FailureOr<llvm::SmallVector<Value>>;
+
+namespace {
+
+/// What the loss and its adjoint share, for either op. Values of rows have the
+/// classes as a dimension of size 1 or, if they are `wide`, repeated.
+template <typename OpT> class CrossEntropyFormula {
+public:
+  CrossEntropyFormula(OpT op, OpBuilder &builder, bool wide)
+      : op(op), builder(builder), f(builder, op.getLoc()),
+        shape(getShape(op.getLogits())), rows(shape),
+        smoothing(op.getLabelSmoothing().convertToDouble()) {
+    rows.back() = 1;
+    x = f.widen(op.getLogits());
+    targets = f.reshape(op.getTargets(), rows);
+    int64_t ignored = static_cast<int64_t>(op.getIgnoreIndex());
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    if (shape.back() > kMost || ignored > kMost || ignored < -kMost)
+      targets = f.cast(targets, builder.getI64Type());
+    if (wide)
+      targets = f.broadcast(targets, shape);
+  }
+
+protected:
+  Type getIndexType() { return getElementTypeOrSelf(targets.getType()); }
+  int64_t getAxis() { return shape.size() - 1; }
+  Value zero() { return f.constant(0.0, x); }
+  Value sumRow(Value value) {
+    return f.reduce(ReduceKind::Sum, value, getAxis());
+  }
+
+  /// Where the class is the row's target.
+  Value isTarget() {
+    Value classes = f.iota({getAxis()}, shape, getIndexType());
+    return f.compare(Predicate::EQ, classes, targets);
+  }
+  Value isCounted() {
+    Value ignored =
+        f.integer(static_cast<int64_t>(op.getIgnoreIndex()), getIndexType());
+    return f.compare(Predicate::NE, targets, ignored);
+  }
+  /// `value` in rows that count, NaN for targets that are no class, else 0.
+  Value ofCounted(Value value) {
+    Value first = f.integer(0, getIndexType());
+    Value end = f.integer(shape.back(), getIndexType());
+    Value isClass = AndOp::create(builder, op.getLoc(),
+                                  f.compare(Predicate::GE, targets, first),
+                                  f.compare(Predicate::LT, targets, end));
+    Value nan = f.constant(std::numeric_limits<double>::quiet_NaN(), x);
+    return f.select(isCounted(), f.select(isClass, value, nan), zero());
+  }
+  /// The weight of the row's target.
+  Value targetWeight(Value isTarget) {
+    return sumRow(f.select(isTarget, op.getWeight(), zero()));
+  }
+
+  OpT op;
+  OpBuilder &builder;
+  FormulaBuilder f;
+  llvm::SmallVector<int64_t> shape, rows;
+  double smoothing;
+  Value x, targets;
+};
+
+//===----------------------------------------------------------------------===//
+// The loss
+//===----------------------------------------------------------------------===//
+
+/// With d = x - max, L = ln sum e^d, weights w and smoothing e, a row of target
+/// t loses (1 - e) w[t] (L - d[t]) + e / V (L sum w - sum w d).
+class LossFormula : public CrossEntropyFormula<CrossEntropyOp> {
+public:
+  LossFormula(CrossEntropyOp op, OpBuilder &builder)
+      : CrossEntropyFormula(op, builder, /*wide=*/false) {}
+
+  llvm::SmallVector<Value> build() {
+    Value max = f.reduce(ReduceKind::Max, x, getAxis());
+    Value hits = isTarget();
+    Value least = f.constant(-std::numeric_limits<double>::infinity(), x);
+    Value logit =
+        f.reduce(ReduceKind::Max, f.select(hits, x, least), getAxis());
+    Value weight = op.getWeight() ? targetWeight(hits) : Value();
+    Value d = f.sub(x, max);
+    Value log = f.unary<LogOp>(sumRow(f.unary<ExpOp>(d)));
+    Value lse = f.add(max, log);
+    Value loss = f.sub(log, f.sub(logit, max));
+    if (weight)
+      loss = f.mul(loss, weight);
+    if (smoothing != 0.0)
+      loss = f.add(f.mul(loss, f.constant(1.0 - smoothing, x)), spread(d, log));
+    Value total = sumAll(ofCounted(loss));
+    Value denominator = f.constant(1.0, x);
+    if (op.getReduction() == LossReduction::Mean) {
+      Value counts = weight ? weight : denominator;
+      denominator = sumAll(f.select(isCounted(), counts, zero()));
+      total = f.div(total, denominator);
+    }
+    return {f.finish(total, op.getLoss().getType()),
+            f.finish(lse, op.getLse().getType()),
+            f.finish(denominator, op.getDenom().getType())};
+  }
+
+private:
+  /// What smoothing spreads over all classes.
+  Value spread(Value d, Value log) {
+    double share = smoothing / static_cast<double>(shape.back());
+    Value count = f.constant(static_cast<double>(shape.back()), x), sum;
+    if (Value weight = op.getWeight()) {
+      count = f.reduce(ReduceKind::Sum, weight, 0);
+      sum = sumRow(f.mul(d, weight));
+    } else {
+      sum = sumRow(d);
+    }
+    return f.mul(f.sub(f.mul(log, count), sum), f.constant(share, x));
+  }
+  Value sumAll(Value value) {
+    llvm::SmallVector<int64_t> dims;
+    for (size_t d = 0; d < rows.size(); ++d)
+      dims.push_back(d);
+    return f.reduce(ReduceKind::Sum, value, dims);
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Its adjoint
+//===----------------------------------------------------------------------===//
+
+/// With p = e^(x - lse), g = grad / denom, weights w and smoothing e: in a row
+/// of target t, g ((1 - e) w[t] (p - [class is t]) + e / V (p sum w - w)).
+/// All of it has the shape of the logits, so that it is one kernel.
+class LossGradFormula : public CrossEntropyFormula<CrossEntropyGradOp> {
+public:
+  LossGradFormula(CrossEntropyGradOp op, OpBuilder &builder)
+      : CrossEntropyFormula(op, builder, /*wide=*/true) {}
+
+  llvm::SmallVector<Value> build() {
+    Value scale = f.div(f.broadcast(op.getGrad(), shape), op.getDenom());
+    Value hits = isTarget();
+    Value hard = scale;
+    if (smoothing != 0.0)
+      hard = f.mul(hard, f.constant(1.0 - smoothing, x));
+    if (op.getWeight())
+      hard = f.mul(targetWeight(hits), hard);
+    hard = ofCounted(hard);
+    Value p = probability(f.sub(x, f.reshape(op.getLse(), rows)));
+    Value y = smoothing == 0.0 ? f.mul(p, hard) : smooth(p, scale, hard);
+    y = f.sub(y, f.select(hits, hard, zero()));
+    // Not a NaN either, where the row does not count.
+    y = f.select(isCounted(), y, zero());
+    return {f.finish(y, op.getType())};
+  }
+
+private:
+  /// e^d, 0 where that is next to nothing: processors are slow with products
+  /// of numbers as small as these.
+  Value probability(Value d) {
+    Value isNothing = f.compare(Predicate::LT, d, f.constant(-87.0, d));
+    return f.select(isNothing, zero(), f.unary<ExpOp>(d));
+  }
+  Value smooth(Value p, Value scale, Value hard) {
+    double share = smoothing / static_cast<double>(shape.back());
+    Value soft = f.mul(scale, f.constant(share, x));
+    Value count = f.constant(static_cast<double>(shape.back()), x);
+    if (Value weight = op.getWeight())
+      count = f.reduce(ReduceKind::Sum, weight, 0);
+    Value y = f.mul(p, f.add(hard, f.mul(soft, count)));
+    return f.sub(y, op.getWeight() ? f.mul(soft, op.getWeight()) : soft);
+  }
+};
+
+struct CrossEntropyModel
+    : CompositeOpInterface::ExternalModel<CrossEntropyModel, CrossEntropyOp> {
+  Values decompose(Operation *op, OpBuilder &builder) const {
+    return LossFormula(cast<CrossEntropyOp>(op), builder).build();
+  }
+};
+
+struct CrossEntropyGradModel
+    : CompositeOpInterface::ExternalModel<CrossEntropyGradModel,
+                                          CrossEntropyGradOp> {
+  Values decompose(Operation *op, OpBuilder &builder) const {
+    return LossGradFormula(cast<CrossEntropyGradOp>(op), builder).build();
+  }
+};
+
+} // namespace
+
+void registerLossFormulas(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
+    CrossEntropyOp::attachInterface<CrossEntropyModel>(*context);
+    CrossEntropyGradOp::attachInterface<CrossEntropyGradModel>(*context);
+  });
+}
+
+} // namespace weft

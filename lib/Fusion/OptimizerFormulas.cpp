@@ -1,0 +1,360 @@
+//===- OptimizerFormulas.cpp - Formulas of the update of a parameter ------===//
+//
+// Numbers that are the same for all elements are computed in f64 and rounded to
+// f32 once, as PyTorch's Python scalars are: weft-decompose computes each of
+// them once for all parameters that share it, in a kernel of its own. The order
+// of roundings is that of kernels/cpu/isa/ElementLoops.cpp. Where factors go by
+// range of elements there is such a number for each different one, and an
+// element chooses by its position.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FormulaBuilder.h"
+#include "weft/Fusion/Passes.h"
+
+using namespace mlir;
+
+namespace weft {
+
+using Values = llvm::FailureOr<llvm::SmallVector<Value>>;
+
+namespace {
+
+/// Elements [begin, end) of a flat parameter.
+struct Range {
+  int64_t begin, end;
+};
+
+/// A number of an update, and the elements for which it is that; for the first
+/// of several: for all others.
+struct RangedNumber {
+  Value number;
+  llvm::SmallVector<Range> ranges;
+};
+using ByRange = llvm::SmallVector<RangedNumber>;
+
+/// Which factors a number is made of.
+enum class MadeOf { Lr, Decay, Both };
+
+/// The parts that the formulas of all optimizers have.
+class UpdateBuilder : public FormulaBuilder {
+public:
+  UpdateBuilder(OpBuilder &builder, OptimizerOpInterface op)
+      : FormulaBuilder(builder, op->getLoc()), op(op),
+        wide(getElementTypeOrSelf(op.getParam().getType())),
+        factors(getUpdateFactors(op)) {
+    if (!wide.isF64())
+      wide = builder.getF32Type();
+  }
+
+  Value getParam() { return widenAs(op.getParam()); }
+  Value getLr(const UpdateFactors &range) {
+    return scale(getNumber(0), range.lrScale);
+  }
+  Value getDecay(const UpdateFactors &range) {
+    Value decay = getNumber(1);
+    if (range.weightDecay)
+      decay = constant(*range.weightDecay, decay);
+    return scale(decay, range.decayScale);
+  }
+
+  /// The different values of a number, rounded: to be made before anything that
+  /// is of an element.
+  ByRange round(MadeOf madeOf,
+                llvm::function_ref<Value(const UpdateFactors &)> make);
+  /// The one of each element.
+  Value choose(const ByRange &numbers);
+
+  Value getState(unsigned index) { return widenAs(op.getStates()[index]); }
+  Value getNumber(unsigned index) { return op.getNumbers()[index]; }
+
+  /// The gradient as the update sees it first.
+  Value scaleGrad() {
+    return mul(widenAs(op.getGrad()), widenAs(op.getCoef()));
+  }
+
+  /// A number that is the same for all elements, rounded to their type.
+  Value round(Value number) { return cast(number, wide); }
+  Value one() { return constant(1.0, getNumber(0)); }
+
+  /// 1 - beta^t
+  Value correction(Value beta) {
+    Value step = cast(op.getStep(), getElementTypeOrSelf(beta.getType()));
+    return sub(one(), power(beta, step));
+  }
+
+  /// The new values, or the old ones if the update is skipped. The working copy
+  /// is rounded from the parameter as that is kept.
+  llvm::SmallVector<Value> keepOrTake(llvm::ArrayRef<Value> updated) {
+    llvm::SmallVector<Value> results;
+    for (auto [i, value] : llvm::enumerate(updated)) {
+      Value old = op->getOperand(i);
+      results.push_back(
+          select(op.getSkip(), old, finish(value, old.getType())));
+    }
+    if (Value working = op.getWorking())
+      results.push_back(finish(results.front(), working.getType()));
+    return results;
+  }
+
+private:
+  Value widenAs(Value x) { return cast(x, wide); }
+
+  Value scale(Value number, double factor) {
+    return factor == 1.0 ? number : mul(number, constant(factor, number));
+  }
+
+  int64_t countElements() {
+    return llvm::cast<RankedTensorType>(op.getParam().getType())
+        .getNumElements();
+  }
+  Value getPositions();
+  Value isIn(llvm::ArrayRef<Range> ranges);
+
+  OptimizerOpInterface op;
+  Type wide; // f64 for f64 parameters, else f32
+  llvm::SmallVector<UpdateFactors> factors;
+  Value positions;
+};
+
+} // namespace
+
+static bool areEqual(MadeOf madeOf, const UpdateFactors &a,
+                     const UpdateFactors &b) {
+  return (madeOf == MadeOf::Decay || a.hasSameLr(b)) &&
+         (madeOf == MadeOf::Lr || a.hasSameDecay(b));
+}
+
+/// Ranges side by side with one value are one. The value of most ranges comes
+/// first: it needs no comparisons.
+ByRange
+UpdateBuilder::round(MadeOf madeOf,
+                     llvm::function_ref<Value(const UpdateFactors &)> make) {
+  ByRange numbers;
+  llvm::SmallVector<UpdateFactors> firsts;
+  for (size_t i = 0; i != factors.size(); ++i) {
+    auto same = llvm::find_if(firsts, [&](const UpdateFactors &first) {
+      return areEqual(madeOf, first, factors[i]);
+    });
+    const size_t index = same - firsts.begin();
+    if (same == firsts.end()) {
+      firsts.push_back(factors[i]);
+      numbers.emplace_back();
+    }
+    const bool isLast = i + 1 == factors.size();
+    const int64_t end = isLast ? countElements() : factors[i + 1].begin;
+    llvm::SmallVector<Range> &ranges = numbers[index].ranges;
+    if (!ranges.empty() && ranges.back().end == factors[i].begin)
+      ranges.back().end = end;
+    else
+      ranges.push_back({factors[i].begin, end});
+  }
+  for (auto [number, first] : llvm::zip(numbers, firsts))
+    number.number = round(make(first));
+  auto *most =
+      std::max_element(numbers.begin(), numbers.end(),
+                       [](const RangedNumber &a, const RangedNumber &b) {
+                         return a.ranges.size() < b.ranges.size();
+                       });
+  std::swap(numbers.front(), *most);
+  return numbers;
+}
+
+Value UpdateBuilder::choose(const ByRange &numbers) {
+  Value chosen = numbers.front().number;
+  for (const RangedNumber &other : llvm::drop_begin(numbers))
+    chosen = select(isIn(other.ranges), other.number, chosen);
+  return chosen;
+}
+
+/// The number of each element.
+Value UpdateBuilder::getPositions() {
+  if (positions)
+    return positions;
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  auto type =
+      IntegerType::get(op->getContext(), countElements() <= most ? 32 : 64);
+  return positions = iota({0}, {countElements()}, type);
+}
+
+Value UpdateBuilder::isIn(llvm::ArrayRef<Range> ranges) {
+  Value position = getPositions(), isInAny;
+  auto compareWith = [&](Predicate predicate, int64_t element) {
+    Type type = getElementTypeOrSelf(position.getType());
+    return compare(predicate, position, integer(element, type));
+  };
+  for (const Range &range : ranges) {
+    Value isInThis;
+    if (range.begin != 0)
+      isInThis = compareWith(Predicate::GE, range.begin);
+    if (range.end != countElements()) {
+      Value isBefore = compareWith(Predicate::LT, range.end);
+      isInThis = isInThis ? logicalAnd(isInThis, isBefore) : isBefore;
+    }
+    isInAny = isInAny ? logicalOr(isInAny, isInThis) : isInThis;
+  }
+  return isInAny;
+}
+
+//===----------------------------------------------------------------------===//
+// Adam
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What is the same for all elements, before anything that is not: the numbers
+/// then share a kernel.
+struct AdamNumbers {
+  AdamNumbers(UpdateBuilder &f, bool isDecoupled);
+
+  ByRange decay; // factor of p: 1 - lr decay if decoupled
+  ByRange stepSize;
+  Value isNear, weight, beta2, weight2, rootScale, eps;
+};
+} // namespace
+
+AdamNumbers::AdamNumbers(UpdateBuilder &f, bool isDecoupled) {
+  Value first = f.getNumber(2), second = f.getNumber(3);
+  decay = f.round(isDecoupled ? MadeOf::Both : MadeOf::Decay,
+                  [&](const UpdateFactors &range) {
+                    if (!isDecoupled)
+                      return f.getDecay(range);
+                    Value lr = f.getLr(range), own = f.getDecay(range);
+                    return f.sub(f.one(), f.mul(lr, own));
+                  });
+  weight = f.round(f.sub(f.one(), first));
+  isNear = f.compare(Predicate::LT, weight, f.constant(0.5, weight));
+  Value back = f.sub(weight, f.constant(1.0, weight));
+  weight = f.select(isNear, weight, back);
+  beta2 = f.round(second);
+  weight2 = f.round(f.sub(f.one(), second));
+  Value correction = f.correction(first);
+  stepSize = f.round(MadeOf::Lr, [&](const UpdateFactors &range) {
+    return f.div(f.getLr(range), correction);
+  });
+  rootScale = f.round(f.unary<SqrtOp>(f.correction(second)));
+  eps = f.round(f.getNumber(4));
+}
+
+/// p, decayed, less lr / (1-b1^t) m / (sqrt(v) / sqrt(1-b2^t) + eps)
+static llvm::SmallVector<Value> updateAdam(OptimizerOpInterface op,
+                                           OpBuilder &builder) {
+  UpdateBuilder f(builder, op);
+  const bool isDecoupled = op.getOptimizer().isDecoupled;
+  AdamNumbers n(f, isDecoupled);
+  Value p = f.getParam(), g = f.scaleGrad();
+  Value decayed = f.mul(p, f.choose(n.decay));
+  if (isDecoupled)
+    p = decayed;
+  else
+    g = f.add(g, decayed);
+  // m + (1 - beta1)(g - m) from the nearer end: weight 1 gives g itself.
+  Value m = f.getState(0);
+  m = f.add(f.select(n.isNear, m, g), f.mul(n.weight, f.sub(g, m)));
+  Value square = f.mul(f.mul(n.weight2, g), g);
+  Value v = f.add(f.mul(f.getState(1), n.beta2), square);
+  Value root = f.div(f.unary<SqrtOp>(v), n.rootScale);
+  Value step = f.div(f.mul(f.choose(n.stepSize), m), f.add(root, n.eps));
+  return f.keepOrTake({f.sub(p, step), m, v});
+}
+
+namespace {
+
+template <typename Op>
+struct AdamModel : CompositeOpInterface::ExternalModel<AdamModel<Op>, Op> {
+  Values decompose(Operation *op, OpBuilder &builder) const {
+    return updateAdam(cast<OptimizerOpInterface>(op), builder);
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// SGD
+//===----------------------------------------------------------------------===//
+
+/// b = t == 1 ? g : mu b + g; p - lr (nesterov ? g + mu b : b)
+struct SgdModel : CompositeOpInterface::ExternalModel<SgdModel, SgdOp> {
+  Values decompose(Operation *op, OpBuilder &builder) const {
+    auto sgd = mlir::cast<SgdOp>(op);
+    UpdateBuilder f(builder, sgd);
+    ByRange lr = f.round(
+        MadeOf::Lr, [&](const UpdateFactors &range) { return f.getLr(range); });
+    ByRange decay = f.round(MadeOf::Decay, [&](const UpdateFactors &range) {
+      return f.getDecay(range);
+    });
+    Value momentum = f.round(f.getNumber(2));
+    Value isFirst = f.compare(Predicate::EQ, sgd.getStep(), f.integer(1));
+    Value p = f.getParam();
+    Value g = f.add(f.scaleGrad(), f.mul(p, f.choose(decay)));
+    Value next = f.add(f.mul(f.getState(0), momentum), g);
+    Value sum = f.select(isFirst, g, next);
+    Value direction = sgd.getNesterov() ? f.add(g, f.mul(momentum, sum)) : sum;
+    Value updated = f.sub(p, f.mul(f.choose(lr), direction));
+    return f.keepOrTake({updated, sum});
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Around the update
+//===----------------------------------------------------------------------===//
+
+/// accumulate == 0 ? value : old + value
+struct AccumulateModel
+    : CompositeOpInterface::ExternalModel<AccumulateModel, AccumulateOp> {
+  Values decompose(Operation *op, OpBuilder &builder) const {
+    auto accumulate = mlir::cast<AccumulateOp>(op);
+    FormulaBuilder f(builder, op->getLoc());
+    Value flag = accumulate.getAccumulate(), value = accumulate.getValue();
+    Value isFirst = f.compare(Predicate::EQ, flag, f.constant(0.0, flag));
+    Value sum = f.add(accumulate.getOld(), value);
+    return llvm::SmallVector<Value>{f.select(isFirst, value, sum)};
+  }
+};
+
+/// skip ? step : step + 1
+struct StepModel
+    : CompositeOpInterface::ExternalModel<StepModel, StepIncrementOp> {
+  Values decompose(Operation *op, OpBuilder &builder) const {
+    auto increment = mlir::cast<StepIncrementOp>(op);
+    FormulaBuilder f(builder, op->getLoc());
+    Value step = increment.getStep();
+    Value next = f.add(step, f.integer(1));
+    return llvm::SmallVector<Value>{f.select(increment.getSkip(), step, next)};
+  }
+};
+
+/// min(1, max_norm / (norm + 1e-6)), 1 without a limit or a finite norm; times
+/// 1 / scale. A scale that has underflowed gives an infinite factor.
+struct ClipModel
+    : CompositeOpInterface::ExternalModel<ClipModel, ClipCoefficientOp> {
+  Values decompose(Operation *op, OpBuilder &builder) const {
+    auto clip = mlir::cast<ClipCoefficientOp>(op);
+    FormulaBuilder f(builder, op->getLoc());
+    Type single = getElementTypeOrSelf(clip.getType());
+    Value norm = clip.getNorm(), limit = clip.getMaxNorm();
+    Value one = f.constant(1.0, norm);
+    Value factor = f.div(limit, f.add(norm, f.constant(1e-6, norm)));
+    Value isLimited = f.compare(Predicate::GT, limit, f.constant(0.0, limit));
+    Value clips = f.logicalAnd(f.logicalAnd(isLimited, f.isFinite(norm)),
+                               f.compare(Predicate::LT, factor, one));
+    Value result = f.cast(f.select(clips, factor, one), single);
+    if (Value scale = clip.getScale()) {
+      Value wide = f.cast(scale, getElementTypeOrSelf(norm.getType()));
+      result = f.mul(result, f.cast(f.div(one, wide), single));
+    }
+    return llvm::SmallVector<Value>{result};
+  }
+};
+
+} // namespace
+
+void registerOptimizerFormulas(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
+    AdamWOp::attachInterface<AdamModel<AdamWOp>>(*context);
+    AdamOp::attachInterface<AdamModel<AdamOp>>(*context);
+    SgdOp::attachInterface<SgdModel>(*context);
+    AccumulateOp::attachInterface<AccumulateModel>(*context);
+    StepIncrementOp::attachInterface<StepModel>(*context);
+    ClipCoefficientOp::attachInterface<ClipModel>(*context);
+  });
+}
+
+} // namespace weft

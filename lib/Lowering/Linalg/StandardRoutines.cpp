@@ -1,0 +1,15 @@
+//===- StandardRoutines.cpp - What every runtime has routines for ---------===//
+
+#include "weft/Lowering/Linalg/StandardRoutines.h"
+
+namespace weft {
+
+static const LibraryRoutine kRoutines[] = {
+    {"weft.matmul", UpToF32},    {"weft.gemm", UpToF32},
+    {"weft.attention", UpToF32}, {"weft.attention_grad", UpToF32},
+    {"weft.embedding", UpToF32}, {"weft.embedding_grad", UpToF32},
+};
+
+llvm::ArrayRef<LibraryRoutine> getStandardRoutines() { return kRoutines; }
+
+} // namespace weft
