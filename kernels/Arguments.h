@@ -3,10 +3,10 @@
 #ifndef WEFT_KERNELS_ARGUMENTS_H
 #define WEFT_KERNELS_ARGUMENTS_H
 
+#include "weft/Abi/CpuRoutineAbi.h"
+#include "weft/Abi/CpuWorkspaces.h"
+#include "weft/Abi/RecordTypes.h"
 #include "weft/Runtime/Execute/Context.h"
-#include "weft/Runtime/Execute/Library.h"
-#include "weft/Runtime/Execute/RecordTypes.h"
-#include "weft/Runtime/Execute/Workspaces.h"
 
 #include <string>
 

@@ -9,7 +9,7 @@
 #include "FloatRuns.h"
 #include "RecordChecks.h"
 #include "isa/AttentionScratch.h"
-#include "weft/Runtime/Execute/Philox.h"
+#include "weft/Abi/Philox.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 //===- Registry.cpp - Library routines by name ----------------------------===//
 
-#include "weft/Runtime/Execute/Library.h"
+#include "weft/Abi/CpuRoutineAbi.h"
 
 #include <cstring>
 

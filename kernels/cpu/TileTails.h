@@ -3,7 +3,7 @@
 #ifndef WEFT_KERNELS_CPU_TILETAILS_H
 #define WEFT_KERNELS_CPU_TILETAILS_H
 
-#include "weft/Runtime/Execute/RecordTypes.h"
+#include "weft/Abi/RecordTypes.h"
 
 namespace weft {
 

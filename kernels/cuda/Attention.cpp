@@ -3,9 +3,9 @@
 #include "KernelArguments.h"
 #include "Launching.h"
 #include "RecordChecks.h"
-#include "weft/Runtime/Execute/CudaLibrary.h"
-#include "weft/Runtime/Execute/CudaWorkspaces.h"
-#include "weft/Runtime/Execute/Philox.h"
+#include "weft/Abi/CudaRoutineAbi.h"
+#include "weft/Abi/CudaWorkspaces.h"
+#include "weft/Abi/Philox.h"
 
 namespace weft::cuda {
 namespace {

@@ -9,9 +9,9 @@
 #include "AttentionGraphs.h"
 
 #include "Arguments.h"
+#include "weft/Abi/CudnnAttention.h"
 #include "weft/Runtime/Devices/Launch.h"
 #include "weft/Runtime/Execute/CudaProductRun.h"
-#include "weft/Runtime/Execute/CudnnAttention.h"
 
 #include <cstring>
 #include <limits>

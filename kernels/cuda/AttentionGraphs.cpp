@@ -2,7 +2,7 @@
 
 #include "AttentionGraphs.h"
 
-#include "weft/Runtime/Execute/Abi.h"
+#include "weft/Abi/Executable.h"
 
 using namespace weft;
 using namespace weft::cuda;

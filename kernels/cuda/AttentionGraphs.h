@@ -11,7 +11,7 @@
 
 #include "CudnnGraph.h"
 
-#include "weft/Runtime/Execute/Records.h"
+#include "weft/Abi/Records.h"
 
 namespace weft::cuda {
 

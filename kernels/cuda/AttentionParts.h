@@ -5,7 +5,7 @@
 
 #include "Device.h"
 #include "KernelArguments.h"
-#include "weft/Runtime/Execute/Philox.h"
+#include "weft/Abi/Philox.h"
 
 namespace weft::cuda {
 

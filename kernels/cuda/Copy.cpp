@@ -3,7 +3,7 @@
 #include "CopyLoops.h"
 #include "KernelArguments.h"
 #include "Launching.h"
-#include "weft/Runtime/Execute/CudaLibrary.h"
+#include "weft/Abi/CudaRoutineAbi.h"
 #include "weft/Runtime/Execute/Elements.h"
 
 #include <algorithm>

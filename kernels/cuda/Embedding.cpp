@@ -3,8 +3,8 @@
 #include "KernelArguments.h"
 #include "Launching.h"
 #include "RecordChecks.h"
-#include "weft/Runtime/Execute/CudaLibrary.h"
-#include "weft/Runtime/Execute/CudaWorkspaces.h"
+#include "weft/Abi/CudaRoutineAbi.h"
+#include "weft/Abi/CudaWorkspaces.h"
 
 namespace weft::cuda {
 namespace {

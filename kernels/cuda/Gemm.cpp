@@ -3,9 +3,9 @@
 #include "GemmState.h"
 
 #include "Arguments.h"
+#include "weft/Abi/CudaProducts.h"
 #include "weft/Runtime/Devices/Launch.h"
 #include "weft/Runtime/Execute/CudaProductRun.h"
-#include "weft/Runtime/Execute/CudaProducts.h"
 
 using namespace weft;
 using namespace weft::cuda;

@@ -13,8 +13,8 @@
 
 #include "GemmPlan.h"
 
+#include "weft/Abi/Executable.h"
 #include "weft/Formats/Text.h"
-#include "weft/Runtime/Execute/Abi.h"
 
 #include <cstring>
 

@@ -5,7 +5,7 @@
 
 #include "BlasLt.h"
 
-#include "weft/Runtime/Execute/Records.h"
+#include "weft/Abi/Records.h"
 
 #include <array>
 #include <cstddef>

@@ -8,8 +8,8 @@
 #ifndef WEFT_KERNELS_CUDA_KERNELARGUMENTS_H
 #define WEFT_KERNELS_CUDA_KERNELARGUMENTS_H
 
-#include "weft/Runtime/Execute/Collectives.h"
-#include "weft/Runtime/Execute/Records.h"
+#include "weft/Abi/CollectiveRecords.h"
+#include "weft/Abi/Records.h"
 
 namespace weft::cuda {
 

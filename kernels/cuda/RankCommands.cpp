@@ -7,9 +7,9 @@
 
 #include "KernelArguments.h"
 #include "Launching.h"
-#include "weft/Runtime/Execute/Collectives.h"
-#include "weft/Runtime/Execute/CudaLibrary.h"
-#include "weft/Runtime/Execute/CudaWorkspaces.h"
+#include "weft/Abi/CollectiveRecords.h"
+#include "weft/Abi/CudaRoutineAbi.h"
+#include "weft/Abi/CudaWorkspaces.h"
 #include "weft/Runtime/Execute/DTypes.h"
 
 namespace weft::cuda {

@@ -2,9 +2,9 @@
 
 #include "weft/Analysis/StepEstimate.h"
 
+#include "weft/Abi/Names.h"
 #include "weft/Analysis/Cost.h"
 #include "weft/Analysis/Timeline.h"
-#include "weft/Formats/Names.h"
 
 using namespace mlir;
 

@@ -3,7 +3,7 @@
 #include "Branches.h"
 
 #include "GradientSums.h"
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 
 using namespace mlir;
 

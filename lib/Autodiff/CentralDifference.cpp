@@ -9,8 +9,8 @@
 
 #include "CentralDifference.h"
 
+#include "weft/Abi/Names.h"
 #include "weft/Autodiff/Passes.h"
-#include "weft/Formats/Names.h"
 
 #include "mlir/Pass/PassManager.h"
 

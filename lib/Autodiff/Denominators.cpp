@@ -4,7 +4,7 @@
 
 #include "ProgramEdits.h"
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 

@@ -5,8 +5,8 @@
 #include "ProgramEdits.h"
 #include "RowFlows.h"
 
+#include "weft/Abi/Names.h"
 #include "weft/Autodiff/Passes.h"
-#include "weft/Formats/Names.h"
 #include "weft/Weft/Losses.h"
 
 #include <limits>

@@ -5,8 +5,8 @@
 #include "Activity.h"
 #include "Adjoint.h"
 #include "Recompute.h"
+#include "weft/Abi/Names.h"
 #include "weft/Autodiff/Passes.h"
-#include "weft/Formats/Names.h"
 #include "weft/Weft/Precision.h"
 
 using namespace mlir;

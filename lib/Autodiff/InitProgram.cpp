@@ -2,7 +2,7 @@
 
 #include "InitProgram.h"
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 
 using namespace mlir;
 

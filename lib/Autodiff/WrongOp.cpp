@@ -8,7 +8,7 @@
 
 #include "Activity.h"
 #include "CentralDifference.h"
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 
 #include "mlir/IR/IRMapping.h"
 

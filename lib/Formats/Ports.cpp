@@ -2,7 +2,7 @@
 
 #include "weft/Formats/Ports.h"
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 
 #include <algorithm>
 

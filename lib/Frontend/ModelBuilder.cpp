@@ -2,7 +2,7 @@
 
 #include "ModelBuilder.h"
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 
 #include "mlir/IR/Verifier.h"
 

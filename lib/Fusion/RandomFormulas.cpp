@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "FormulaBuilder.h"
+#include "weft/Abi/Philox.h"
 #include "weft/Analysis/Implementations.h"
 #include "weft/Fusion/Passes.h"
-#include "weft/Runtime/Execute/Philox.h"
 
 using namespace mlir;
 

@@ -3,9 +3,9 @@
 #include "weft/Interp/Compare.h"
 
 #include "OpTable.h"
+#include "weft/Abi/MicroSteps.h"
+#include "weft/Abi/Names.h"
 #include "weft/Dist/Dist.h"
-#include "weft/Formats/MicroSteps.h"
-#include "weft/Formats/Names.h"
 #include "weft/Interp/Inputs.h"
 #include "weft/Interp/NamedStates.h"
 

@@ -3,8 +3,8 @@
 #include "weft/Interp/Inputs.h"
 
 #include "OpTable.h"
-#include "weft/Formats/MicroSteps.h"
-#include "weft/Formats/Names.h"
+#include "weft/Abi/MicroSteps.h"
+#include "weft/Abi/Names.h"
 #include "weft/Weft/Optimizers.h"
 
 #include "llvm/Support/FormatVariadic.h"

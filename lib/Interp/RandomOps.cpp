@@ -2,7 +2,7 @@
 
 #include "OpTable.h"
 
-#include "weft/Runtime/Execute/Philox.h"
+#include "weft/Abi/Philox.h"
 
 namespace weft {
 

@@ -4,9 +4,9 @@
 
 #include "Collectives.h"
 #include "ProgramRun.h"
+#include "weft/Abi/Names.h"
+#include "weft/Abi/RankDivisors.h"
 #include "weft/Dist/Dist.h"
-#include "weft/Formats/Names.h"
-#include "weft/Formats/RankDivisors.h"
 #include "weft/Interp/Inputs.h"
 #include "weft/Interp/StreamOrders.h"
 #include "weft/Plan/Plan.h"

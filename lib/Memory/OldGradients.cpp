@@ -4,7 +4,7 @@
 
 #include "KernelBody.h"
 #include "StateTable.h"
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 #include "weft/Plan/Transfers.h"
 
 #include "llvm/ADT/DenseSet.h"

@@ -15,8 +15,8 @@
 #include "OldGradients.h"
 #include "StateTable.h"
 #include "StepCounters.h"
-#include "weft/Formats/MicroSteps.h"
-#include "weft/Formats/Names.h"
+#include "weft/Abi/MicroSteps.h"
+#include "weft/Abi/Names.h"
 
 using namespace mlir;
 

@@ -3,8 +3,8 @@
 #include "DescribeTraining.h"
 
 #include "VerifyExecutable.h"
+#include "weft/Abi/Names.h"
 #include "weft/Dist/Dist.h"
-#include "weft/Formats/Names.h"
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Support/TomlFile.h"

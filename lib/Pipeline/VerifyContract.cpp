@@ -3,9 +3,9 @@
 #include "weft/Pipeline/Passes.h"
 
 #include "VerifyExecutable.h"
+#include "weft/Abi/Names.h"
 #include "weft/Analysis/Implementations.h"
 #include "weft/Analysis/KernelLayout.h"
-#include "weft/Formats/Names.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Phases.h"
 #include "weft/Plan/Plan.h"

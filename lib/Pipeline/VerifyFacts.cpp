@@ -8,8 +8,8 @@
 
 #include "VerifyExecutable.h"
 
+#include "weft/Abi/Names.h"
 #include "weft/Analysis/IndexRules.h"
-#include "weft/Formats/Names.h"
 #include "weft/Formats/Ports.h"
 #include "weft/Memory/Passes.h"
 #include "weft/Pipeline/CompileFlags.h"

@@ -7,7 +7,7 @@
 
 #include "VerifyExecutable.h"
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 #include "weft/Formats/Ports.h"
 #include "weft/Support/TypeText.h"
 #include "weft/Weft/Optimizers.h"

@@ -2,7 +2,7 @@
 
 #include "weft/Precision/Passes.h"
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 #include "weft/Weft/Programs.h"
 
 #include "mlir/IR/Builders.h"

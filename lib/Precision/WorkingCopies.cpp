@@ -1,6 +1,6 @@
 //===- WorkingCopies.cpp - Low-precision copies of parameters -------------===//
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 #include "weft/Precision/Passes.h"
 #include "weft/Weft/Precision.h"
 

@@ -9,8 +9,8 @@
 
 #include "LossDenominators.h"
 
-#include "weft/Formats/MicroSteps.h"
-#include "weft/Formats/Names.h"
+#include "weft/Abi/MicroSteps.h"
+#include "weft/Abi/Names.h"
 
 using namespace mlir;
 

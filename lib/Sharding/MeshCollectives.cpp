@@ -2,7 +2,7 @@
 
 #include "MeshCollectives.h"
 
-#include "weft/Formats/RankDivisors.h"
+#include "weft/Abi/RankDivisors.h"
 #include "weft/Weft/Weft.h"
 
 using namespace mlir;

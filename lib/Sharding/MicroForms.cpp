@@ -3,7 +3,7 @@
 #include "MicroForms.h"
 
 #include "Writes.h"
-#include "weft/Formats/MicroSteps.h"
+#include "weft/Abi/MicroSteps.h"
 
 using namespace mlir;
 

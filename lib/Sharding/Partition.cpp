@@ -9,8 +9,8 @@
 
 #include "weft/Sharding/Passes.h"
 
+#include "weft/Abi/MicroSteps.h"
 #include "weft/Dist/Dist.h"
-#include "weft/Formats/MicroSteps.h"
 #include "weft/Weft/Programs.h"
 
 #include "mlir/IR/Builders.h"

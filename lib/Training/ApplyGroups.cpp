@@ -4,7 +4,7 @@
 
 #include "GroupFile.h"
 #include "UpdateGroups.h"
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 #include "weft/Support/TomlFile.h"
 #include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Weft.h"

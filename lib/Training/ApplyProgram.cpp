@@ -4,7 +4,7 @@
 
 #include "OptimizerStates.h"
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 #include "weft/Training/Passes.h"
 #include "weft/Weft/Optimizers.h"
 

@@ -3,7 +3,7 @@
 #include "weft/Training/Passes.h"
 
 #include "ApplyProgram.h"
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 #include "weft/Weft/Optimizers.h"
 
 #include "llvm/ADT/StringSwitch.h"

@@ -2,7 +2,7 @@
 
 #include "UpdateGroups.h"
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 #include "weft/Training/Passes.h"
 #include "weft/Weft/Optimizers.h"
 

@@ -7,7 +7,7 @@
 
 #include "LanguageModel.h"
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 
 using namespace mlir;
 using namespace weft;

@@ -2,7 +2,7 @@
 
 #include "weft/Weft/Optimizers.h"
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 #include "weft/Weft/Weft.h"
 
 #include "llvm/ADT/SetVector.h"

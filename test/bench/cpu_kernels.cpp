@@ -7,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "weft/Abi/CpuRoutineAbi.h"
+#include "weft/Abi/CpuWorkspaces.h"
 #include "weft/Formats/Half.h"
 #include "weft/Runtime/Execute/Context.h"
-#include "weft/Runtime/Execute/Library.h"
-#include "weft/Runtime/Execute/Workspaces.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,11 +2,11 @@
 
 #include "CompiledPlan.h"
 
+#include "weft/Abi/CpuRoutineAbi.h"
 #include "weft/Pipeline/Compiler.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Execute/Executor.h"
-#include "weft/Runtime/Execute/Library.h"
 
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"

@@ -2,8 +2,8 @@
 
 #include "RunModule.h"
 
-#include "weft/Formats/MicroSteps.h"
-#include "weft/Formats/Names.h"
+#include "weft/Abi/MicroSteps.h"
+#include "weft/Abi/Names.h"
 #include "weft/Formats/StandardStreams.h"
 #include "weft/Interp/Inputs.h"
 #include "weft/Interp/NamedStates.h"

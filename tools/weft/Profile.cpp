@@ -2,8 +2,8 @@
 
 #include "Profile.h"
 
-#include "weft/Formats/MicroSteps.h"
-#include "weft/Formats/Names.h"
+#include "weft/Abi/MicroSteps.h"
+#include "weft/Abi/Names.h"
 #include "weft/Formats/Text.h"
 
 #include <algorithm>

@@ -67,8 +67,8 @@ public:
   /// A relocatable object with the functions of such ops.
   virtual llvm::FailureOr<std::vector<char>>
   emit(mlir::ModuleOp module) const = 0;
-  /// A relocatable object that defines `weft_tables` (Tables.h) and names those
-  /// functions.
+  /// A relocatable object that defines `weft_tables` (PackedTables.h) and names
+  /// those functions.
   virtual llvm::FailureOr<std::vector<char>>
   emitTables(mlir::ModuleOp module) const = 0;
 };
@@ -134,8 +134,8 @@ public:
   /// "twins"; those of "checked-twins" tell their accesses to memory.
   virtual llvm::FailureOr<std::vector<char>> emitTwins(mlir::ModuleOp module,
                                                        bool isChecked) const;
-  /// A relocatable object that defines `weft_tables` (Tables.h), kernels and
-  /// all.
+  /// A relocatable object that defines `weft_tables` (PackedTables.h), kernels
+  /// and all.
   virtual llvm::FailureOr<std::vector<char>>
   emitObject(mlir::ModuleOp module) const = 0;
   /// Null where kernels and programs become one object.

@@ -3,7 +3,7 @@
 #ifndef WEFT_WEFT_LOSSES_H
 #define WEFT_WEFT_LOSSES_H
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 #include "weft/Weft/Weft.h"
 
 namespace weft {

@@ -13,7 +13,7 @@
 #include "Loops.h"
 #include "LowFloats.h"
 #include "TileGemm.h"
-#include "weft/Runtime/Execute/Philox.h"
+#include "weft/Abi/Philox.h"
 
 namespace weft {
 namespace WEFT_ISA {

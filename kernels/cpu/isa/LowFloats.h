@@ -10,7 +10,7 @@
 #define WEFT_KERNELS_CPU_ISA_LOWFLOATS_H
 
 #include "Simd.h"
-#include "weft/Runtime/Execute/Abi.h"
+#include "weft/Abi/Executable.h"
 
 namespace weft {
 namespace WEFT_ISA {

@@ -11,7 +11,7 @@
 #define WEFT_KERNELS_CPU_ISA_PHILOXVECTORS_H
 
 #include "Simd.h"
-#include "weft/Runtime/Execute/Philox.h"
+#include "weft/Abi/Philox.h"
 
 namespace weft {
 namespace WEFT_ISA {

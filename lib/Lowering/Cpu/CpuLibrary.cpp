@@ -6,8 +6,8 @@
 
 #include "CpuLibrary.h"
 
+#include "weft/Abi/CpuWorkspaces.h"
 #include "weft/Lowering/Linalg/StandardRoutines.h"
-#include "weft/Runtime/Execute/Workspaces.h"
 
 using namespace mlir;
 using namespace weft;

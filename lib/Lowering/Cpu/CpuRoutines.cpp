@@ -1,13 +1,13 @@
 //===- CpuRoutines.cpp - What the CPU runs by routines --------------------===//
 
 #include "KernelRange.h"
+#include "weft/Abi/CpuWorkspaces.h"
+#include "weft/Abi/TransferRecords.h"
 #include "weft/Dist/Dist.h"
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Lowering/Table/Routines.h"
 #include "weft/Plan/Collectives.h"
 #include "weft/Plan/Transfers.h"
-#include "weft/Runtime/Execute/Transfers.h"
-#include "weft/Runtime/Execute/Workspaces.h"
 
 #include "llvm/ADT/StringMap.h"
 

@@ -2,9 +2,9 @@
 
 #include "CudaRoutines.h"
 
+#include "weft/Abi/CudaWorkspaces.h"
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Plan/Transfers.h"
-#include "weft/Runtime/Execute/CudaWorkspaces.h"
 
 namespace weft {
 #define GEN_PASS_DEF_ADDDEVICEWORKSPACESPASS

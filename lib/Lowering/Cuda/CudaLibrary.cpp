@@ -2,9 +2,9 @@
 
 #include "CudaLibrary.h"
 
+#include "weft/Abi/CudaProducts.h"
 #include "weft/Lowering/Linalg/StandardRoutines.h"
 #include "weft/Lowering/Table/Routines.h"
-#include "weft/Runtime/Execute/CudaProducts.h"
 
 using namespace mlir;
 using namespace weft;

@@ -2,12 +2,12 @@
 
 #include "CudaRoutines.h"
 
+#include "weft/Abi/CudaProducts.h"
+#include "weft/Abi/CudaWorkspaces.h"
+#include "weft/Abi/CudnnAttention.h"
+#include "weft/Abi/TransferRecords.h"
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Plan/Collectives.h"
-#include "weft/Runtime/Execute/CudaProducts.h"
-#include "weft/Runtime/Execute/CudaWorkspaces.h"
-#include "weft/Runtime/Execute/CudnnAttention.h"
-#include "weft/Runtime/Execute/Transfers.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

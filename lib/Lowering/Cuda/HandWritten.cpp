@@ -3,11 +3,11 @@
 #include "CudaRoutines.h"
 #include "DeviceCode.h"
 
+#include "weft/Abi/CudaWorkspaces.h"
+#include "weft/Abi/TransferRecords.h"
 #include "weft/Formats/InputFile.h"
 #include "weft/Lowering/Cuda/Cuda.h"
 #include "weft/Plan/Collectives.h"
-#include "weft/Runtime/Execute/CudaWorkspaces.h"
-#include "weft/Runtime/Execute/Transfers.h"
 
 #include "llvm/ADT/StringSwitch.h"
 

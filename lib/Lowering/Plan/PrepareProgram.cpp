@@ -2,8 +2,8 @@
 
 #include "PrepareProgram.h"
 
+#include "weft/Abi/Names.h"
 #include "weft/Analysis/Implementations.h"
-#include "weft/Formats/Names.h"
 
 using namespace mlir;
 

@@ -1,11 +1,11 @@
 //===- CollectiveModels.cpp - Records of commands between ranks -----------===//
 
 #include "RoutineModels.h"
+#include "weft/Abi/CollectiveRecords.h"
+#include "weft/Abi/TransferRecords.h"
 #include "weft/Dist/Dist.h"
 #include "weft/Plan/Collectives.h"
 #include "weft/Plan/Transfers.h"
-#include "weft/Runtime/Execute/Collectives.h"
-#include "weft/Runtime/Execute/Transfers.h"
 
 using namespace mlir;
 using namespace weft;

@@ -4,12 +4,12 @@
 #include "TableGlobals.h"
 #include "TablePools.h"
 
+#include "weft/Abi/CpuWorkspaces.h"
+#include "weft/Abi/PackedTables.h"
+#include "weft/Abi/TransferRecords.h"
 #include "weft/Lowering/Table/Tables.h"
 #include "weft/Plan/Collectives.h"
 #include "weft/Plan/Transfers.h"
-#include "weft/Runtime/Execute/Tables.h"
-#include "weft/Runtime/Execute/Transfers.h"
-#include "weft/Runtime/Execute/Workspaces.h"
 
 #include "llvm/ADT/SmallString.h"
 
@@ -21,7 +21,7 @@ namespace weft {
 
 namespace {
 
-/// Writes WeftTables of Tables.h.
+/// Writes WeftTables of PackedTables.h.
 class TableEmitter {
 public:
   TableEmitter(ModuleOp source, llvm::Module &output, const TableTarget &target,

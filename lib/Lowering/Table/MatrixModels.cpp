@@ -2,7 +2,7 @@
 
 #include "RoutineModels.h"
 
-#include "weft/Runtime/Execute/Products.h"
+#include "weft/Abi/CpuProducts.h"
 
 using namespace mlir;
 

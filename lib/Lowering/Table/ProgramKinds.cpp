@@ -2,7 +2,7 @@
 
 #include "ProgramKinds.h"
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 #include "weft/Plan/Plan.h"
 
 using namespace mlir;

@@ -2,8 +2,8 @@
 
 #include "RoutineModels.h"
 #include "TransferModels.h"
+#include "weft/Abi/TransferRecords.h"
 #include "weft/Plan/Collectives.h"
-#include "weft/Runtime/Execute/Transfers.h"
 
 using namespace mlir;
 

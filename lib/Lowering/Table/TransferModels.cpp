@@ -3,8 +3,8 @@
 #include "TransferModels.h"
 
 #include "RoutineModels.h"
+#include "weft/Abi/TransferRecords.h"
 #include "weft/Plan/Transfers.h"
-#include "weft/Runtime/Execute/Transfers.h"
 
 using namespace mlir;
 using namespace weft;

@@ -3,7 +3,7 @@
 #include "weft/Runtime/Checkpoints/InitialWeights.h"
 
 #include "ReadWeight.h"
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 #include "weft/Formats/Text.h"
 #include "weft/Formats/WeightFiles.h"
 #include "weft/Runtime/Checkpoints/BlockShares.h"

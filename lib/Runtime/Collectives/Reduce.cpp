@@ -2,8 +2,8 @@
 
 #include "weft/Runtime/Collectives/Reduce.h"
 
+#include "weft/Abi/Executable.h"
 #include "weft/Formats/Half.h"
-#include "weft/Runtime/Execute/Abi.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "weft/Abi/CollectiveRecords.h"
+#include "weft/Abi/TransferRecords.h"
 #include "weft/Runtime/Collectives/RankGroups.h"
-#include "weft/Runtime/Execute/Collectives.h"
 #include "weft/Runtime/Execute/DTypes.h"
-#include "weft/Runtime/Execute/Transfers.h"
 
 #include <chrono>
 #include <cmath>

@@ -1,6 +1,6 @@
 //===- TokenData.cpp - Windows of a token file ----------------------------===//
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 #include "weft/Formats/TokenFile.h"
 #include "weft/Runtime/Data/DataSource.h"
 #include "weft/Runtime/Data/Windows.h"

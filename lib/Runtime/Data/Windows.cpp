@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Data/Windows.h"
 
-#include "weft/Runtime/Execute/Philox.h"
+#include "weft/Abi/Philox.h"
 
 using namespace weft;
 

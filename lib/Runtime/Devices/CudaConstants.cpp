@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Devices/CudaConstants.h"
 
-#include "weft/Runtime/Execute/RecordTypes.h"
+#include "weft/Abi/RecordTypes.h"
 
 using namespace weft;
 

@@ -2,8 +2,8 @@
 
 #include "weft/Runtime/Devices/CudaDevice.h"
 
-#include "weft/Runtime/Execute/Collectives.h"
-#include "weft/Runtime/Execute/Transfers.h"
+#include "weft/Abi/CollectiveRecords.h"
+#include "weft/Abi/TransferRecords.h"
 
 #include <algorithm>
 

@@ -9,9 +9,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "weft/Abi/CollectiveRecords.h"
 #include "weft/Runtime/Devices/CudaDevice.h"
 #include "weft/Runtime/Devices/Launch.h"
-#include "weft/Runtime/Execute/Collectives.h"
 
 using namespace weft;
 

@@ -1,8 +1,8 @@
 //===- CudaJoin.cpp - How the devices of ranks come together --------------===//
 
+#include "weft/Abi/CollectiveRecords.h"
 #include "weft/Runtime/Devices/CpuBinding.h"
 #include "weft/Runtime/Devices/CudaDevice.h"
-#include "weft/Runtime/Execute/Collectives.h"
 
 #include <algorithm>
 #include <cstring>

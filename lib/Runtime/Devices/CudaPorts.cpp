@@ -2,8 +2,8 @@
 
 #include "weft/Runtime/Devices/CudaPorts.h"
 
+#include "weft/Abi/TransferRecords.h"
 #include "weft/Formats/Text.h"
-#include "weft/Runtime/Execute/Transfers.h"
 
 #include <algorithm>
 #include <cassert>

@@ -1,8 +1,8 @@
 //===- CudaRun.cpp - Runs the commands of a program on a CUDA device ------===//
 
+#include "weft/Abi/TransferRecords.h"
 #include "weft/Runtime/Devices/CudaDevice.h"
 #include "weft/Runtime/Devices/Launch.h"
-#include "weft/Runtime/Execute/Transfers.h"
 
 #include <cstring>
 

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "weft/Abi/TransferRecords.h"
 #include "weft/Runtime/Devices/CudaDevice.h"
-#include "weft/Runtime/Execute/Transfers.h"
 
 #include <chrono>
 #include <cmath>

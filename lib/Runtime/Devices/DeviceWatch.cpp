@@ -2,8 +2,8 @@
 
 #include "weft/Runtime/Devices/DeviceWatch.h"
 
+#include "weft/Abi/CollectiveRecords.h"
 #include "weft/Formats/Text.h"
-#include "weft/Runtime/Execute/Collectives.h"
 
 #include <algorithm>
 #include <chrono>

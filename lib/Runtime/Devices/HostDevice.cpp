@@ -2,9 +2,9 @@
 
 #include "weft/Runtime/Devices/HostDevice.h"
 
+#include "weft/Abi/TransferRecords.h"
 #include "weft/Runtime/Execute/Executor.h"
 #include "weft/Runtime/Execute/MachineMemory.h"
-#include "weft/Runtime/Execute/Transfers.h"
 
 #include <algorithm>
 #include <cassert>

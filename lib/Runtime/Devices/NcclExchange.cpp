@@ -2,7 +2,7 @@
 
 #include "NcclRanks.h"
 
-#include "weft/Runtime/Execute/Collectives.h"
+#include "weft/Abi/CollectiveRecords.h"
 
 using namespace weft;
 

@@ -4,10 +4,10 @@
 
 #include "NcclVariables.h"
 
+#include "weft/Abi/CollectiveRecords.h"
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/Devices/OpenLibrary.h"
-#include "weft/Runtime/Execute/Collectives.h"
 
 #include <algorithm>
 #include <chrono>

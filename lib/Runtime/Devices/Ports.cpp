@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Devices/Ports.h"
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 #include "weft/Formats/Ports.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/DTypes.h"

@@ -2,9 +2,9 @@
 
 #include "weft/Runtime/Execute/Context.h"
 
+#include "weft/Abi/TransferRecords.h"
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/Execute/Segments.h"
-#include "weft/Runtime/Execute/Transfers.h"
 
 #include <algorithm>
 #include <cstring>

@@ -2,9 +2,9 @@
 
 #include "weft/Runtime/Execute/Scaler.h"
 
+#include "weft/Abi/Names.h"
+#include "weft/Abi/RecordTypes.h"
 #include "weft/Formats/Json.h"
-#include "weft/Formats/Names.h"
-#include "weft/Runtime/Execute/RecordTypes.h"
 
 #include <cstring>
 

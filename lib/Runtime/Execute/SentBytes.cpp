@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Execute/SentBytes.h"
 
-#include "weft/Runtime/Execute/Collectives.h"
+#include "weft/Abi/CollectiveRecords.h"
 #include "weft/Runtime/Execute/DTypes.h"
 
 using namespace weft;

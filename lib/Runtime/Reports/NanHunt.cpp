@@ -3,10 +3,10 @@
 #include "weft/Runtime/Reports/NanHunt.h"
 
 #include "NanValues.h"
+#include "weft/Abi/TransferRecords.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
-#include "weft/Runtime/Execute/Transfers.h"
 
 #include <algorithm>
 #include <cmath>

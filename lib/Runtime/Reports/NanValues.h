@@ -3,8 +3,8 @@
 #ifndef WEFT_LIB_RUNTIME_REPORTS_NANVALUES_H
 #define WEFT_LIB_RUNTIME_REPORTS_NANVALUES_H
 
-#include "weft/Formats/Names.h"
-#include "weft/Runtime/Execute/Abi.h"
+#include "weft/Abi/Executable.h"
+#include "weft/Abi/Names.h"
 #include "weft/Runtime/Reports/TaintedBytes.h"
 
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Run/Evaluate.h"
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 #include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Collectives/RankNumbers.h"
 #include "weft/Runtime/Devices/Device.h"

@@ -2,10 +2,10 @@
 
 #include "weft/Runtime/Run/Generate.h"
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
+#include "weft/Abi/Philox.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
-#include "weft/Runtime/Execute/Philox.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "weft/Abi/RankDivisors.h"
 #include "weft/Formats/OwnFiles.h"
-#include "weft/Formats/RankDivisors.h"
 #include "weft/Formats/Safetensors.h"
 #include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"

@@ -1,6 +1,6 @@
 //===- LossScale.cpp - Skipped steps and the loss scale of a run ----------===//
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
 #include "weft/Runtime/Run/Gradients.h"
 #include "weft/Runtime/Run/NanCauses.h"

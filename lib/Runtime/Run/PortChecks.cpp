@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 #include "weft/Formats/Ports.h"
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/Devices/Ports.h"

@@ -1,6 +1,6 @@
 //===- ProgramChecks.cpp - Is this a program that can be trained ----------===//
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 #include <algorithm>

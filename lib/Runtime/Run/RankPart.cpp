@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Run/RankPart.h"
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 #include "weft/Runtime/Checkpoints/CheckpointScaler.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"

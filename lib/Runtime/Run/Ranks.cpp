@@ -2,9 +2,9 @@
 
 #include "weft/Runtime/Run/Ranks.h"
 
+#include "weft/Abi/TransferRecords.h"
 #include "weft/Formats/OutOfMemory.h"
 #include "weft/Runtime/Collectives/Loopback.h"
-#include "weft/Runtime/Execute/Transfers.h"
 #include "weft/Runtime/Run/ReportElection.h"
 
 #include <condition_variable>

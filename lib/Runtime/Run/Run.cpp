@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Run/Run.h"
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 #include "weft/Formats/OutputFile.h"
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StandardStreams.h"

@@ -1,7 +1,7 @@
 //===- RunDescription.cpp - What a run is about to do ---------------------===//
 
+#include "weft/Abi/Names.h"
 #include "weft/Formats/Json.h"
-#include "weft/Formats/Names.h"
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/Checkpoints/Replicas.h"
 #include "weft/Runtime/Devices/Device.h"

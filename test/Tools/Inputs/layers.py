@@ -11,14 +11,11 @@ import sys
 
 MLIR = {"mlir", "llvm"}
 DIALECTS = {"Weft", "Dist", "Plan", "Interfaces", "Support"}
-# Headers of Runtime with constants and formulas alone, for both sides.
-SHARED = {"weft/Runtime/Execute/" + name
-          for name in ("Abi.h", "Collectives.h", "CudaProducts.h", "CudaWorkspaces.h", "CudnnAttention.h", "Library.h", "Philox.h", "Products.h", "Records.h", "Tables.h", "Transfers.h", "Workspaces.h")}
-# Names that compiler and runtime share: constants and formulas alone, for everyone.
-EVERYWHERE = {"weft/Formats/MicroSteps.h", "weft/Formats/Names.h",
-              "weft/Formats/RankDivisors.h"}
+# Contracts of compiler and executable: constants and formulas alone, for everyone.
+EVERYWHERE = {"Abi"}
 
 ALLOWED = {
+    "Abi": set(),
     "Support": MLIR | {"Formats"},
     "Interfaces": MLIR,
     "Formats": set(),
@@ -31,16 +28,16 @@ ALLOWED = {
     "Autodiff": MLIR | {"Weft", "Support"},
     "Training": MLIR | {"Weft", "Support"},
     "Sharding": MLIR | {"Weft", "Dist", "Support"},
-    "Fusion": MLIR | {"Weft", "Analysis", "shared"},
+    "Fusion": MLIR | {"Weft", "Analysis"},
     "Schedule": MLIR | {"Plan", "Analysis", "Support"},
     "Memory": MLIR | {"Interfaces", "Weft", "Plan", "Analysis", "Formats", "Support"},
-    "Lowering/Plan": MLIR | DIALECTS | {"Analysis", "shared"},
+    "Lowering/Plan": MLIR | DIALECTS | {"Analysis"},
     "Lowering/Linalg": MLIR | DIALECTS | {"Analysis"},
-    "Lowering/Table": MLIR | DIALECTS | {"shared"},
-    "Lowering/Cpu": MLIR | DIALECTS | {"Analysis", "Lowering/Linalg", "Lowering/Table", "shared"},
+    "Lowering/Table": MLIR | DIALECTS,
+    "Lowering/Cpu": MLIR | DIALECTS | {"Analysis", "Lowering/Linalg", "Lowering/Table"},
     "Lowering/Cuda": MLIR | DIALECTS | {
-        "Analysis", "Lowering/Linalg", "Lowering/Table", "Formats", "shared"},
-    "Interp": MLIR | {"Weft", "Dist", "Plan", "Analysis", "Formats", "shared"},
+        "Analysis", "Lowering/Linalg", "Lowering/Table", "Formats"},
+    "Interp": MLIR | {"Weft", "Dist", "Plan", "Analysis", "Formats"},
     "Pipeline": MLIR | DIALECTS | {
         "Analysis", "Formats", "Frontend", "Precision", "Autodiff", "Training",
         "Sharding", "Fusion", "Schedule", "Memory", "Lowering/Plan",
@@ -82,10 +79,6 @@ def folder_of(path):
 
 
 def target_of(header):
-    if header in EVERYWHERE:
-        return None
-    if header in SHARED:
-        return "shared"
     if header.startswith("weft/"):
         return folder_of("include/" + header)
     return header.split("/")[0] if header.split("/")[0] in MLIR else None
@@ -97,9 +90,7 @@ def check_file(root, path, folder):
         text = f.read()
     for header in INCLUDE.findall(text):
         target = target_of(header)
-        if target in (None, folder) or target in ALLOWED[folder]:
-            continue
-        if target == "shared" and "Runtime/Execute" in (ALLOWED[folder] | {folder}):
+        if target in {None, folder} | EVERYWHERE or target in ALLOWED[folder]:
             continue
         if target in EXTRA.get(path, ()):
             continue

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 
-HEADER = "include/weft/Formats/Names.h"
+HEADER = "include/weft/Abi/Names.h"
 # Also flags, keys of metrics and manifests, and numbers of other things.
 SHARED_WORDS = {"model", "init", "seed", "loss", "lr", "weight_decay",
                 "beta1", "beta2", "eps", "momentum", "grad_norm", "found_inf", "loss_scale"}

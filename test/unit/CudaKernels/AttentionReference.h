@@ -4,7 +4,7 @@
 #define WEFT_TEST_UNIT_CUDAKERNELS_ATTENTIONREFERENCE_H
 
 #include "Emulated.h"
-#include "weft/Runtime/Execute/Philox.h"
+#include "weft/Abi/Philox.h"
 
 #include <functional>
 

@@ -9,8 +9,8 @@
 
 #include "AttentionGraphs.h"
 
+#include "weft/Abi/CudnnAttention.h"
 #include "weft/Runtime/Devices/OpenLibrary.h"
-#include "weft/Runtime/Execute/CudnnAttention.h"
 
 #include <cstdio>
 #include <cstring>

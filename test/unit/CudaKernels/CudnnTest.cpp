@@ -7,7 +7,7 @@
 
 #include "AttentionReference.h"
 
-#include "weft/Runtime/Execute/CudnnAttention.h"
+#include "weft/Abi/CudnnAttention.h"
 
 #include <dlfcn.h>
 #include <fstream>

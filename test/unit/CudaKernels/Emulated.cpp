@@ -4,8 +4,8 @@
 
 #include "Fail.h"
 #include "Settings.h"
+#include "weft/Abi/RecordTypes.h"
 #include "weft/Runtime/Devices/Launch.h"
-#include "weft/Runtime/Execute/RecordTypes.h"
 
 using namespace weft;
 

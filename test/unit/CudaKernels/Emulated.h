@@ -13,9 +13,9 @@
 
 #include "../Routines/Harness.h"
 #include "Memory.h"
+#include "weft/Abi/CudaRoutineAbi.h"
+#include "weft/Abi/CudaWorkspaces.h"
 #include "weft/Runtime/Devices/Launch.h"
-#include "weft/Runtime/Execute/CudaLibrary.h"
-#include "weft/Runtime/Execute/CudaWorkspaces.h"
 
 namespace weft {
 

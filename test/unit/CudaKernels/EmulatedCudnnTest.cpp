@@ -2,7 +2,7 @@
 
 #include "AttentionGraphs.h"
 
-#include "weft/Runtime/Execute/Abi.h"
+#include "weft/Abi/Executable.h"
 
 #include <gtest/gtest.h>
 

@@ -2,10 +2,10 @@
 
 #include "Emulated.h"
 #include "KernelArguments.h"
+#include "weft/Abi/CollectiveRecords.h"
 #include "weft/Formats/Half.h"
 #include "weft/Runtime/Collectives/Reduce.h"
 #include "weft/Runtime/Devices/Launch.h"
-#include "weft/Runtime/Execute/Collectives.h"
 
 #include <cmath>
 #include <deque>

@@ -9,8 +9,8 @@
 
 #include "../Collectives/TestNumbers.h"
 #include "Emulated.h"
+#include "weft/Abi/CollectiveRecords.h"
 #include "weft/Runtime/Collectives/Loopback.h"
-#include "weft/Runtime/Execute/Collectives.h"
 
 #include <thread>
 

@@ -10,7 +10,7 @@
 
 #include "../Routines/Harness.h"
 
-#include "weft/Runtime/Execute/CudaProducts.h"
+#include "weft/Abi/CudaProducts.h"
 
 #include <cstdlib>
 #include <map>

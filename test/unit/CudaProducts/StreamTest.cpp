@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "weft/Abi/CudaProducts.h"
 #include "weft/Runtime/Devices/Launch.h"
-#include "weft/Runtime/Execute/CudaProducts.h"
 
 #include <cstring>
 #include <cuda.h>

@@ -2,7 +2,7 @@
 
 #include "CudaDeviceFixture.h"
 
-#include "weft/Runtime/Execute/Collectives.h"
+#include "weft/Abi/CollectiveRecords.h"
 #include <cstring>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Devices/CudaRegions.h"
 
-#include "weft/Runtime/Execute/Transfers.h"
+#include "weft/Abi/TransferRecords.h"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 #ifndef WEFT_TEST_UNIT_DEVICES_TRANSFERS_H
 #define WEFT_TEST_UNIT_DEVICES_TRANSFERS_H
 
+#include "weft/Abi/TransferRecords.h"
 #include "weft/Runtime/Devices/Launch.h"
-#include "weft/Runtime/Execute/Transfers.h"
 
 #include <algorithm>
 #include <deque>

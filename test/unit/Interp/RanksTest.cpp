@@ -1,7 +1,7 @@
 //===- RanksTest.cpp - The ranks of a module ------------------------------===//
 
+#include "weft/Abi/RankDivisors.h"
 #include "weft/Dist/Dist.h"
-#include "weft/Formats/RankDivisors.h"
 #include "weft/Interp/Inputs.h"
 #include "weft/Interp/NamedStates.h"
 #include "weft/Weft/Weft.h"

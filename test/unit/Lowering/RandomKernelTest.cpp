@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CompiledKernels.h"
-#include "weft/Runtime/Execute/Philox.h"
+#include "weft/Abi/Philox.h"
 
 #include "gtest/gtest.h"
 

@@ -1,7 +1,7 @@
 //===- AttentionTest.cpp - Attention against a naive reference ------------===//
 
 #include "Harness.h"
-#include "weft/Runtime/Execute/Philox.h"
+#include "weft/Abi/Philox.h"
 
 using namespace weft;
 

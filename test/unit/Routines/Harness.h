@@ -3,11 +3,11 @@
 #ifndef WEFT_TEST_UNIT_KERNELS_HARNESS_H
 #define WEFT_TEST_UNIT_KERNELS_HARNESS_H
 
+#include "weft/Abi/CpuRoutineAbi.h"
+#include "weft/Abi/CpuWorkspaces.h"
+#include "weft/Abi/RecordTypes.h"
 #include "weft/Formats/Half.h"
 #include "weft/Runtime/Execute/Context.h"
-#include "weft/Runtime/Execute/Library.h"
-#include "weft/Runtime/Execute/RecordTypes.h"
-#include "weft/Runtime/Execute/Workspaces.h"
 
 #include <cmath>
 #include <cstring>

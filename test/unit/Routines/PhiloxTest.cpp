@@ -1,6 +1,6 @@
 //===- PhiloxTest.cpp - Random numbers ------------------------------------===//
 
-#include "weft/Runtime/Execute/Philox.h"
+#include "weft/Abi/Philox.h"
 #include "IsaLoops.h"
 
 using namespace weft;

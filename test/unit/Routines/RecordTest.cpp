@@ -1,7 +1,7 @@
 //===- RecordTest.cpp - Routines refuse records that are not theirs -------===//
 
 #include "Harness.h"
-#include "weft/Runtime/Execute/RecordTypes.h"
+#include "weft/Abi/RecordTypes.h"
 
 using namespace weft;
 

@@ -3,8 +3,8 @@
 #ifndef WEFT_TEST_UNIT_RUNTIME_TOYKERNELS_H
 #define WEFT_TEST_UNIT_RUNTIME_TOYKERNELS_H
 
-#include "weft/Runtime/Execute/Abi.h"
-#include "weft/Runtime/Execute/Philox.h"
+#include "weft/Abi/Executable.h"
+#include "weft/Abi/Philox.h"
 
 #include <algorithm>
 #include <cmath>

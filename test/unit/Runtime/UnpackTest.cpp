@@ -1,7 +1,7 @@
 //===- UnpackTest.cpp - Packed tables become the structs that run ---------===//
 
 #include "weft/Runtime/Execute/Unpack.h"
-#include "weft/Runtime/Execute/RecordTypes.h"
+#include "weft/Abi/RecordTypes.h"
 
 #include "gtest/gtest.h"
 

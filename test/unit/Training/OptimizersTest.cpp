@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "weft/Weft/Optimizers.h"
+#include "weft/Abi/Names.h"
 #include "weft/Analysis/Implementations.h"
-#include "weft/Formats/Names.h"
 #include "weft/Fusion/Passes.h"
 #include "weft/Interp/Inputs.h"
 #include "weft/Training/Passes.h"

@@ -1,7 +1,7 @@
 //===- Cpu.h - Object code for the CPU --------------------------*- C++ -*-===//
 //
 // The last step of compilation: a module of lowered kernels and plan programs
-// becomes relocatable objects that define `weft_tables` (Tables.h).
+// becomes relocatable objects that define `weft_tables` (PackedTables.h).
 //
 //===----------------------------------------------------------------------===//
 

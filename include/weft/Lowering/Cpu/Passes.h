@@ -3,7 +3,7 @@
 #ifndef WEFT_LOWERING_CPU_PASSES_H
 #define WEFT_LOWERING_CPU_PASSES_H
 
-#include "weft/Runtime/Execute/Workspaces.h"
+#include "weft/Abi/CpuWorkspaces.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"

@@ -3,8 +3,8 @@
 #ifndef WEFT_LOWERING_TABLE_ROUTINES_H
 #define WEFT_LOWERING_TABLE_ROUTINES_H
 
+#include "weft/Abi/Executable.h"
 #include "weft/Plan/Plan.h"
-#include "weft/Runtime/Execute/Abi.h"
 
 #include <variant>
 

@@ -13,9 +13,9 @@
 #ifndef WEFT_RUNTIME_CHECKPOINTS_RESUMEDOPTIMIZER_H
 #define WEFT_RUNTIME_CHECKPOINTS_RESUMEDOPTIMIZER_H
 
+#include "weft/Abi/Executable.h"
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Manifest.h"
-#include "weft/Runtime/Execute/Abi.h"
 #include "weft/Runtime/Execute/Metadata.h"
 
 #include <set>

@@ -10,9 +10,9 @@
 #ifndef WEFT_RUNTIME_DATA_DATASOURCE_H
 #define WEFT_RUNTIME_DATA_DATASOURCE_H
 
+#include "weft/Abi/Executable.h"
 #include "weft/Formats/Error.h"
 #include "weft/Runtime/Data/DataOptions.h"
-#include "weft/Runtime/Execute/Abi.h"
 #include "weft/Runtime/Execute/Metadata.h"
 
 #include <memory>

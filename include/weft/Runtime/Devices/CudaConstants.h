@@ -9,7 +9,7 @@
 #ifndef WEFT_RUNTIME_DEVICES_CUDACONSTANTS_H
 #define WEFT_RUNTIME_DEVICES_CUDACONSTANTS_H
 
-#include "weft/Runtime/Execute/CudaWorkspaces.h"
+#include "weft/Abi/CudaWorkspaces.h"
 
 #include <unordered_map>
 #include <vector>

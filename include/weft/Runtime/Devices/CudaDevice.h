@@ -10,6 +10,7 @@
 #ifndef WEFT_RUNTIME_DEVICES_CUDADEVICE_H
 #define WEFT_RUNTIME_DEVICES_CUDADEVICE_H
 
+#include "weft/Abi/TransferRecords.h"
 #include "weft/Runtime/Devices/CudaConstants.h"
 #include "weft/Runtime/Devices/CudaImages.h"
 #include "weft/Runtime/Devices/CudaPorts.h"
@@ -20,7 +21,6 @@
 #include "weft/Runtime/Devices/DeviceRanks.h"
 #include "weft/Runtime/Devices/DeviceWatch.h"
 #include "weft/Runtime/Execute/RankMeetings.h"
-#include "weft/Runtime/Execute/Transfers.h"
 
 #include <map>
 #include <mutex>

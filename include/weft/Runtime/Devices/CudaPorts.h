@@ -10,8 +10,8 @@
 #ifndef WEFT_RUNTIME_DEVICES_CUDAPORTS_H
 #define WEFT_RUNTIME_DEVICES_CUDAPORTS_H
 
+#include "weft/Abi/Executable.h"
 #include "weft/Runtime/Devices/CudaDriver.h"
-#include "weft/Runtime/Execute/Abi.h"
 
 #include <unordered_map>
 #include <vector>

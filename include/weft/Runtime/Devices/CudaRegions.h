@@ -14,7 +14,7 @@
 #ifndef WEFT_RUNTIME_DEVICES_CUDAREGIONS_H
 #define WEFT_RUNTIME_DEVICES_CUDAREGIONS_H
 
-#include "weft/Runtime/Execute/Abi.h"
+#include "weft/Abi/Executable.h"
 
 #include <cstdint>
 #include <set>

@@ -9,8 +9,8 @@
 #ifndef WEFT_RUNTIME_EXECUTE_CONTEXT_H
 #define WEFT_RUNTIME_EXECUTE_CONTEXT_H
 
+#include "weft/Abi/Executable.h"
 #include "weft/Formats/Error.h"
-#include "weft/Runtime/Execute/Abi.h"
 #include "weft/Runtime/Execute/ParallelFor.h"
 #include "weft/Runtime/Execute/ThreadTeam.h"
 
@@ -39,7 +39,7 @@ struct TraceEvent {
   const WeftCommand *command;
   int64_t startNs; // steady clock
   int64_t durationNs;
-  int64_t stream = 0; // Transfers.h; 0 is what computes
+  int64_t stream = 0; // TransferRecords.h; 0 is what computes
 };
 
 struct ContextOptions {

@@ -7,8 +7,8 @@
 #ifndef WEFT_RUNTIME_EXECUTE_DTYPES_H
 #define WEFT_RUNTIME_EXECUTE_DTYPES_H
 
+#include "weft/Abi/Executable.h"
 #include "weft/Formats/Safetensors.h"
-#include "weft/Runtime/Execute/Abi.h"
 
 namespace weft {
 

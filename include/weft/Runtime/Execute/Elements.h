@@ -8,9 +8,9 @@
 #ifndef WEFT_RUNTIME_EXECUTE_ELEMENTS_H
 #define WEFT_RUNTIME_EXECUTE_ELEMENTS_H
 
+#include "weft/Abi/Executable.h"
 #include "weft/Formats/Half.h"
 #include "weft/Formats/Safetensors.h"
-#include "weft/Runtime/Execute/Abi.h"
 
 namespace weft {
 

@@ -10,7 +10,7 @@
 #ifndef WEFT_RUNTIME_EXECUTE_SEGMENTS_H
 #define WEFT_RUNTIME_EXECUTE_SEGMENTS_H
 
-#include "weft/Runtime/Execute/Abi.h"
+#include "weft/Abi/Executable.h"
 
 #include <string>
 #include <vector>

@@ -3,7 +3,7 @@
 #ifndef WEFT_RUNTIME_EXECUTE_SENTBYTES_H
 #define WEFT_RUNTIME_EXECUTE_SENTBYTES_H
 
-#include "weft/Runtime/Execute/Abi.h"
+#include "weft/Abi/Executable.h"
 
 namespace weft {
 

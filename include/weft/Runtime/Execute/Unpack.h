@@ -3,7 +3,7 @@
 #ifndef WEFT_RUNTIME_EXECUTE_UNPACK_H
 #define WEFT_RUNTIME_EXECUTE_UNPACK_H
 
-#include "weft/Runtime/Execute/Tables.h"
+#include "weft/Abi/PackedTables.h"
 
 #include <vector>
 

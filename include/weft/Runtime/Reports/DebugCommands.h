@@ -7,8 +7,8 @@
 #ifndef WEFT_RUNTIME_REPORTS_DEBUGCOMMANDS_H
 #define WEFT_RUNTIME_REPORTS_DEBUGCOMMANDS_H
 
+#include "weft/Abi/Executable.h"
 #include "weft/Formats/Json.h"
-#include "weft/Runtime/Execute/Abi.h"
 
 #include <string>
 #include <vector>

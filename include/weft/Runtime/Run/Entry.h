@@ -3,8 +3,8 @@
 #ifndef WEFT_RUNTIME_RUN_ENTRY_H
 #define WEFT_RUNTIME_RUN_ENTRY_H
 
+#include "weft/Abi/Executable.h"
 #include "weft/Runtime/Collectives/Processes.h"
-#include "weft/Runtime/Execute/Abi.h"
 
 namespace weft {
 

@@ -9,8 +9,8 @@
 #ifndef WEFT_RUNTIME_RUN_SHAREDSETTINGS_H
 #define WEFT_RUNTIME_RUN_SHAREDSETTINGS_H
 
+#include "weft/Abi/Executable.h"
 #include "weft/Formats/Error.h"
-#include "weft/Runtime/Execute/Abi.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-//===- Collectives.h - What commands between ranks are told -----*- C++ -*-===//
+//===- CollectiveRecords.h - Records of commands between ranks --*- C++ -*-===//
 //
 // Records of the routines in which all ranks of a group take part. Their kind
 // is WEFT_EXTENSION: only programs for several ranks link them. Buffers are
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_RUNTIME_EXECUTE_COLLECTIVES_H
-#define WEFT_RUNTIME_EXECUTE_COLLECTIVES_H
+#ifndef WEFT_ABI_COLLECTIVERECORDS_H
+#define WEFT_ABI_COLLECTIVERECORDS_H
 
-#include "weft/Runtime/Execute/Abi.h"
+#include "weft/Abi/Executable.h"
 
 #include <string_view>
 
@@ -114,8 +114,8 @@ inline const WeftRankGroup *findRankGroup(const WeftCommand &command) {
 extern "C" {
 #endif
 
-/// WEFT_RECORD and WEFT_WAIT of Transfers.h between stream 0, the thread of the
-/// rank, and streams of collectives; the record is a WeftTransferRecord.
+/// WEFT_RECORD and WEFT_WAIT of TransferRecords.h between stream 0, the thread
+/// of the rank, and streams of collectives; the record is a WeftTransferRecord.
 void weft_host_record(struct WeftContext *context,
                       const struct WeftCommand *command, void *const *buffers);
 void weft_host_wait(struct WeftContext *context,
@@ -132,4 +132,4 @@ WEFT_COLLECTIVES(WEFT_DECLARE_COLLECTIVE)
 } // extern "C"
 #endif
 
-#endif // WEFT_RUNTIME_EXECUTE_COLLECTIVES_H
+#endif // WEFT_ABI_COLLECTIVERECORDS_H

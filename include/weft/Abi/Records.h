@@ -1,10 +1,10 @@
-//===- Records.h - What a command of each kind is told ----------*- C++ -*-===//
+//===- Records.h - Arguments of each kind of command ------------*- C++ -*-===//
 //
 // One struct per kind of command: sizes and strides in elements, types as
 // WeftDType, flags as 0 or 1. The compiler fills them (the models of Lowering),
 // writes their bytes into the tables, and the routine of the kind reads the
-// same struct. Library.h says what the fields mean and which buffers go with
-// them. A target adds routines, not records.
+// same struct. CpuRoutineAbi.h says what the fields mean and which buffers go
+// with them. A target adds routines, not records.
 //
 // Every field has eight bytes, so a record has no padding and lies in the
 // tables as it is. A record that describes a list ends with `count` and is
@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_RUNTIME_EXECUTE_RECORDS_H
-#define WEFT_RUNTIME_EXECUTE_RECORDS_H
+#ifndef WEFT_ABI_RECORDS_H
+#define WEFT_ABI_RECORDS_H
 
 #include <stdint.h>
 
@@ -131,4 +131,4 @@ struct WeftConstantRecord {
   int64_t dtype, count;
 };
 
-#endif // WEFT_RUNTIME_EXECUTE_RECORDS_H
+#endif // WEFT_ABI_RECORDS_H

@@ -1,19 +1,20 @@
-//===- Abi.h - What a compiled program hands to the runtime -----*- C++ -*-===//
+//===- Executable.h - Tables of a compiled program --------------*- C++ -*-===//
 //
 // The one interface between generated code and the runtime: constant tables in
-// read-only data. The compiler (Lowering/Table) emits them packed (Tables.h),
-// the runtime unpacks them into the structs that the executor runs, and `weft
-// inspect` reads the metadata from the ELF section `.weft.meta`.
+// read-only data. The compiler (Lowering/Table) emits them packed
+// (PackedTables.h), the runtime unpacks them into the structs that the executor
+// runs, and `weft inspect` reads the metadata from the ELF section
+// `.weft.meta`.
 //
 // Plain C layout, no MLIR, no LLVM. Every address is an offset into one arena,
 // which the runtime allocates once with `WeftExecutable::arenaBytes`.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_RUNTIME_EXECUTE_ABI_H
-#define WEFT_RUNTIME_EXECUTE_ABI_H
+#ifndef WEFT_ABI_EXECUTABLE_H
+#define WEFT_ABI_EXECUTABLE_H
 
-#include "weft/Runtime/Execute/Records.h"
+#include "weft/Abi/Records.h"
 
 #include <stdint.h>
 
@@ -80,7 +81,7 @@ struct WeftCommand {
   int64_t extent; // kernel: iteration range is [0, extent)
   int64_t grain;  // kernel: cuts are multiples of this
   /// Of the last buffer, whose contents mean nothing before and after the
-  /// command (Workspaces.h); 0: there is none.
+  /// command (CpuWorkspaces.h); 0: there is none.
   int64_t workspaceBytes;
 };
 
@@ -172,4 +173,4 @@ struct WeftExecutable {
 } // extern "C"
 #endif
 
-#endif // WEFT_RUNTIME_EXECUTE_ABI_H
+#endif // WEFT_ABI_EXECUTABLE_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_FORMATS_RANKDIVISORS_H
-#define WEFT_FORMATS_RANKDIVISORS_H
+#ifndef WEFT_ABI_RANKDIVISORS_H
+#define WEFT_ABI_RANKDIVISORS_H
 
 #include <cstdint>
 
@@ -25,4 +25,4 @@ constexpr double choosePreDivide(int64_t ranks) {
 
 } // namespace weft
 
-#endif // WEFT_FORMATS_RANKDIVISORS_H
+#endif // WEFT_ABI_RANKDIVISORS_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_FORMATS_NAMES_H
-#define WEFT_FORMATS_NAMES_H
+#ifndef WEFT_ABI_NAMES_H
+#define WEFT_ABI_NAMES_H
 
 namespace weft::names {
 
@@ -69,4 +69,4 @@ inline constexpr char kNoTargetsState[] = "denominator.none";
 
 } // namespace weft::names
 
-#endif // WEFT_FORMATS_NAMES_H
+#endif // WEFT_ABI_NAMES_H

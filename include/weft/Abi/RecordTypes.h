@@ -1,9 +1,9 @@
 //===- RecordTypes.h - Records by the kind of their command -----*- C++ -*-===//
 
-#ifndef WEFT_RUNTIME_EXECUTE_RECORDTYPES_H
-#define WEFT_RUNTIME_EXECUTE_RECORDTYPES_H
+#ifndef WEFT_ABI_RECORDTYPES_H
+#define WEFT_ABI_RECORDTYPES_H
 
-#include "weft/Runtime/Execute/Abi.h"
+#include "weft/Abi/Executable.h"
 
 #include <type_traits>
 
@@ -83,4 +83,4 @@ inline const char *kindName(int64_t kind) {
 
 } // namespace weft
 
-#endif // WEFT_RUNTIME_EXECUTE_RECORDTYPES_H
+#endif // WEFT_ABI_RECORDTYPES_H

@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_RUNTIME_EXECUTE_PHILOX_H
-#define WEFT_RUNTIME_EXECUTE_PHILOX_H
+#ifndef WEFT_ABI_PHILOX_H
+#define WEFT_ABI_PHILOX_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -222,4 +222,4 @@ WEFT_PHILOX_INLINE float philoxNormal(PhiloxKey key, uint64_t row,
 
 } // namespace weft
 
-#endif // WEFT_RUNTIME_EXECUTE_PHILOX_H
+#endif // WEFT_ABI_PHILOX_H

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_RUNTIME_EXECUTE_CUDNNATTENTION_H
-#define WEFT_RUNTIME_EXECUTE_CUDNNATTENTION_H
+#ifndef WEFT_ABI_CUDNNATTENTION_H
+#define WEFT_ABI_CUDNNATTENTION_H
 
-#include "weft/Runtime/Execute/Abi.h"
-#include "weft/Runtime/Execute/RecordTypes.h"
+#include "weft/Abi/Executable.h"
+#include "weft/Abi/RecordTypes.h"
 
 #include <string>
 
@@ -122,4 +122,4 @@ inline int64_t cudnnWorkspaceBytes(WeftCommandKind kind, const void *record,
 
 } // namespace weft
 
-#endif // WEFT_RUNTIME_EXECUTE_CUDNNATTENTION_H
+#endif // WEFT_ABI_CUDNNATTENTION_H

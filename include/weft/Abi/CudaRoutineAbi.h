@@ -1,17 +1,17 @@
-//===- CudaLibrary.h - Hand-written routines of CUDA devices ----*- C++ -*-===//
+//===- CudaRoutineAbi.h - Hand-written CUDA routines ------------*- C++ -*-===//
 //
-// The contract of Library.h holds for a device as well: records, buffers (all
-// device addresses) and meaning are those of the CPU's routine of the same
+// The contract of CpuRoutineAbi.h holds for a device as well: records, buffers
+// (all device addresses) and meaning are those of the CPU's routine of the same
 // kind. A routine checks its record and launches work into the command's stream
 // (Launch.h). docs/kernels-cuda.md says what differs: an id out of range makes
 // a row of NaN instead of an error.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_RUNTIME_EXECUTE_CUDALIBRARY_H
-#define WEFT_RUNTIME_EXECUTE_CUDALIBRARY_H
+#ifndef WEFT_ABI_CUDAROUTINEABI_H
+#define WEFT_ABI_CUDAROUTINEABI_H
 
-#include "weft/Runtime/Execute/Abi.h"
+#include "weft/Abi/Executable.h"
 
 /// Every routine of kernels/cuda once: X(symbol).
 #define WEFT_CUDA_ROUTINES(X)                                                  \
@@ -42,4 +42,4 @@ WEFT_CUDA_ROUTINES(WEFT_DECLARE_ROUTINE)
 } // extern "C"
 #endif
 
-#endif // WEFT_RUNTIME_EXECUTE_CUDALIBRARY_H
+#endif // WEFT_ABI_CUDAROUTINEABI_H

@@ -9,11 +9,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_RUNTIME_EXECUTE_PADDEDROWS_H
-#define WEFT_RUNTIME_EXECUTE_PADDEDROWS_H
+#ifndef WEFT_ABI_PADDEDROWS_H
+#define WEFT_ABI_PADDEDROWS_H
 
-#include "weft/Runtime/Execute/OneDnnBlocks.h"
-#include "weft/Runtime/Execute/Products.h"
+#include "weft/Abi/CpuProducts.h"
+#include "weft/Abi/OneDnnBlocks.h"
 
 #include <algorithm>
 
@@ -74,4 +74,4 @@ private:
 
 } // namespace weft
 
-#endif // WEFT_RUNTIME_EXECUTE_PADDEDROWS_H
+#endif // WEFT_ABI_PADDEDROWS_H

@@ -1,18 +1,18 @@
-//===- Tables.h - How generated code holds a program ------------*- C++ -*-===//
+//===- PackedTables.h - Tables without addresses ----------------*- C++ -*-===//
 //
-// The structs of Abi.h without an address in them: thousands of commands cost
-// the code generator, the linker and the loader no relocation each. The lists
-// of fields below are all there is to a layout: the compiler fills the structs
-// that are made of them, and the runtime unpacks field by field.
+// The structs of Executable.h without an address in them: thousands of commands
+// cost the code generator, the linker and the loader no relocation each. The
+// lists of fields below are all there is to a layout: the compiler fills the
+// structs that are made of them, and the runtime unpacks field by field.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_RUNTIME_EXECUTE_TABLES_H
-#define WEFT_RUNTIME_EXECUTE_TABLES_H
+#ifndef WEFT_ABI_PACKEDTABLES_H
+#define WEFT_ABI_PACKEDTABLES_H
 
-#include "weft/Runtime/Execute/Abi.h"
+#include "weft/Abi/Executable.h"
 
-// X(How, field): the field of Abi.h of that name is packed as a
+// X(How, field): the field of Executable.h of that name is packed as a
 // WeftPacked##How.
 
 #define WEFT_PROGRAM_FIELDS(X)                                                 \
@@ -158,4 +158,4 @@ struct WeftTables {
 } // extern "C"
 #endif
 
-#endif // WEFT_RUNTIME_EXECUTE_TABLES_H
+#endif // WEFT_ABI_PACKEDTABLES_H

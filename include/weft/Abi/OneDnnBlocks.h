@@ -1,4 +1,4 @@
-//===- OneDnnBlocks.h - What oneDNN works in --------------------*- C++ -*-===//
+//===- OneDnnBlocks.h - Scratch memory of oneDNN ----------------*- C++ -*-===//
 //
 // The matrix products of oneDNN 2.6 for AVX-512 copy blocks of A and B and keep
 // sums of a block of C. Which blocks they are follows from shape and threads
@@ -8,11 +8,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_RUNTIME_EXECUTE_ONEDNNBLOCKS_H
-#define WEFT_RUNTIME_EXECUTE_ONEDNNBLOCKS_H
+#ifndef WEFT_ABI_ONEDNNBLOCKS_H
+#define WEFT_ABI_ONEDNNBLOCKS_H
 
-#include "weft/Runtime/Execute/Abi.h"
-#include "weft/Runtime/Execute/Records.h"
+#include "weft/Abi/Executable.h"
+#include "weft/Abi/Records.h"
 
 #include <algorithm>
 
@@ -116,4 +116,4 @@ inline int64_t oneDnnBytes(const WeftGemmRecord &s, int64_t threads) {
 
 } // namespace weft
 
-#endif // WEFT_RUNTIME_EXECUTE_ONEDNNBLOCKS_H
+#endif // WEFT_ABI_ONEDNNBLOCKS_H

@@ -1,4 +1,4 @@
-//===- Transfers.h - What the device itself does ----------------*- C++ -*-===//
+//===- TransferRecords.h - Copies and events of a device --------*- C++ -*-===//
 //
 // Commands that no kernel and no routine runs, of programs for devices that
 // work beside the host: their kind and their record, in the tables as those of
@@ -7,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_RUNTIME_EXECUTE_TRANSFERS_H
-#define WEFT_RUNTIME_EXECUTE_TRANSFERS_H
+#ifndef WEFT_ABI_TRANSFERRECORDS_H
+#define WEFT_ABI_TRANSFERRECORDS_H
 
-#include "weft/Runtime/Execute/Abi.h"
+#include "weft/Abi/Executable.h"
 
 /// The numbers are part of the ABI, and lie below those of WeftCommandKind.
 enum WeftTransferKind {
@@ -57,4 +57,4 @@ inline const WeftTransferRecord *findTransfer(const WeftCommand &command) {
 
 } // namespace weft
 
-#endif // WEFT_RUNTIME_EXECUTE_TRANSFERS_H
+#endif // WEFT_ABI_TRANSFERRECORDS_H

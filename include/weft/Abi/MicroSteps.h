@@ -8,10 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_FORMATS_MICROSTEPS_H
-#define WEFT_FORMATS_MICROSTEPS_H
+#ifndef WEFT_ABI_MICROSTEPS_H
+#define WEFT_ABI_MICROSTEPS_H
 
-#include "weft/Formats/Names.h"
+#include "weft/Abi/Names.h"
 
 #include <cstdint>
 #include <string_view>
@@ -66,4 +66,4 @@ const char *chooseDenominators(int64_t number, int64_t count, Has has) {
 
 } // namespace weft::names
 
-#endif // WEFT_FORMATS_MICROSTEPS_H
+#endif // WEFT_ABI_MICROSTEPS_H

@@ -1,13 +1,13 @@
-//===- Products.h - Which products the CPU computes -------------*- C++ -*-===//
+//===- CpuProducts.h - Products that the CPU computes -----------*- C++ -*-===//
 //
 // What compiler and routine have to say alike of a WeftGemmRecord.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_RUNTIME_EXECUTE_PRODUCTS_H
-#define WEFT_RUNTIME_EXECUTE_PRODUCTS_H
+#ifndef WEFT_ABI_CPUPRODUCTS_H
+#define WEFT_ABI_CPUPRODUCTS_H
 
-#include "weft/Runtime/Execute/Abi.h"
+#include "weft/Abi/Executable.h"
 
 #include <algorithm>
 #include <string>
@@ -78,4 +78,4 @@ inline void mergeBatch(WeftGemmRecord &s) {
 
 } // namespace weft
 
-#endif // WEFT_RUNTIME_EXECUTE_PRODUCTS_H
+#endif // WEFT_ABI_CPUPRODUCTS_H

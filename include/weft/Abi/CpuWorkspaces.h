@@ -1,4 +1,4 @@
-//===- Workspaces.h - Memory that routines of the CPU work in ---*- C++ -*-===//
+//===- CpuWorkspaces.h - Workspaces of routines of the CPU ------*- C++ -*-===//
 //
 // A routine that needs memory beside its operands gets a workspace: bytes of
 // the arena that hold nothing before and after its command. The compiler
@@ -9,13 +9,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_RUNTIME_EXECUTE_WORKSPACES_H
-#define WEFT_RUNTIME_EXECUTE_WORKSPACES_H
+#ifndef WEFT_ABI_CPUWORKSPACES_H
+#define WEFT_ABI_CPUWORKSPACES_H
 
-#include "weft/Runtime/Execute/OneDnnBlocks.h"
-#include "weft/Runtime/Execute/PaddedRows.h"
-#include "weft/Runtime/Execute/Products.h"
-#include "weft/Runtime/Execute/RecordTypes.h"
+#include "weft/Abi/CpuProducts.h"
+#include "weft/Abi/OneDnnBlocks.h"
+#include "weft/Abi/PaddedRows.h"
+#include "weft/Abi/RecordTypes.h"
 
 #include <algorithm>
 
@@ -284,4 +284,4 @@ inline int64_t workspaceBytes(WeftCommandKind kind, const void *record,
 
 } // namespace weft
 
-#endif // WEFT_RUNTIME_EXECUTE_WORKSPACES_H
+#endif // WEFT_ABI_CPUWORKSPACES_H

@@ -1,4 +1,4 @@
-//===- Library.h - Library routines a CPU program may call ------*- C++ -*-===//
+//===- CpuRoutineAbi.h - Library routines of CPU programs -------*- C++ -*-===//
 //
 // The contract between the compiler (which selects routines and fills their
 // records) and kernels/cpu (which implements them). A kind of command `x` of
@@ -20,8 +20,8 @@
 //  - Outputs do not overlap inputs.
 //  - accumulate is a WeftAccumulate; for WEFT_ADD_IF_FLAG the flag, an f32
 //    scalar, is the last buffer: 0 overwrites, anything else adds.
-//  - A routine of Workspaces.h, or of another dialect whose model asks for one,
-//    has a workspace behind all other buffers, whose contents mean nothing
+//  - A routine of CpuWorkspaces.h, or of another dialect whose model asks for
+//    one, has a workspace behind all other buffers, whose contents mean nothing
 //    before and after; one that is too small is an error.
 //  - rng is i64[2] = {seed, global number of the first row} (Philox.h).
 //  - Same bits for every thread count (docs/kernels-cpu.md names exceptions).
@@ -30,10 +30,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_RUNTIME_EXECUTE_LIBRARY_H
-#define WEFT_RUNTIME_EXECUTE_LIBRARY_H
+#ifndef WEFT_ABI_CPUROUTINEABI_H
+#define WEFT_ABI_CPUROUTINEABI_H
 
-#include "weft/Runtime/Execute/Abi.h"
+#include "weft/Abi/Executable.h"
 
 /// Every routine once: X(symbol).
 #define WEFT_LIBRARY_ROUTINES(X) WEFT_COMMAND_KINDS_FOR(WEFT_ROUTINE_OF_KIND, X)
@@ -129,4 +129,4 @@ void weft_cpu_gemm_prepare(struct WeftContext *context,
 } // extern "C"
 #endif
 
-#endif // WEFT_RUNTIME_EXECUTE_LIBRARY_H
+#endif // WEFT_ABI_CPUROUTINEABI_H

@@ -1,15 +1,15 @@
-//===- CudaWorkspaces.h - Memory that routines of CUDA work in --*- C++ -*-===//
+//===- CudaWorkspaces.h - Workspaces of CUDA routines -----------*- C++ -*-===//
 //
-// As Workspaces.h says of the CPU, in bytes from the record of a command; the
-// workspace is device memory.
+// As CpuWorkspaces.h says of the CPU, in bytes from the record of a command;
+// the workspace is device memory.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_RUNTIME_EXECUTE_CUDAWORKSPACES_H
-#define WEFT_RUNTIME_EXECUTE_CUDAWORKSPACES_H
+#ifndef WEFT_ABI_CUDAWORKSPACES_H
+#define WEFT_ABI_CUDAWORKSPACES_H
 
-#include "weft/Runtime/Execute/Collectives.h"
-#include "weft/Runtime/Execute/RecordTypes.h"
+#include "weft/Abi/CollectiveRecords.h"
+#include "weft/Abi/RecordTypes.h"
 
 namespace weft {
 
@@ -73,4 +73,4 @@ inline int64_t cudaWorkspaceBytes(WeftCommandKind kind, const void *record) {
 
 } // namespace weft
 
-#endif // WEFT_RUNTIME_EXECUTE_CUDAWORKSPACES_H
+#endif // WEFT_ABI_CUDAWORKSPACES_H

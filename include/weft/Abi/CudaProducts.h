@@ -1,14 +1,14 @@
-//===- CudaProducts.h - Which products CUDA devices compute -----*- C++ -*-===//
+//===- CudaProducts.h - Products that cuBLASLt computes ---------*- C++ -*-===//
 //
 // What compiler and routine have to say alike of a WeftGemmRecord that cuBLASLt
 // computes in one call. Plain arithmetic: no header of CUDA, no device.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_RUNTIME_EXECUTE_CUDAPRODUCTS_H
-#define WEFT_RUNTIME_EXECUTE_CUDAPRODUCTS_H
+#ifndef WEFT_ABI_CUDAPRODUCTS_H
+#define WEFT_ABI_CUDAPRODUCTS_H
 
-#include "weft/Runtime/Execute/Products.h"
+#include "weft/Abi/CpuProducts.h"
 
 namespace weft {
 
@@ -113,10 +113,10 @@ inline int64_t cudaGemmWorkspaceBytes(const WeftGemmRecord &s, int64_t chip) {
 
 } // namespace weft
 
-/// As weft_cpu_gemm (Library.h), with all buffers in the memory of the device;
-/// sizes may be 0, and a workspace of cudaGemmWorkspaceBytes() stands behind
-/// the other buffers. The flag of accumulate is an input of the program. aux is
-/// dense and has the type of C.
+/// As weft_cpu_gemm (CpuRoutineAbi.h), with all buffers in the memory of the
+/// device; sizes may be 0, and a workspace of cudaGemmWorkspaceBytes() stands
+/// behind the other buffers. The flag of accumulate is an input of the program.
+/// aux is dense and has the type of C.
 extern "C" void weft_cuda_gemm(WeftContext *context, const WeftCommand *command,
                                void *const *buffers);
 /// Does ahead of a call what only its first run has to do: the algorithm is
@@ -126,4 +126,4 @@ extern "C" void weft_cuda_gemm_prepare(WeftContext *context,
                                        const WeftCommand *command,
                                        void *const *buffers);
 
-#endif // WEFT_RUNTIME_EXECUTE_CUDAPRODUCTS_H
+#endif // WEFT_ABI_CUDAPRODUCTS_H
