@@ -2,7 +2,7 @@
 
 #include "GemmPlan.h"
 
-#include "weft/Formats/OutOfMemory.h"
+#include "weft/Base/OutOfMemory.h"
 
 #include <algorithm>
 #include <cstring>

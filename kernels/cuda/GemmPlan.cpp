@@ -14,7 +14,7 @@
 #include "GemmPlan.h"
 
 #include "weft/Abi/Executable.h"
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 
 #include <cstring>
 

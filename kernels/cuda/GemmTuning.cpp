@@ -2,8 +2,8 @@
 
 #include "GemmTuning.h"
 
+#include "weft/Base/InputFile.h"
 #include "weft/Formats/Digest.h"
-#include "weft/Formats/InputFile.h"
 #include "weft/Formats/Json.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #ifndef WEFT_KERNELS_CUDA_LIBRARYCALLS_H
 #define WEFT_KERNELS_CUDA_LIBRARYCALLS_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 
 #include <string>
 

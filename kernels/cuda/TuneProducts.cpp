@@ -8,8 +8,8 @@
 
 #include "GemmState.h"
 
-#include "weft/Formats/Half.h"
-#include "weft/Formats/OutputFile.h"
+#include "weft/Base/Half.h"
+#include "weft/Base/OutputFile.h"
 #include "weft/Runtime/Devices/Launch.h"
 
 #include <algorithm>

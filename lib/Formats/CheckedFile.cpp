@@ -1,7 +1,7 @@
 //===- CheckedFile.cpp - Ranges of a file, checked as they are read -------===//
 
 #include "weft/Formats/CheckedFile.h"
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 
 #include <algorithm>
 #include <cstring>

@@ -2,7 +2,7 @@
 
 #include "weft/Formats/FileKind.h"
 
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 
 #include <algorithm>
 #include <cstdio>

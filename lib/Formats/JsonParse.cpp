@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "weft/Formats/InputFile.h"
+#include "weft/Base/InputFile.h"
 #include "weft/Formats/Json.h"
 
 #include <nlohmann/json.hpp>

@@ -2,14 +2,12 @@
 
 #include "weft/Formats/Manifest.h"
 
-#include "weft/Formats/Durable.h"
+#include "weft/Formats/StepDirectories.h"
 
 #include <algorithm>
 #include <set>
 
 namespace weft {
-
-const char *const manifestName = "MANIFEST.json";
 
 Error asDamage(Error error) {
   return error.hint("the checkpoint is damaged: resume from an older step")

@@ -1,9 +1,9 @@
 //===- ManifestJson.cpp - MANIFEST.json text ------------------------------===//
 
-#include "weft/Formats/Durable.h"
-#include "weft/Formats/InputFile.h"
+#include "weft/Base/InputFile.h"
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Manifest.h"
+#include "weft/Formats/StepDirectories.h"
 
 #include <filesystem>
 

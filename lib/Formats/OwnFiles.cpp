@@ -2,8 +2,8 @@
 
 #include "weft/Formats/OwnFiles.h"
 
+#include "weft/Base/InputFile.h"
 #include "weft/Formats/Digest.h"
-#include "weft/Formats/InputFile.h"
 #include "weft/Formats/Safetensors.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 
 #include "weft/Formats/Safetensors.h"
 
+#include "weft/Base/Half.h"
 #include "weft/Formats/FileKind.h"
-#include "weft/Formats/Half.h"
 #include "weft/Formats/Json.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 //===- StepList.cpp - Listing, retiring and cleaning of saves -------------===//
 
-#include "weft/Formats/Durable.h"
+#include "weft/Formats/StepDirectories.h"
+
+#include "weft/Base/Durable.h"
 #include "weft/Formats/Manifest.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #ifndef WEFT_LIB_FORMATS_TOKENFILEKIND_H
 #define WEFT_LIB_FORMATS_TOKENFILEKIND_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 
 #include <cstdint>
 #include <string_view>

@@ -2,9 +2,9 @@
 
 #include "weft/Formats/WeightFiles.h"
 
+#include "weft/Base/Text.h"
 #include "weft/Formats/FileKind.h"
 #include "weft/Formats/OwnFiles.h"
-#include "weft/Formats/Text.h"
 #include "weft/Formats/TextForm.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "ConfigFields.h"
 
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -5,8 +5,8 @@
 #include "Configs.h"
 #include "ModelText.h"
 #include "Weights.h"
+#include "weft/Base/InputFile.h"
 #include "weft/Formats/FileKind.h"
-#include "weft/Formats/InputFile.h"
 
 #include "mlir/IR/Verifier.h"
 

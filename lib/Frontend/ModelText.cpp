@@ -4,7 +4,7 @@
 
 #include "ConfigFields.h"
 #include "TextScopes.h"
-#include "weft/Formats/InputFile.h"
+#include "weft/Base/InputFile.h"
 #include "weft/Weft/Losses.h"
 
 #include "mlir/Parser/Parser.h"

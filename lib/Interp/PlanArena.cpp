@@ -2,7 +2,7 @@
 
 #include "PlanArena.h"
 
-#include "weft/Formats/Half.h"
+#include "weft/Base/Half.h"
 
 #include "llvm/Support/ErrorHandling.h"
 

@@ -2,7 +2,7 @@
 
 #include "weft/Interp/Tensor.h"
 
-#include "weft/Formats/Half.h"
+#include "weft/Base/Half.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"

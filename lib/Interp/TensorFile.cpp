@@ -2,10 +2,10 @@
 
 #include "weft/Interp/TensorFile.h"
 
-#include "weft/Formats/Half.h"
+#include "weft/Base/Half.h"
+#include "weft/Base/Text.h"
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/Safetensors.h"
-#include "weft/Formats/Text.h"
 
 #include "llvm/Support/ErrorHandling.h"
 

@@ -4,7 +4,7 @@
 
 #include "weft/Analysis/CommandNames.h"
 #include "weft/Analysis/Liveness.h"
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 #include "weft/Memory/Passes.h"
 #include "weft/Plan/Transfers.h"
 #include "weft/Support/TypeText.h"

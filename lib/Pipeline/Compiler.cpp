@@ -5,7 +5,7 @@
 #include "DiagnosticSink.h"
 #include "KernelsAhead.h"
 
-#include "weft/Formats/OutputFile.h"
+#include "weft/Base/OutputFile.h"
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Frontend/Frontend.h"
 #include "weft/Memory/MemoryReport.h"

@@ -4,7 +4,7 @@
 
 #include "CudaModels.h"
 
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 #include "weft/Fusion/Passes.h"
 #include "weft/Lowering/Cuda/Cuda.h"
 #include "weft/Lowering/Cuda/Passes.h"

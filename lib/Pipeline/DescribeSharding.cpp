@@ -2,8 +2,8 @@
 
 #include "DescribeSharding.h"
 
+#include "weft/Base/Text.h"
 #include "weft/Dist/Dist.h"
-#include "weft/Formats/Text.h"
 #include "weft/Memory/MemoryReport.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Support/TypeText.h"

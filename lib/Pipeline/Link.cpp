@@ -2,9 +2,9 @@
 
 #include "weft/Pipeline/Link.h"
 
+#include "weft/Base/Flags.h"
+#include "weft/Base/OutputFile.h"
 #include "weft/Formats/Digest.h"
-#include "weft/Formats/Flags.h"
-#include "weft/Formats/OutputFile.h"
 #include "weft/Pipeline/Target.h"
 #include "weft/Support/HelperProgram.h"
 
@@ -33,6 +33,7 @@ std::vector<std::string> weft::runtimeArchives(const Linkage &linkage) {
   llvm::append_range(archives, linkage.target.getLibraries().archives);
   archives.push_back("libWeftRuntimeCore.a");
   archives.push_back("libWeftFormats.a");
+  archives.push_back("libWeftBase.a");
   return archives;
 }
 

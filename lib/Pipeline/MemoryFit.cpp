@@ -4,7 +4,7 @@
 
 #include "weft/Analysis/StepEstimate.h"
 #include "weft/Autodiff/RecomputeChoices.h"
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Target.h"
 #include "weft/Weft/Weft.h"

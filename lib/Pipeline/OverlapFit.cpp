@@ -3,7 +3,7 @@
 #include "weft/Pipeline/OverlapFit.h"
 
 #include "weft/Analysis/StepEstimate.h"
-#include "weft/Formats/OutputFile.h"
+#include "weft/Base/OutputFile.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Schedule/CostTableFile.h"
 #include "weft/Schedule/Passes.h"

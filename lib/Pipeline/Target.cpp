@@ -2,7 +2,7 @@
 
 #include "weft/Pipeline/Target.h"
 
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 #include "weft/Pipeline/InitAll.h"
 #include "weft/Weft/Weft.h"
 

@@ -2,7 +2,7 @@
 
 #include "weft/Support/ByteCount.h"
 
-#include "weft/Formats/Flags.h"
+#include "weft/Base/Flags.h"
 
 namespace weft {
 

@@ -2,7 +2,7 @@
 
 #include "weft/Support/HelperProgram.h"
 
-#include "weft/Formats/OutOfMemory.h"
+#include "weft/Base/OutOfMemory.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/MemoryBuffer.h"

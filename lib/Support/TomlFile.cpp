@@ -2,8 +2,8 @@
 
 #include "weft/Support/TomlFile.h"
 
+#include "weft/Base/OutOfMemory.h"
 #include "weft/Formats/Digest.h"
-#include "weft/Formats/OutOfMemory.h"
 #include "weft/Support/MatchPattern.h"
 
 #include "mlir/IR/Builders.h"

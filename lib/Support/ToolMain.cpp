@@ -2,10 +2,10 @@
 
 #include "weft/Support/ToolMain.h"
 
-#include "weft/Formats/Error.h"
-#include "weft/Formats/OutOfMemory.h"
-#include "weft/Formats/StandardStreams.h"
-#include "weft/Formats/Temporaries.h"
+#include "weft/Base/Error.h"
+#include "weft/Base/OutOfMemory.h"
+#include "weft/Base/StandardStreams.h"
+#include "weft/Base/Temporaries.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/ErrorHandling.h"

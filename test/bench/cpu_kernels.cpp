@@ -9,7 +9,7 @@
 
 #include "weft/Abi/CpuRoutineAbi.h"
 #include "weft/Abi/CpuWorkspaces.h"
-#include "weft/Formats/Half.h"
+#include "weft/Base/Half.h"
 #include "weft/Runtime/Execute/Context.h"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 #include "CudnnObjects.h"
 #include "LibraryWork.h"
 
-#include "weft/Formats/Half.h"
+#include "weft/Base/Half.h"
 
 #include <algorithm>
 #include <cmath>

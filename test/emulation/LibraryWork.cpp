@@ -2,7 +2,7 @@
 
 #include "LibraryWork.h"
 
-#include "weft/Formats/Half.h"
+#include "weft/Base/Half.h"
 
 #include <dlfcn.h>
 

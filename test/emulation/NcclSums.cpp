@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "NcclObjects.h"
-#include "weft/Formats/Half.h"
+#include "weft/Base/Half.h"
 
 #include <algorithm>
 #include <cmath>

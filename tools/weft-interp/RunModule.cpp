@@ -4,7 +4,7 @@
 
 #include "weft/Abi/MicroSteps.h"
 #include "weft/Abi/Names.h"
-#include "weft/Formats/StandardStreams.h"
+#include "weft/Base/StandardStreams.h"
 #include "weft/Interp/Inputs.h"
 #include "weft/Interp/NamedStates.h"
 #include "weft/Interp/TensorFile.h"

@@ -2,11 +2,12 @@
 
 #include "RunModule.h"
 
+#include "weft/Base/Flags.h"
+#include "weft/Base/StandardStreams.h"
+#include "weft/Base/Text.h"
 #include "weft/Dist/Dist.h"
-#include "weft/Formats/Flags.h"
 #include "weft/Formats/OwnFiles.h"
-#include "weft/Formats/StandardStreams.h"
-#include "weft/Formats/Text.h"
+#include "weft/Formats/StepDirectories.h"
 #include "weft/Frontend/Frontend.h"
 #include "weft/Interp/Compare.h"
 #include "weft/Interp/Inputs.h"
@@ -140,7 +141,7 @@ static Status readSettings(const FlagValues &flags, Settings &settings) {
   for (const std::string &file : settings.files)
     inputs.push_back({"the module", file});
   const std::vector<FileUse> outputs = flags.files(FlagFile::Written);
-  if (Status status = checkOutputPaths(outputs, inputs); !status)
+  if (Status status = checkOutputPaths(outputs, inputs, manifestName); !status)
     return status;
   if (Status status = checkReplaced(outputs, flags.getSwitch("overwrite"));
       !status)

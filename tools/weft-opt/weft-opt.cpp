@@ -1,8 +1,9 @@
 //===- weft-opt.cpp - Runs weft passes on a file --------------------------===//
 
-#include "weft/Formats/InputFile.h"
-#include "weft/Formats/OutputFile.h"
+#include "weft/Base/InputFile.h"
+#include "weft/Base/OutputFile.h"
 #include "weft/Formats/OwnFiles.h"
+#include "weft/Formats/StepDirectories.h"
 #include "weft/Pipeline/InitAll.h"
 #include "weft/Support/ToolMain.h"
 
@@ -16,7 +17,8 @@ using namespace weft;
 static Status checkOutput(const std::string &input, const std::string &output,
                           bool overwrites) {
   const std::vector<FileUse> outputs = {{"-o", output}};
-  if (Status status = checkOutputPaths(outputs, {{"the input", input}});
+  if (Status status =
+          checkOutputPaths(outputs, {{"the input", input}}, manifestName);
       !status)
     return status;
   return checkReplaced(outputs, overwrites);

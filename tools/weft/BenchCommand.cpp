@@ -4,9 +4,10 @@
 #include "Commands.h"
 #include "MlirFlags.h"
 
-#include "weft/Formats/OutputFile.h"
+#include "weft/Base/OutputFile.h"
+#include "weft/Base/StandardStreams.h"
 #include "weft/Formats/OwnFiles.h"
-#include "weft/Formats/StandardStreams.h"
+#include "weft/Formats/StepDirectories.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/OverlapFit.h"
 #include "weft/Schedule/CostTableFile.h"
@@ -330,7 +331,7 @@ static Status checkFlags(const FlagValues &flags) {
   if (!flags.isSet("output") || flags.getString("output") == "-")
     return Status::success();
   const std::vector<FileUse> outputs = flags.files(FlagFile::Written);
-  if (Status status = checkOutputPaths(outputs, {}); !status)
+  if (Status status = checkOutputPaths(outputs, {}, manifestName); !status)
     return status;
   if (Status status = checkReplaced(outputs, flags.getSwitch("overwrite"));
       !status)

@@ -4,8 +4,8 @@
 
 #include "CompileProgram.h"
 
-#include "weft/Formats/Durable.h"
-#include "weft/Formats/OutputFile.h"
+#include "weft/Base/Durable.h"
+#include "weft/Base/OutputFile.h"
 #include "weft/Pipeline/OverlapFit.h"
 #include "weft/Runtime/Execute/ThreadTeam.h"
 #include "weft/Support/HelperProgram.h"

@@ -5,7 +5,7 @@
 
 #include "BenchModels.h"
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 #include "weft/Pipeline/MeasuredTrace.h"
 
 #include <map>

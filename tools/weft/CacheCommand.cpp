@@ -3,9 +3,9 @@
 #include "Commands.h"
 #include "ProgramCache.h"
 
-#include "weft/Formats/Flags.h"
-#include "weft/Formats/StandardStreams.h"
-#include "weft/Formats/Temporaries.h"
+#include "weft/Base/Flags.h"
+#include "weft/Base/StandardStreams.h"
+#include "weft/Base/Temporaries.h"
 #include "weft/Runtime/Reports/Progress.h"
 
 #include <cstdio>

@@ -4,7 +4,7 @@
 #include "MlirFlags.h"
 
 #include "weft/Autodiff/FiniteDifference.h"
-#include "weft/Formats/StandardStreams.h"
+#include "weft/Base/StandardStreams.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Compiler.h"
 

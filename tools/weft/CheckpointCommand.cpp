@@ -2,8 +2,8 @@
 
 #include "Commands.h"
 
-#include "weft/Formats/Flags.h"
-#include "weft/Formats/StandardStreams.h"
+#include "weft/Base/Flags.h"
+#include "weft/Base/StandardStreams.h"
 #include "weft/Runtime/Checkpoints/CheckpointTools.h"
 
 #include <cstdio>

@@ -3,7 +3,7 @@
 #ifndef WEFT_TOOLS_WEFT_COMMANDS_H
 #define WEFT_TOOLS_WEFT_COMMANDS_H
 
-#include "weft/Formats/Flags.h"
+#include "weft/Base/Flags.h"
 #include "weft/Formats/Json.h"
 
 #include <string>

@@ -5,10 +5,10 @@
 #include "MlirFlags.h"
 #include "Simulate.h"
 
-#include "weft/Formats/OutputFile.h"
+#include "weft/Base/OutputFile.h"
+#include "weft/Base/StandardStreams.h"
+#include "weft/Base/Text.h"
 #include "weft/Formats/OwnFiles.h"
-#include "weft/Formats/StandardStreams.h"
-#include "weft/Formats/Text.h"
 #include "weft/Formats/WeightFiles.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Compiler.h"

@@ -3,6 +3,7 @@
 #include "CompileFiles.h"
 
 #include "weft/Formats/OwnFiles.h"
+#include "weft/Formats/StepDirectories.h"
 #include "weft/Frontend/Frontend.h"
 #include "weft/Pipeline/Link.h"
 #include "weft/Pipeline/Target.h"
@@ -55,7 +56,7 @@ static std::vector<FileUse> outputFiles(const FlagValues &flags,
 static Status checkOutputs(const FlagValues &flags,
                            const std::vector<FileUse> &outputs,
                            const std::vector<FileUse> &inputs) {
-  if (Status status = checkOutputPaths(outputs, inputs); !status)
+  if (Status status = checkOutputPaths(outputs, inputs, manifestName); !status)
     return status;
   return checkReplaced(outputs, flags.getSwitch("overwrite"));
 }

@@ -3,7 +3,7 @@
 #ifndef WEFT_TOOLS_WEFT_COMPILEFILES_H
 #define WEFT_TOOLS_WEFT_COMPILEFILES_H
 
-#include "weft/Formats/Flags.h"
+#include "weft/Base/Flags.h"
 #include "weft/Pipeline/Compiler.h"
 
 namespace weft {

@@ -9,8 +9,8 @@
 #include "RunFlagHelp.h"
 #include "Simulate.h"
 
-#include "weft/Formats/FlagNames.h"
-#include "weft/Formats/StandardStreams.h"
+#include "weft/Base/FlagNames.h"
+#include "weft/Base/StandardStreams.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Phases.h"
 #include "weft/Precision/CastTable.h"

@@ -7,11 +7,11 @@
 #include "InspectSharding.h"
 #include "Profile.h"
 
+#include "weft/Base/Flags.h"
+#include "weft/Base/StandardStreams.h"
+#include "weft/Base/Text.h"
 #include "weft/Formats/Digest.h"
-#include "weft/Formats/Flags.h"
 #include "weft/Formats/Json.h"
-#include "weft/Formats/StandardStreams.h"
-#include "weft/Formats/Text.h"
 
 #include <cstdio>
 #include <map>

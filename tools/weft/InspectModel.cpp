@@ -6,8 +6,8 @@
 
 #include "weft/Autodiff/Passes.h"
 #include "weft/Autodiff/RecomputeChoices.h"
-#include "weft/Formats/StandardStreams.h"
-#include "weft/Formats/Text.h"
+#include "weft/Base/StandardStreams.h"
+#include "weft/Base/Text.h"
 #include "weft/Pipeline/Compiler.h"
 #include "weft/Pipeline/MemoryFit.h"
 #include "weft/Pipeline/Target.h"

@@ -2,7 +2,7 @@
 
 #include "InspectSchedule.h"
 
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 
 #include <cstdio>
 

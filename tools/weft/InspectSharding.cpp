@@ -2,8 +2,8 @@
 
 #include "InspectSharding.h"
 
+#include "weft/Base/Text.h"
 #include "weft/Formats/JsonFields.h"
-#include "weft/Formats/Text.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -6,8 +6,8 @@
 #include "LocalRun.h"
 #include "MpiRun.h"
 
-#include "weft/Formats/FlagNames.h"
-#include "weft/Formats/StandardStreams.h"
+#include "weft/Base/FlagNames.h"
+#include "weft/Base/StandardStreams.h"
 #include "weft/Runtime/Execute/Metadata.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #ifndef WEFT_TOOLS_WEFT_LAUNCHEDPROCESSES_H
 #define WEFT_TOOLS_WEFT_LAUNCHEDPROCESSES_H
 
-#include "weft/Formats/Locks.h"
+#include "weft/Formats/SaveLocks.h"
 
 #include <csignal>
 

@@ -2,7 +2,7 @@
 
 #include "MlirFlags.h"
 
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 #include "weft/Pipeline/InitAll.h"
 
 #include "mlir/IR/AsmState.h"

@@ -3,7 +3,7 @@
 #ifndef WEFT_TOOLS_WEFT_MLIRFLAGS_H
 #define WEFT_TOOLS_WEFT_MLIRFLAGS_H
 
-#include "weft/Formats/Flags.h"
+#include "weft/Base/Flags.h"
 
 #include <string>
 #include <vector>

@@ -4,7 +4,7 @@
 
 #include "weft/Abi/MicroSteps.h"
 #include "weft/Abi/Names.h"
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,12 +2,13 @@
 
 #include "ProgramCache.h"
 
+#include "weft/Base/Durable.h"
+#include "weft/Base/FileLock.h"
+#include "weft/Base/Flags.h"
+#include "weft/Base/OutputFile.h"
+#include "weft/Base/Temporaries.h"
 #include "weft/Formats/Digest.h"
-#include "weft/Formats/Durable.h"
-#include "weft/Formats/Flags.h"
-#include "weft/Formats/Locks.h"
-#include "weft/Formats/OutputFile.h"
-#include "weft/Formats/Temporaries.h"
+#include "weft/Formats/SaveLocks.h"
 
 #include <algorithm>
 #include <cerrno>

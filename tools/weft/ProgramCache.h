@@ -10,8 +10,8 @@
 #ifndef WEFT_TOOLS_WEFT_PROGRAMCACHE_H
 #define WEFT_TOOLS_WEFT_PROGRAMCACHE_H
 
-#include "weft/Formats/Descriptor.h"
-#include "weft/Formats/Error.h"
+#include "weft/Base/Descriptor.h"
+#include "weft/Base/Error.h"
 
 #include <cstdint>
 #include <ctime>

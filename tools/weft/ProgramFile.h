@@ -3,7 +3,7 @@
 #ifndef WEFT_TOOLS_WEFT_PROGRAMFILE_H
 #define WEFT_TOOLS_WEFT_PROGRAMFILE_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 
 #include <vector>
 

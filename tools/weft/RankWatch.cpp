@@ -2,7 +2,7 @@
 
 #include "RankWatch.h"
 
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 #include "weft/Runtime/Collectives/Transport.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #ifndef WEFT_TOOLS_WEFT_RUNFLAGHELP_H
 #define WEFT_TOOLS_WEFT_RUNFLAGHELP_H
 
-#include "weft/Formats/Flags.h"
+#include "weft/Base/Flags.h"
 
 #include <vector>
 

@@ -2,9 +2,9 @@
 
 #include "Simulate.h"
 
+#include "weft/Base/StandardStreams.h"
+#include "weft/Base/Text.h"
 #include "weft/Formats/Json.h"
-#include "weft/Formats/StandardStreams.h"
-#include "weft/Formats/Text.h"
 #include "weft/Pipeline/Compiler.h"
 #include "weft/Pipeline/Simulation.h"
 #include "weft/Pipeline/Target.h"

@@ -3,7 +3,7 @@
 #ifndef WEFT_TOOLS_WEFT_SIMULATE_H
 #define WEFT_TOOLS_WEFT_SIMULATE_H
 
-#include "weft/Formats/Flags.h"
+#include "weft/Base/Flags.h"
 
 namespace weft {
 

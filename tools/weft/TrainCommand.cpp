@@ -9,9 +9,10 @@
 #include "ProgramCache.h"
 #include "RunFlagHelp.h"
 
+#include "weft/Base/StandardStreams.h"
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/OwnFiles.h"
-#include "weft/Formats/StandardStreams.h"
+#include "weft/Formats/StepDirectories.h"
 #include "weft/Frontend/Frontend.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Compiler.h"
@@ -180,7 +181,7 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
   if (!inputs)
     return inputs.takeError();
   const std::vector<FileUse> outputs = flags->files(FlagFile::Written);
-  if (Status status = checkOutputPaths(outputs, *inputs); !status)
+  if (Status status = checkOutputPaths(outputs, *inputs, manifestName); !status)
     return status.takeError();
   if (Status status = checkReplaced(outputs, flags->getSwitch("overwrite"));
       !status)

@@ -2,8 +2,8 @@
 
 #include "Commands.h"
 
-#include "weft/Formats/FlagNames.h"
-#include "weft/Formats/Text.h"
+#include "weft/Base/FlagNames.h"
+#include "weft/Base/Text.h"
 #include "weft/Pipeline/Version.h"
 #include "weft/Support/ToolMain.h"
 

@@ -12,8 +12,8 @@
 #ifndef WEFT_FORMATS_CHECKEDFILE_H
 #define WEFT_FORMATS_CHECKEDFILE_H
 
+#include "weft/Base/InputFile.h"
 #include "weft/Formats/Digest.h"
-#include "weft/Formats/InputFile.h"
 
 namespace weft {
 

@@ -9,7 +9,7 @@
 #ifndef WEFT_FORMATS_CUBIN_H
 #define WEFT_FORMATS_CUBIN_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 
 #include <array>
 #include <cstdint>

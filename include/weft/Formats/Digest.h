@@ -7,7 +7,7 @@
 #ifndef WEFT_FORMATS_DIGEST_H
 #define WEFT_FORMATS_DIGEST_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 
 #include <cstddef>
 #include <cstdint>

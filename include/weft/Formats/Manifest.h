@@ -16,7 +16,6 @@
 namespace weft {
 
 constexpr int manifestVersion = 2;
-extern const char *const manifestName; // "MANIFEST.json"
 
 // Numbers beyond are damage: steps have 18 digits in a directory's name, ranks
 // 5 in a file's, and a count of rows can still be added to.

@@ -10,8 +10,8 @@
 #ifndef WEFT_FORMATS_SAFETENSORS_H
 #define WEFT_FORMATS_SAFETENSORS_H
 
+#include "weft/Base/OutputFile.h"
 #include "weft/Formats/CheckedFile.h"
-#include "weft/Formats/OutputFile.h"
 
 #include <map>
 #include <optional>

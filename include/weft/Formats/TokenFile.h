@@ -10,7 +10,7 @@
 #ifndef WEFT_FORMATS_TOKENFILE_H
 #define WEFT_FORMATS_TOKENFILE_H
 
-#include "weft/Formats/InputFile.h"
+#include "weft/Base/InputFile.h"
 
 namespace weft {
 

@@ -9,7 +9,7 @@
 #ifndef WEFT_FORMATS_WEIGHTFILES_H
 #define WEFT_FORMATS_WEIGHTFILES_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 
 #include <string>
 #include <vector>

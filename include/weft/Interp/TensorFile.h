@@ -3,7 +3,7 @@
 #ifndef WEFT_INTERP_TENSORFILE_H
 #define WEFT_INTERP_TENSORFILE_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 #include "weft/Interp/Interp.h"
 
 namespace weft {

@@ -3,7 +3,7 @@
 #ifndef WEFT_PIPELINE_COMPILEFLAGS_H
 #define WEFT_PIPELINE_COMPILEFLAGS_H
 
-#include "weft/Formats/Flags.h"
+#include "weft/Base/Flags.h"
 
 #include "llvm/ADT/ArrayRef.h"
 

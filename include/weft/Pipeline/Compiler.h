@@ -3,7 +3,7 @@
 #ifndef WEFT_PIPELINE_COMPILER_H
 #define WEFT_PIPELINE_COMPILER_H
 
-#include "weft/Formats/Flags.h"
+#include "weft/Base/Flags.h"
 #include "weft/Pipeline/Link.h"
 #include "weft/Pipeline/Phases.h"
 #include "weft/Pipeline/Target.h"

@@ -3,7 +3,7 @@
 #ifndef WEFT_PIPELINE_LINK_H
 #define WEFT_PIPELINE_LINK_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 
 #include <string>
 #include <vector>

@@ -9,7 +9,7 @@
 #ifndef WEFT_PIPELINE_MEASUREDTRACE_H
 #define WEFT_PIPELINE_MEASUREDTRACE_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 #include "weft/Schedule/CostFit.h"
 
 #include <map>

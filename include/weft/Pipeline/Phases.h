@@ -8,7 +8,7 @@
 #ifndef WEFT_PIPELINE_PHASES_H
 #define WEFT_PIPELINE_PHASES_H
 
-#include "weft/Formats/Flags.h"
+#include "weft/Base/Flags.h"
 
 #include "llvm/ADT/StringRef.h"
 

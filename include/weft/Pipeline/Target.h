@@ -8,7 +8,7 @@
 #ifndef WEFT_PIPELINE_TARGET_H
 #define WEFT_PIPELINE_TARGET_H
 
-#include "weft/Formats/Flags.h"
+#include "weft/Base/Flags.h"
 #include "weft/Formats/Json.h"
 #include "weft/Memory/MemoryReport.h"
 

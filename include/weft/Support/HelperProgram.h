@@ -3,8 +3,8 @@
 #ifndef WEFT_SUPPORT_HELPERPROGRAM_H
 #define WEFT_SUPPORT_HELPERPROGRAM_H
 
-#include "weft/Formats/Error.h"
-#include "weft/Formats/Temporaries.h"
+#include "weft/Base/Error.h"
+#include "weft/Base/Temporaries.h"
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 //===- LowFloats.h - f32 vectors from and to f16 and bf16 -------*- C++ -*-===//
 //
-// The bits of include/weft/Formats/Half.h: exact widening, rounding to nearest
+// The bits of include/weft/Base/Half.h: exact widening, rounding to nearest
 // even, subnormals kept, a NaN stays one. (vcvtneps2bf16 is not used: it takes
 // subnormals as zero.)
 //

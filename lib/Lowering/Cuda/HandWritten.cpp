@@ -5,7 +5,7 @@
 
 #include "weft/Abi/CudaWorkspaces.h"
 #include "weft/Abi/TransferRecords.h"
-#include "weft/Formats/InputFile.h"
+#include "weft/Base/InputFile.h"
 #include "weft/Lowering/Cuda/Cuda.h"
 #include "weft/Plan/Collectives.h"
 

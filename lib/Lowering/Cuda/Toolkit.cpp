@@ -4,8 +4,8 @@
 
 #include "DeviceCode.h"
 
+#include "weft/Base/OutputFile.h"
 #include "weft/Formats/Digest.h"
-#include "weft/Formats/OutputFile.h"
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Support/HelperProgram.h"
 

@@ -1,6 +1,6 @@
 //===- CheckpointDiff.cpp - weft ckpt diff --------------------------------===//
 
-#include "weft/Formats/Durable.h"
+#include "weft/Formats/StepDirectories.h"
 #include "weft/Runtime/Checkpoints/CheckpointReader.h"
 #include "weft/Runtime/Checkpoints/CheckpointTools.h"
 #include "weft/Runtime/Devices/Ports.h"

@@ -1,11 +1,13 @@
 //===- CheckpointExport.cpp - weft ckpt export ----------------------------===//
 
 #include "Companions.h"
-#include "weft/Formats/Durable.h"
-#include "weft/Formats/Half.h"
+#include "weft/Base/Durable.h"
+#include "weft/Base/Half.h"
+#include "weft/Base/OutputFile.h"
+#include "weft/Base/OutputPaths.h"
 #include "weft/Formats/Json.h"
-#include "weft/Formats/OutputFile.h"
-#include "weft/Formats/OutputPaths.h"
+#include "weft/Formats/Manifest.h"
+#include "weft/Formats/StepDirectories.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Checkpoints/CheckpointReader.h"
 #include "weft/Runtime/Checkpoints/CheckpointTools.h"
@@ -125,7 +127,7 @@ static Status checkTargets(const std::string &weights,
   std::vector<FileUse> outputs = {{"weft ckpt export", weights}};
   for (const ExportedFile &file : files)
     outputs.push_back({"weft ckpt export", file.path});
-  if (Status s = checkOutputPaths(outputs, {}); !s || overwrites)
+  if (Status s = checkOutputPaths(outputs, {}, manifestName); !s || overwrites)
     return s;
   if (Status s = checkNoWeights(weights); !s)
     return s;

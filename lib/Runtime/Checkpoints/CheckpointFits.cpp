@@ -1,7 +1,7 @@
 //===- CheckpointFits.cpp - Can this program continue that checkpoint -----===//
 
+#include "weft/Base/Text.h"
 #include "weft/Formats/Json.h"
-#include "weft/Formats/Text.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Checkpoints/CheckpointReader.h"
 #include "weft/Runtime/Checkpoints/CheckpointScaler.h"

@@ -2,8 +2,8 @@
 
 #include "weft/Runtime/Checkpoints/CheckpointReader.h"
 
+#include "weft/Base/Text.h"
 #include "weft/Formats/Json.h"
-#include "weft/Formats/Text.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
 

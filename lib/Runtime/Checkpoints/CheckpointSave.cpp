@@ -1,5 +1,6 @@
 //===- CheckpointSave.cpp - Saving the state of a run ---------------------===//
 
+#include "weft/Base/Durable.h"
 #include "weft/Formats/Json.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Checkpoints/CheckpointShares.h"

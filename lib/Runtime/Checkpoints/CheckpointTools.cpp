@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Checkpoints/CheckpointTools.h"
 
-#include "weft/Formats/Durable.h"
+#include "weft/Formats/StepDirectories.h"
 #include "weft/Runtime/Checkpoints/CheckpointReader.h"
 
 using namespace weft;

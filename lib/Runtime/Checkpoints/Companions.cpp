@@ -2,8 +2,8 @@
 
 #include "Companions.h"
 
+#include "weft/Base/InputFile.h"
 #include "weft/Formats/Digest.h"
-#include "weft/Formats/InputFile.h"
 #include "weft/Formats/WeightFiles.h"
 
 #include <algorithm>

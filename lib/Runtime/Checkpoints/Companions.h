@@ -3,7 +3,7 @@
 #ifndef WEFT_LIB_RUNTIME_CHECKPOINTS_COMPANIONS_H
 #define WEFT_LIB_RUNTIME_CHECKPOINTS_COMPANIONS_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 #include "weft/Formats/Json.h"
 
 #include <string>

@@ -4,7 +4,7 @@
 
 #include "ReadWeight.h"
 #include "weft/Abi/Names.h"
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 #include "weft/Formats/WeightFiles.h"
 #include "weft/Runtime/Checkpoints/BlockShares.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"

@@ -2,8 +2,8 @@
 
 #include "ReadWeight.h"
 
-#include "weft/Formats/Half.h"
-#include "weft/Formats/Text.h"
+#include "weft/Base/Half.h"
+#include "weft/Base/Text.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
 #include "weft/Runtime/Execute/DTypes.h"
 

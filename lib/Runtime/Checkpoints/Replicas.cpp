@@ -2,8 +2,8 @@
 
 #include "weft/Runtime/Checkpoints/Replicas.h"
 
+#include "weft/Base/Text.h"
 #include "weft/Formats/Digest.h"
-#include "weft/Formats/Text.h"
 #include "weft/Runtime/Collectives/Transport.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
 #include "weft/Runtime/Execute/DTypes.h"

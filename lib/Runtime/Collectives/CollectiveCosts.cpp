@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Collectives/CollectiveCosts.h"
 
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 #include "weft/Runtime/Collectives/RankGroups.h"
 
 #include <cstdio>

@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Collectives/CommandStreams.h"
 
-#include "weft/Formats/OutOfMemory.h"
+#include "weft/Base/OutOfMemory.h"
 
 #include <chrono>
 #include <system_error>

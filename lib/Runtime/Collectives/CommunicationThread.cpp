@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Collectives/CommunicationThread.h"
 
-#include "weft/Formats/OutOfMemory.h"
+#include "weft/Base/OutOfMemory.h"
 
 #include <cstdint>
 #include <sched.h>

@@ -3,7 +3,7 @@
 #include "JoinRun.h"
 
 #include "Peers.h"
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 #include "weft/Runtime/Collectives/Transport.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 
 #include "weft/Runtime/Collectives/LaunchHeartbeat.h"
 
-#include "weft/Formats/Error.h"
-#include "weft/Formats/Text.h"
+#include "weft/Base/Error.h"
+#include "weft/Base/Text.h"
 #include "weft/Runtime/Collectives/Processes.h"
 
 #include <algorithm>

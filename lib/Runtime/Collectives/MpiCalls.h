@@ -3,7 +3,7 @@
 #ifndef WEFT_LIB_RUNTIME_COLLECTIVES_MPICALLS_H
 #define WEFT_LIB_RUNTIME_COLLECTIVES_MPICALLS_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 
 // The C++ bindings bring a global that is made at start.
 #define OMPI_SKIP_MPICXX 1

@@ -3,7 +3,7 @@
 #include "weft/Runtime/Collectives/Reduce.h"
 
 #include "weft/Abi/Executable.h"
-#include "weft/Formats/Half.h"
+#include "weft/Base/Half.h"
 
 #include <algorithm>
 #include <cmath>

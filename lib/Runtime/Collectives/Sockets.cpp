@@ -2,7 +2,7 @@
 
 #include "Sockets.h"
 
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 
 #include <algorithm>
 #include <cerrno>

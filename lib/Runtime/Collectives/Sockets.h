@@ -8,8 +8,8 @@
 #ifndef WEFT_LIB_RUNTIME_COLLECTIVES_SOCKETS_H
 #define WEFT_LIB_RUNTIME_COLLECTIVES_SOCKETS_H
 
-#include "weft/Formats/Descriptor.h"
-#include "weft/Formats/Error.h"
+#include "weft/Base/Descriptor.h"
+#include "weft/Base/Error.h"
 
 #include <chrono>
 #include <string>

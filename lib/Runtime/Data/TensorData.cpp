@@ -1,8 +1,8 @@
 //===- TensorData.cpp - Rows of named tensors -----------------------------===//
 
+#include "weft/Base/Text.h"
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/Safetensors.h"
-#include "weft/Formats/Text.h"
 #include "weft/Runtime/Data/DataSource.h"
 #include "weft/Runtime/Execute/DTypes.h"
 

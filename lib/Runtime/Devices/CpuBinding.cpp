@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Devices/CpuBinding.h"
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 
 #include <algorithm>
 #include <cctype>

@@ -3,7 +3,7 @@
 #include "weft/Runtime/Devices/CudaPorts.h"
 
 #include "weft/Abi/TransferRecords.h"
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 
 #include <algorithm>
 #include <cassert>

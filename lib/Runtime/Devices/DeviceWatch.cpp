@@ -3,7 +3,7 @@
 #include "weft/Runtime/Devices/DeviceWatch.h"
 
 #include "weft/Abi/CollectiveRecords.h"
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 
 #include <algorithm>
 #include <chrono>

@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Devices/HostDevice.h"
 
-#include "weft/Formats/OutOfMemory.h"
+#include "weft/Base/OutOfMemory.h"
 #include "weft/Runtime/Execute/MachineMemory.h"
 #include "weft/Runtime/Execute/ThreadTeam.h"
 

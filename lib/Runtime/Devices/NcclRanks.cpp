@@ -5,8 +5,8 @@
 #include "NcclVariables.h"
 
 #include "weft/Abi/CollectiveRecords.h"
+#include "weft/Base/Text.h"
 #include "weft/Formats/Digest.h"
-#include "weft/Formats/Text.h"
 #include "weft/Runtime/Devices/OpenLibrary.h"
 
 #include <algorithm>

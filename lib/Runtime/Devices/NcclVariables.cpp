@@ -9,8 +9,8 @@
 
 #include "NcclVariables.h"
 
-#include "weft/Formats/Error.h"
-#include "weft/Formats/Text.h"
+#include "weft/Base/Error.h"
+#include "weft/Base/Text.h"
 
 #include <algorithm>
 #include <cstdlib>

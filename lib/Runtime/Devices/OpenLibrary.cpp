@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Devices/OpenLibrary.h"
 
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 
 #include <algorithm>
 #include <cstdlib>

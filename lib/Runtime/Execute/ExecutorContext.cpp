@@ -3,7 +3,7 @@
 #include "weft/Runtime/Execute/Context.h"
 
 #include "weft/Abi/TransferRecords.h"
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 #include "weft/Runtime/Execute/Segments.h"
 
 #include <algorithm>

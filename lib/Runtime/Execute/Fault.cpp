@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Execute/Fault.h"
 
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 
 #include <algorithm>
 #include <chrono>

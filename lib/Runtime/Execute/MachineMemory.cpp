@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Execute/MachineMemory.h"
 
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 
 #include <algorithm>
 #include <fstream>

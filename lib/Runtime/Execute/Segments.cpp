@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Execute/Segments.h"
 
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 #include "weft/Runtime/Execute/DTypes.h"
 
 #include <algorithm>

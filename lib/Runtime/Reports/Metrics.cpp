@@ -2,10 +2,10 @@
 
 #include "weft/Runtime/Reports/Metrics.h"
 
-#include "weft/Formats/InputFile.h"
+#include "weft/Base/InputFile.h"
+#include "weft/Base/OutputFile.h"
+#include "weft/Base/Text.h"
 #include "weft/Formats/Json.h"
-#include "weft/Formats/OutputFile.h"
-#include "weft/Formats/Text.h"
 
 #include <algorithm>
 #include <cerrno>

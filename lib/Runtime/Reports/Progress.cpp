@@ -2,9 +2,9 @@
 
 #include "weft/Runtime/Reports/Progress.h"
 
+#include "weft/Base/StandardStreams.h"
+#include "weft/Base/Text.h"
 #include "weft/Formats/Json.h"
-#include "weft/Formats/StandardStreams.h"
-#include "weft/Formats/Text.h"
 
 #include <cmath>
 #include <cstdio>

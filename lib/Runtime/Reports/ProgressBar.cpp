@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Reports/Progress.h"
 
-#include "weft/Formats/StandardStreams.h"
+#include "weft/Base/StandardStreams.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -2,9 +2,9 @@
 
 #include "weft/Runtime/Reports/Trace.h"
 
+#include "weft/Base/OutputFile.h"
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/Json.h"
-#include "weft/Formats/OutputFile.h"
 #include "weft/Formats/TraceTime.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 
 #include "weft/Runtime/Run/Entry.h"
 
-#include "weft/Formats/OutOfMemory.h"
-#include "weft/Formats/StandardStreams.h"
+#include "weft/Base/OutOfMemory.h"
+#include "weft/Base/StandardStreams.h"
 #include "weft/Runtime/Checkpoints/InitialWeights.h"
 #include "weft/Runtime/Collectives/LaunchHeartbeat.h"
 #include "weft/Runtime/Collectives/Tcp.h"

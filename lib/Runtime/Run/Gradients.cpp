@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Run/Gradients.h"
 
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"

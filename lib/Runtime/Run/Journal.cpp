@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Run/Journal.h"
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 
 using namespace weft;
 

@@ -2,8 +2,8 @@
 
 #include "weft/Runtime/Run/KeptFlags.h"
 
-#include "weft/Formats/Durable.h"
 #include "weft/Formats/Manifest.h"
+#include "weft/Formats/StepDirectories.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Run/RunFlags.h"
 

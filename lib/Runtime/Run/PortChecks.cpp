@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "weft/Abi/Names.h"
+#include "weft/Base/Text.h"
 #include "weft/Formats/Ports.h"
-#include "weft/Formats/Text.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Run/Trainer.h"

@@ -3,7 +3,7 @@
 #include "weft/Runtime/Run/Ranks.h"
 
 #include "weft/Abi/TransferRecords.h"
-#include "weft/Formats/OutOfMemory.h"
+#include "weft/Base/OutOfMemory.h"
 #include "weft/Runtime/Collectives/Loopback.h"
 #include "weft/Runtime/Run/ReportElection.h"
 

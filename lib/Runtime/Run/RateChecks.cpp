@@ -2,8 +2,8 @@
 
 #include "weft/Runtime/Run/RateChecks.h"
 
+#include "weft/Base/Text.h"
 #include "weft/Formats/Json.h"
-#include "weft/Formats/Text.h"
 
 using namespace weft;
 

@@ -3,9 +3,10 @@
 #include "weft/Runtime/Run/Run.h"
 
 #include "weft/Abi/Names.h"
-#include "weft/Formats/OutputFile.h"
+#include "weft/Base/OutputFile.h"
+#include "weft/Base/StandardStreams.h"
 #include "weft/Formats/OwnFiles.h"
-#include "weft/Formats/StandardStreams.h"
+#include "weft/Formats/StepDirectories.h"
 #include "weft/Runtime/Checkpoints/Replicas.h"
 #include "weft/Runtime/Collectives/LaunchHeartbeat.h"
 #include "weft/Runtime/Devices/Device.h"
@@ -46,7 +47,8 @@ Status Run::checkFiles() const {
   if (options.initFrom.empty())
     for (const InitialFile &file : metadata.initialWeights)
       add({"the initial weights", locateWeights(file.path, executablePath)});
-  if (Status s = checkOutputPaths(options.filesWritten, inputs); !s)
+  if (Status s = checkOutputPaths(options.filesWritten, inputs, manifestName);
+      !s)
     return s;
   return checkReplaced(options.filesWritten, options.overwrites);
 }

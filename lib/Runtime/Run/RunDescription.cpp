@@ -1,8 +1,8 @@
 //===- RunDescription.cpp - What a run is about to do ---------------------===//
 
 #include "weft/Abi/Names.h"
+#include "weft/Base/Text.h"
 #include "weft/Formats/Json.h"
-#include "weft/Formats/Text.h"
 #include "weft/Runtime/Checkpoints/Replicas.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/DTypes.h"

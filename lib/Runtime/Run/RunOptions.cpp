@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Run/RunFlags.h"
 
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 #include "weft/Runtime/Collectives/Processes.h"
 #include "weft/Runtime/Run/RateChecks.h"
 

@@ -2,8 +2,8 @@
 
 #include "weft/Runtime/Run/SharedSettings.h"
 
+#include "weft/Base/Text.h"
 #include "weft/Formats/Digest.h"
-#include "weft/Formats/Text.h"
 
 #include <cstdlib>
 #include <sstream>

@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Run/Signals.h"
 
-#include "weft/Formats/Temporaries.h"
+#include "weft/Base/Temporaries.h"
 
 #include <atomic>
 

@@ -17,7 +17,7 @@ import sys
 
 RANKS = 3
 LIBRARIES = ["WeftRuntimeMpi", "WeftRuntimeMain", "WeftRuntime", "WeftCpuKernels", "WeftHostDevice", "WeftRuntimeCore",
-             "WeftFormats"]
+             "WeftFormats", "WeftBase"]
 FOUND = 66
 IGNORED = "called_from_lib:libdnnl.so\n"
 RACE = """#include <thread>

@@ -11,17 +11,19 @@ import sys
 
 MLIR = {"mlir", "llvm"}
 DIALECTS = {"Weft", "Dist", "Plan", "Interfaces", "Support"}
-# Contracts of compiler and executable: constants and formulas alone, for everyone.
-EVERYWHERE = {"Abi"}
+# For everyone: errors, flags and files; contracts of compiler and executable,
+# which are constants and formulas alone.
+EVERYWHERE = {"Base", "Abi"}
 
 ALLOWED = {
+    "Base": set(),
     "Abi": set(),
     "Support": MLIR | {"Formats"},
     "Interfaces": MLIR,
     "Formats": set(),
-    "Weft": MLIR | {"Interfaces", "Support"},
-    "Dist": MLIR | {"Interfaces", "Support"},
-    "Plan": MLIR | {"Support", "Interfaces"},
+    "Weft": MLIR | {"Interfaces"},
+    "Dist": MLIR | {"Interfaces"},
+    "Plan": MLIR | {"Interfaces"},
     "Analysis": MLIR | DIALECTS,
     "Frontend": MLIR | {"Weft", "Formats"},
     "Precision": MLIR | {"Weft", "Interfaces", "Support"},
@@ -30,7 +32,7 @@ ALLOWED = {
     "Sharding": MLIR | {"Weft", "Dist", "Support"},
     "Fusion": MLIR | {"Weft", "Analysis"},
     "Schedule": MLIR | {"Plan", "Analysis", "Support"},
-    "Memory": MLIR | {"Interfaces", "Weft", "Plan", "Analysis", "Formats", "Support"},
+    "Memory": MLIR | {"Interfaces", "Weft", "Plan", "Analysis", "Support"},
     "Lowering/Plan": MLIR | DIALECTS | {"Analysis"},
     "Lowering/Linalg": MLIR | DIALECTS | {"Analysis"},
     "Lowering/Table": MLIR | DIALECTS,
@@ -57,7 +59,7 @@ ALLOWED = {
     "tools": MLIR | {"Pipeline", "Formats", "Frontend", "Autodiff", "Interp",
                      "Runtime/Execute", "Runtime/Checkpoints",
                      "Runtime/Collectives", "Runtime/Reports", "Runtime/Run", "Weft", "Dist", "Plan",
-                     "Memory", "Precision", "Schedule",
+                     "Precision", "Schedule",
                      "Support"},
 }
 # Routines of a device are told of it by one header, and open its libraries.

@@ -3,7 +3,7 @@
 #ifndef WEFT_TEST_UNIT_COLLECTIVES_TESTNUMBERS_H
 #define WEFT_TEST_UNIT_COLLECTIVES_TESTNUMBERS_H
 
-#include "weft/Formats/Half.h"
+#include "weft/Base/Half.h"
 #include "weft/Runtime/Collectives/Communicator.h"
 #include "weft/Runtime/Execute/DTypes.h"
 

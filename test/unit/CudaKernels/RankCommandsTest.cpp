@@ -3,7 +3,7 @@
 #include "Emulated.h"
 #include "KernelArguments.h"
 #include "weft/Abi/CollectiveRecords.h"
-#include "weft/Formats/Half.h"
+#include "weft/Base/Half.h"
 #include "weft/Runtime/Collectives/Reduce.h"
 #include "weft/Runtime/Devices/Launch.h"
 

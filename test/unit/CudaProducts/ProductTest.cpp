@@ -2,7 +2,7 @@
 
 #include "ProductHarness.h"
 
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,7 +8,7 @@
 #include "ProductHarness.h"
 
 #include "cuda/GemmPlan.h"
-#include "weft/Formats/Text.h"
+#include "weft/Base/Text.h"
 
 #include <set>
 

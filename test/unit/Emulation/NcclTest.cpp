@@ -2,7 +2,7 @@
 
 #include "Ranks.h"
 
-#include "weft/Formats/Half.h"
+#include "weft/Base/Half.h"
 
 #include <cmath>
 

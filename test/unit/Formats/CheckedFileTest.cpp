@@ -2,8 +2,8 @@
 
 #include "weft/Formats/CheckedFile.h"
 
-#include "TestSupport.h"
-#include "weft/Formats/Text.h"
+#include "../Base/TestSupport.h"
+#include "weft/Base/Text.h"
 
 #include <cstring>
 #include <functional>

@@ -2,7 +2,7 @@
 
 #include "weft/Formats/Digest.h"
 
-#include "TestSupport.h"
+#include "../Base/TestSupport.h"
 
 using namespace weft;
 

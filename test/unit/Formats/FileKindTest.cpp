@@ -1,6 +1,6 @@
 //===- FileKindTest.cpp - Files that people hand over by mistake ----------===//
 
-#include "TestSupport.h"
+#include "../Base/TestSupport.h"
 
 #include "weft/Formats/FileKind.h"
 #include "weft/Formats/Safetensors.h"

@@ -2,7 +2,7 @@
 
 #include "weft/Formats/Json.h"
 
-#include "TestSupport.h"
+#include "../Base/TestSupport.h"
 
 #include <cmath>
 

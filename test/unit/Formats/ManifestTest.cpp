@@ -2,7 +2,7 @@
 
 #include "weft/Formats/Manifest.h"
 
-#include "TestSupport.h"
+#include "../Base/TestSupport.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>

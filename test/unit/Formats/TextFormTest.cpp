@@ -2,7 +2,7 @@
 
 #include "weft/Formats/TextForm.h"
 
-#include "TestSupport.h"
+#include "../Base/TestSupport.h"
 
 using namespace weft;
 

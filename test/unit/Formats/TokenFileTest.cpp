@@ -2,7 +2,7 @@
 
 #include "weft/Formats/TokenFile.h"
 
-#include "TestSupport.h"
+#include "../Base/TestSupport.h"
 
 #include <cstring>
 #include <vector>

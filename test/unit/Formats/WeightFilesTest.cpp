@@ -2,7 +2,7 @@
 
 #include "weft/Formats/WeightFiles.h"
 
-#include "TestSupport.h"
+#include "../Base/TestSupport.h"
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/Safetensors.h"
 

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CompiledKernels.h"
-#include "weft/Formats/Half.h"
+#include "weft/Base/Half.h"
 
 #include "gtest/gtest.h"
 

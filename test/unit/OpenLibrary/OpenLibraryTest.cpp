@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Devices/OpenLibrary.h"
 
-#include "../Formats/TestSupport.h"
+#include "../Base/TestSupport.h"
 
 #include <cstdlib>
 #include <sys/stat.h>

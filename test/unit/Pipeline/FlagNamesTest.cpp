@@ -1,6 +1,6 @@
 //===- FlagNamesTest.cpp - Flags of weft and of other tools ---------------===//
 
-#include "weft/Formats/FlagNames.h"
+#include "weft/Base/FlagNames.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Runtime/Run/RunFlags.h"
 

@@ -2,7 +2,7 @@
 
 #include "Driver.h"
 
-#include "weft/Formats/OutputFile.h"
+#include "weft/Base/OutputFile.h"
 #include "weft/Pipeline/OverlapFit.h"
 #include "weft/Schedule/CostTableFile.h"
 #include "weft/Support/HelperProgram.h"

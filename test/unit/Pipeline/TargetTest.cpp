@@ -403,13 +403,15 @@ TEST(Target, ItsArchivesStandBeforeWhatTheyUse) {
       findTarget(parseFlags({"--target=toy"}));
   Expected<std::shared_ptr<const Target>> cpu = findTarget(parseFlags({}));
   ASSERT_TRUE(toy && cpu);
-  EXPECT_EQ(runtimeArchives({**toy, /*hasMesh=*/false}),
-            (Names{"libWeftRuntimeMain.a", "libWeftRuntime.a", "libToy.a",
-                   "libWeftRuntimeCore.a", "libWeftFormats.a"}));
-  EXPECT_EQ(runtimeArchives({**cpu, /*hasMesh=*/true}),
-            (Names{"libWeftRuntimeMpi.a", "libWeftRuntime.a",
-                   "libWeftCpuKernels.a", "libWeftHostDevice.a",
-                   "libWeftRuntimeCore.a", "libWeftFormats.a"}));
+  EXPECT_EQ(
+      runtimeArchives({**toy, /*hasMesh=*/false}),
+      (Names{"libWeftRuntimeMain.a", "libWeftRuntime.a", "libToy.a",
+             "libWeftRuntimeCore.a", "libWeftFormats.a", "libWeftBase.a"}));
+  EXPECT_EQ(
+      runtimeArchives({**cpu, /*hasMesh=*/true}),
+      (Names{"libWeftRuntimeMpi.a", "libWeftRuntime.a", "libWeftCpuKernels.a",
+             "libWeftHostDevice.a", "libWeftRuntimeCore.a", "libWeftFormats.a",
+             "libWeftBase.a"}));
 }
 
 TEST(Target, ADumpNamesItsTarget) {

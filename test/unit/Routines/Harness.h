@@ -6,7 +6,7 @@
 #include "weft/Abi/CpuRoutineAbi.h"
 #include "weft/Abi/CpuWorkspaces.h"
 #include "weft/Abi/RecordTypes.h"
-#include "weft/Formats/Half.h"
+#include "weft/Base/Half.h"
 #include "weft/Runtime/Execute/Context.h"
 
 #include <cmath>

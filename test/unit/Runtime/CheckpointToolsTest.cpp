@@ -2,8 +2,8 @@
 
 #include "ToyTool.h"
 
+#include "weft/Base/Half.h"
 #include "weft/Formats/Digest.h"
-#include "weft/Formats/Half.h"
 #include "weft/Formats/Manifest.h"
 #include "weft/Runtime/Checkpoints/CheckpointTools.h"
 

@@ -2,7 +2,7 @@
 
 #include "ToyTool.h"
 
-#include "weft/Formats/Half.h"
+#include "weft/Base/Half.h"
 #include "weft/Runtime/Checkpoints/InitialWeights.h"
 
 #include <cmath>

@@ -7,7 +7,7 @@
 
 #include "ToyTool.h"
 
-#include "weft/Formats/Half.h"
+#include "weft/Base/Half.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Run/Entry.h"
 

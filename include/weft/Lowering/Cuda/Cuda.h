@@ -8,7 +8,7 @@
 #ifndef WEFT_LOWERING_CUDA_CUDA_H
 #define WEFT_LOWERING_CUDA_CUDA_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 #include "weft/Lowering/Table/Tables.h"
 
 #include "mlir/IR/Diagnostics.h"

@@ -10,9 +10,9 @@
 #ifndef WEFT_RUNTIME_CHECKPOINTS_CHECKPOINT_H
 #define WEFT_RUNTIME_CHECKPOINTS_CHECKPOINT_H
 
-#include "weft/Formats/Durable.h"
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Manifest.h"
+#include "weft/Formats/StepDirectories.h"
 #include "weft/Runtime/Checkpoints/ResumeOptions.h"
 #include "weft/Runtime/Checkpoints/ResumedOptimizer.h"
 #include "weft/Runtime/Collectives/Agree.h"

@@ -9,7 +9,7 @@
 #ifndef WEFT_RUNTIME_COLLECTIVES_AGREE_H
 #define WEFT_RUNTIME_COLLECTIVES_AGREE_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 #include "weft/Runtime/Collectives/Heartbeats.h"
 
 #include <cstdint>

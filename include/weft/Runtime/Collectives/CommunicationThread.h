@@ -3,7 +3,7 @@
 #ifndef WEFT_RUNTIME_COLLECTIVES_COMMUNICATIONTHREAD_H
 #define WEFT_RUNTIME_COLLECTIVES_COMMUNICATIONTHREAD_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 
 #include <condition_variable>
 #include <cstdint>

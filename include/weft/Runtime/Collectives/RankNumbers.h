@@ -8,7 +8,7 @@
 #ifndef WEFT_RUNTIME_COLLECTIVES_RANKNUMBERS_H
 #define WEFT_RUNTIME_COLLECTIVES_RANKNUMBERS_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 #include "weft/Runtime/Execute/Context.h"
 
 #include <string>

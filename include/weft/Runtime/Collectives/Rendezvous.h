@@ -19,7 +19,7 @@
 #ifndef WEFT_RUNTIME_COLLECTIVES_RENDEZVOUS_H
 #define WEFT_RUNTIME_COLLECTIVES_RENDEZVOUS_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 
 #include <string>
 #include <vector>

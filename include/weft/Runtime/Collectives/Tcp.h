@@ -8,7 +8,7 @@
 #ifndef WEFT_RUNTIME_COLLECTIVES_TCP_H
 #define WEFT_RUNTIME_COLLECTIVES_TCP_H
 
-#include "weft/Formats/Descriptor.h"
+#include "weft/Base/Descriptor.h"
 #include "weft/Runtime/Collectives/Processes.h"
 #include "weft/Runtime/Collectives/Rendezvous.h"
 

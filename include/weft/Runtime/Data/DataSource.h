@@ -11,7 +11,7 @@
 #define WEFT_RUNTIME_DATA_DATASOURCE_H
 
 #include "weft/Abi/Executable.h"
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 #include "weft/Runtime/Data/DataOptions.h"
 #include "weft/Runtime/Execute/Metadata.h"
 

@@ -8,7 +8,7 @@
 #ifndef WEFT_RUNTIME_DEVICES_CUDADRIVER_H
 #define WEFT_RUNTIME_DEVICES_CUDADRIVER_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 
 #include <cuda.h>
 #include <string>

@@ -8,7 +8,7 @@
 #ifndef WEFT_RUNTIME_DEVICES_OPENLIBRARY_H
 #define WEFT_RUNTIME_DEVICES_OPENLIBRARY_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 
 #include <string>
 #include <vector>

@@ -9,7 +9,7 @@
 #ifndef WEFT_RUNTIME_DEVICES_PORTS_H
 #define WEFT_RUNTIME_DEVICES_PORTS_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 #include "weft/Runtime/Execute/Context.h"
 
 #include <vector>

@@ -10,7 +10,7 @@
 #define WEFT_RUNTIME_EXECUTE_CONTEXT_H
 
 #include "weft/Abi/Executable.h"
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 #include "weft/Runtime/Execute/ParallelFor.h"
 #include "weft/Runtime/Execute/ThreadTeam.h"
 

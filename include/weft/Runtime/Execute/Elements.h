@@ -9,7 +9,7 @@
 #define WEFT_RUNTIME_EXECUTE_ELEMENTS_H
 
 #include "weft/Abi/Executable.h"
-#include "weft/Formats/Half.h"
+#include "weft/Base/Half.h"
 #include "weft/Formats/Safetensors.h"
 
 namespace weft {

@@ -32,7 +32,7 @@
 #ifndef WEFT_RUNTIME_EXECUTE_FAULT_H
 #define WEFT_RUNTIME_EXECUTE_FAULT_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 
 #include <chrono>
 #include <cstdint>

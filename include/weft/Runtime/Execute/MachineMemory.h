@@ -3,7 +3,7 @@
 #ifndef WEFT_RUNTIME_EXECUTE_MACHINEMEMORY_H
 #define WEFT_RUNTIME_EXECUTE_MACHINEMEMORY_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 
 #include <cstdint>
 #include <string>

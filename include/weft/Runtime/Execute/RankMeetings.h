@@ -9,7 +9,7 @@
 #ifndef WEFT_RUNTIME_EXECUTE_RANKMEETINGS_H
 #define WEFT_RUNTIME_EXECUTE_RANKMEETINGS_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 
 #include <cstdint>
 #include <string_view>

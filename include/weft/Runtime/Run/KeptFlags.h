@@ -8,7 +8,7 @@
 #ifndef WEFT_RUNTIME_RUN_KEPTFLAGS_H
 #define WEFT_RUNTIME_RUN_KEPTFLAGS_H
 
-#include "weft/Formats/Flags.h"
+#include "weft/Base/Flags.h"
 #include "weft/Formats/RunRecord.h"
 #include "weft/Runtime/Execute/Metadata.h"
 

@@ -3,7 +3,7 @@
 #ifndef WEFT_RUNTIME_RUN_RANKREPORTS_H
 #define WEFT_RUNTIME_RUN_RANKREPORTS_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 #include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Reports/Progress.h"
 

@@ -8,7 +8,7 @@
 #ifndef WEFT_RUNTIME_RUN_RUNFLAGS_H
 #define WEFT_RUNTIME_RUN_RUNFLAGS_H
 
-#include "weft/Formats/Flags.h"
+#include "weft/Base/Flags.h"
 #include "weft/Runtime/Checkpoints/ResumeOptions.h"
 #include "weft/Runtime/Data/DataOptions.h"
 #include "weft/Runtime/Devices/Device.h"

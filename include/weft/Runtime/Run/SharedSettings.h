@@ -10,7 +10,7 @@
 #define WEFT_RUNTIME_RUN_SHAREDSETTINGS_H
 
 #include "weft/Abi/Executable.h"
-#include "weft/Formats/Error.h"
+#include "weft/Base/Error.h"
 
 #include <string>
 #include <vector>

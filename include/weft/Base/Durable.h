@@ -1,0 +1,31 @@
+//===- Durable.h - Names and folders that reach the disk --------*- C++ -*-===//
+//
+// Primitives of files that survive a crash: flushes, renames that replace
+// nothing, and folders whose names are on the disk.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_BASE_DURABLE_H
+#define WEFT_BASE_DURABLE_H
+
+#include "weft/Base/Error.h"
+
+#include <string>
+
+namespace weft {
+
+/// The folder that a path lies in.
+std::string parentOf(const std::string &path);
+/// fsync of a file or a directory.
+Status syncPath(const std::string &path);
+/// Renames what nothing may replace: EEXIST if `to` is there. 0 or an errno
+/// value. File systems that cannot rename so (NFS) are asked first, which is
+/// safe for the holder of the SaveLock.
+int renameToNew(const std::string &from, const std::string &to);
+/// Like mkdir -p, and flushes what it makes to the disk; an existing directory
+/// is fine.
+Status makeDirectories(const std::string &path);
+
+} // namespace weft
+
+#endif // WEFT_BASE_DURABLE_H

@@ -1,0 +1,67 @@
+//===- FlagNames.h - Names of flags and commands ----------------*- C++ -*-===//
+//
+// A command line may name a flag of another command of weft, or of another
+// tool. These tables answer both, in compiled programs too, which have no table
+// of the compile flags.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_BASE_FLAGNAMES_H
+#define WEFT_BASE_FLAGNAMES_H
+
+#include "weft/Base/Flags.h"
+
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// A compile, run or driver flag of weft.
+struct FlagName {
+  const char *name;
+  FlagGroup group;
+  bool isSwitch = false;
+  const char *shortName = "";
+};
+
+/// All of them. A test compares the list with the tables of the commands.
+const std::vector<FlagName> &flagNames();
+/// By its name or its short one; null for an unknown name.
+const FlagName *findFlagName(const std::string &name);
+
+/// A flag or a command of nanoGPT, transformers, torchrun, mlx-lm and the like.
+struct ForeignName {
+  /// Spellings in kebab-case: "max-iters|iters". One with a value stands for a
+  /// flag that weft has too, with another meaning: "device=cuda".
+  const char *names;
+  /// Of a flag, weft's flag without dashes, perhaps with a value:
+  /// "precision=bf16"; of a command, the command line behind "weft". "" if weft
+  /// has none.
+  const char *answer;
+  /// The difference; without an answer, why there is none or what to do
+  /// instead.
+  const char *text = "";
+};
+
+const std::vector<ForeignName> &foreignFlags();
+const std::vector<ForeignName> &foreignCommands();
+/// By a name in kebab-case; null if there is none.
+const ForeignName *findForeignFlag(const std::string &name);
+const ForeignName *findForeignCommand(const std::string &name);
+
+/// "weft's flag is '--lr'" or "weft has none; TEXT".
+std::string describeForeign(const ForeignName &flag);
+
+/// "weft compile MODEL does that" or "weft has none; TEXT".
+std::string describeForeignCommand(const ForeignName &command);
+
+/// The value of an enum flag that another tool spells so, in lower case: "f16"
+/// for "fp16"; "" if there is none.
+std::string foreignValue(const std::string &text);
+
+/// The flags of other tools as a Markdown table.
+std::string foreignMarkdown();
+
+} // namespace weft
+
+#endif // WEFT_BASE_FLAGNAMES_H

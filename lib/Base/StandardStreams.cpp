@@ -1,0 +1,73 @@
+//===- StandardStreams.cpp - Reserving 0 to 2, and the last flush ---------===//
+
+#include "weft/Base/StandardStreams.h"
+
+#include "weft/Base/Error.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+namespace weft {
+
+void reserveStandardStreams() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+      // The lowest free number, which is fd.
+      (void)::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  struct sigaction ignore = {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &ignore, nullptr);
+}
+
+/// Whether standard output is a pipe that nobody reads.
+static bool hasNoReader() {
+  struct pollfd out = {STDOUT_FILENO, 0, 0};
+  return ::poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
+}
+
+// What was buffered when a write fails is lost, and a later one succeeds: the
+// first reason stays here.
+static int flushFailure = 0;
+
+void printText(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size() &&
+      flushFailure == 0)
+    flushFailure = errno;
+}
+
+void flushOutput() {
+  if (std::fflush(stdout) != 0 && flushFailure == 0)
+    flushFailure = errno;
+}
+
+int finishOutput(int status, ReaderGone gone) {
+  flushOutput();
+  // A network disk may report only here.
+  if (::close(::dup(STDOUT_FILENO)) != 0 && flushFailure == 0)
+    flushFailure = errno;
+  if (flushFailure == 0 && std::ferror(stdout) == 0)
+    return status;
+  const int number = hasNoReader() ? EPIPE : flushFailure;
+  const auto storage = static_cast<int>(ExitCode::Storage);
+  if (number == EPIPE && gone == ReaderGone::Quiet)
+    return status ? status : storage;
+  storageError("cannot write to standard output: " +
+               (number ? errnoText(number) : "an earlier write failed"))
+      .report();
+  return status ? status : storage;
+}
+
+std::string forTerminal(std::string_view text) {
+  return ::isatty(STDOUT_FILENO) ? escaped(text, "\n\t") : std::string(text);
+}
+
+void printEscaped(std::string_view text) {
+  std::string safe = escaped(text, "\n");
+  printText(safe);
+}
+
+} // namespace weft

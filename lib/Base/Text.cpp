@@ -1,0 +1,147 @@
+//===- Text.cpp - Text for messages ---------------------------------------===//
+
+#include "weft/Base/Text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+namespace weft {
+
+size_t utf8Length(std::string_view text) {
+  auto byte = [&](size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
+  };
+  auto follows = [&](size_t i) { return (byte(i) & 0xc0) == 0x80; };
+  unsigned first = byte(0), second = byte(1);
+  if (first < 0x80)
+    return 1;
+  if (first >= 0xc2 && first <= 0xdf)
+    return follows(1) ? 2 : 0;
+  if ((first & 0xf0) == 0xe0) {
+    bool bad =
+        (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f);
+    return follows(1) && follows(2) && !bad ? 3 : 0;
+  }
+  if (first >= 0xf0 && first <= 0xf4) {
+    bool bad =
+        (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
+    return follows(1) && follows(2) && follows(3) && !bad ? 4 : 0;
+  }
+  return 0;
+}
+
+/// Bytes of the character at the front; 0 if a terminal should not get it.
+static size_t harmlessLength(std::string_view text) {
+  size_t length = utf8Length(text);
+  auto first = static_cast<unsigned char>(text[0]);
+  // The C1 control characters are the two bytes c2 80 to c2 9f.
+  bool control = first < 0x20 || first == 0x7f ||
+                 (first == 0xc2 && length == 2 &&
+                  static_cast<unsigned char>(text[1]) < 0xa0);
+  return control ? 0 : length;
+}
+
+std::string printable(std::string_view text, size_t most) {
+  std::string result;
+  while (!text.empty()) {
+    if (result.size() >= most)
+      return result + "...";
+    // One mark per character, not per byte.
+    size_t length = harmlessLength(text), skipped = utf8Length(text);
+    if (length == 0)
+      result += '?';
+    else
+      result += text.substr(0, length);
+    text.remove_prefix(skipped ? skipped : 1);
+  }
+  return result;
+}
+
+std::string escaped(std::string_view text, std::string_view keep) {
+  static const char digits[] = "0123456789ABCDEF";
+  std::string result;
+  while (!text.empty()) {
+    size_t length = harmlessLength(text);
+    auto first = static_cast<unsigned char>(text[0]);
+    if (length == 0 && keep.find(text[0]) != keep.npos)
+      length = 1;
+    if (length == 0)
+      result += {'\\', 'x', digits[first >> 4], digits[first & 15]};
+    else
+      result += text.substr(0, length);
+    text.remove_prefix(length ? length : 1);
+  }
+  return result;
+}
+
+std::string inQuotes(std::string_view text) {
+  return "'" + printable(text, 80) + "'";
+}
+
+bool endsWith(std::string_view text, std::string_view suffix) {
+  return text.size() >= suffix.size() &&
+         text.substr(text.size() - suffix.size()) == suffix;
+}
+
+std::string numberText(double value, int digits) {
+  if (std::isnan(value))
+    return "nan";
+  char text[40];
+  std::snprintf(text, sizeof text, "%.*g", std::min(digits, 17), value);
+  return text;
+}
+
+std::string humanBytes(int64_t bytes) {
+  const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  int unit = 0;
+  for (; std::fabs(value) >= 1024.0 && unit < 4; ++unit)
+    value /= 1024.0;
+  char text[40];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.2f %s", value,
+                units[unit]);
+  return text;
+}
+
+std::string exactBytes(int64_t bytes) {
+  std::string exact = std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  return std::abs(bytes) < 1024 ? exact
+                                : exact + " (" + humanBytes(bytes) + ")";
+}
+
+size_t editDistance(std::string_view a, std::string_view b) {
+  // Three rows of the usual table: swaps look two rows up.
+  std::vector<size_t> before(b.size() + 1), last(b.size() + 1),
+      row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j)
+    last[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t change = last[j - 1] + (a[i - 1] != b[j - 1]);
+      row[j] = std::min({change, last[j] + 1, row[j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    std::swap(before, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+std::string similarName(std::string_view name,
+                        const std::vector<std::string> &names) {
+  std::string_view cut = name.substr(0, 64);
+  size_t least = std::max<size_t>(1, cut.size() / 3) + 1;
+  std::string best;
+  for (const std::string &known : names)
+    if (size_t distance = editDistance(cut, known); distance < least) {
+      least = distance;
+      best = known;
+    }
+  return best;
+}
+
+} // namespace weft
