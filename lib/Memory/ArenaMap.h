@@ -3,7 +3,7 @@
 #ifndef WEFT_LIB_MEMORY_ARENAMAP_H
 #define WEFT_LIB_MEMORY_ARENAMAP_H
 
-#include "ElementSet.h"
+#include "weft/Layout/ElementSet.h"
 
 #include "llvm/ADT/DenseMap.h"
 

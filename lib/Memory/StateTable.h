@@ -3,7 +3,7 @@
 #ifndef WEFT_LIB_MEMORY_STATETABLE_H
 #define WEFT_LIB_MEMORY_STATETABLE_H
 
-#include "ElementSet.h"
+#include "weft/Layout/ElementSet.h"
 #include "weft/Plan/Plan.h"
 
 #include "llvm/ADT/DenseMap.h"

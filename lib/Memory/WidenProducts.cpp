@@ -1,6 +1,6 @@
 //===- WidenProducts.cpp - Products over the room behind rows -------------===//
 
-#include "weft/Interfaces/LayoutQueries.h"
+#include "weft/Layout/LayoutQueries.h"
 #include "weft/Memory/Passes.h"
 #include "weft/Plan/Plan.h"
 

@@ -5,7 +5,7 @@
 
 #include "weft/Interfaces/InPlace.h"
 #include "weft/Interfaces/Interfaces.h"
-#include "weft/Interfaces/LayoutQueries.h"
+#include "weft/Layout/LayoutQueries.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 

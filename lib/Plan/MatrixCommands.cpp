@@ -2,7 +2,7 @@
 
 #include "Commands.h"
 
-#include "weft/Interfaces/ProductShape.h"
+#include "weft/Layout/ProductShape.h"
 
 #include <cmath>
 

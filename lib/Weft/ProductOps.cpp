@@ -2,7 +2,7 @@
 
 #include "Parsing.h"
 
-#include "weft/Interfaces/ProductShape.h"
+#include "weft/Layout/ProductShape.h"
 
 using namespace mlir;
 using namespace weft;

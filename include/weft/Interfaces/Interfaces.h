@@ -8,10 +8,10 @@
 #include "mlir/IR/SymbolTable.h"
 
 #include "weft/Interfaces/CastPolicy.h"
-#include "weft/Interfaces/Layout.h"
 #include "weft/Interfaces/Optimizer.h"
 #include "weft/Interfaces/RowFlow.h"
 #include "weft/Interfaces/Segments.h"
+#include "weft/Layout/Layout.h"
 
 namespace weft {
 struct OpCall;

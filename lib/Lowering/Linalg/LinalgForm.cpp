@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "weft/Interfaces/Layout.h"
+#include "weft/Layout/Layout.h"
 #include "weft/Lowering/Linalg/LinalgKernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

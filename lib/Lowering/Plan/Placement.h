@@ -3,7 +3,7 @@
 #ifndef WEFT_LIB_LOWERING_PLAN_PLACEMENT_H
 #define WEFT_LIB_LOWERING_PLAN_PLACEMENT_H
 
-#include "weft/Interfaces/LayoutQueries.h"
+#include "weft/Layout/LayoutQueries.h"
 #include "weft/Weft/Weft.h"
 
 #include "llvm/ADT/DenseMap.h"

@@ -10,7 +10,7 @@ import re
 import sys
 
 MLIR = {"mlir", "llvm"}
-DIALECTS = {"Weft", "Dist", "Plan", "Interfaces", "Support"}
+DIALECTS = {"Weft", "Dist", "Plan", "Interfaces", "Layout", "Support"}
 # For everyone: errors, flags and files; contracts of compiler and executable,
 # which are constants and formulas alone.
 EVERYWHERE = {"Base", "Abi"}
@@ -19,11 +19,12 @@ ALLOWED = {
     "Base": set(),
     "Abi": set(),
     "Support": MLIR | {"Formats"},
-    "Interfaces": MLIR,
+    "Layout": MLIR,
+    "Interfaces": MLIR | {"Layout"},
     "Formats": set(),
-    "Weft": MLIR | {"Interfaces"},
+    "Weft": MLIR | {"Layout", "Interfaces"},
     "Dist": MLIR | {"Interfaces"},
-    "Plan": MLIR | {"Interfaces"},
+    "Plan": MLIR | {"Layout", "Interfaces"},
     "Analysis": MLIR | DIALECTS,
     "Frontend": MLIR | {"Weft", "Formats"},
     "Precision": MLIR | {"Weft", "Interfaces", "Support"},
@@ -32,7 +33,7 @@ ALLOWED = {
     "Sharding": MLIR | {"Weft", "Dist", "Support"},
     "Fusion": MLIR | {"Weft", "Analysis"},
     "Schedule": MLIR | {"Plan", "Analysis", "Support"},
-    "Memory": MLIR | {"Interfaces", "Weft", "Plan", "Analysis", "Support"},
+    "Memory": MLIR | {"Layout", "Interfaces", "Weft", "Plan", "Analysis", "Support"},
     "Lowering/Plan": MLIR | DIALECTS | {"Analysis"},
     "Lowering/Linalg": MLIR | DIALECTS | {"Analysis"},
     "Lowering/Table": MLIR | DIALECTS,

@@ -1,6 +1,8 @@
 //===- ElementSet.cpp - Elements of a buffer that were written ------------===//
 
-#include "ElementSet.h"
+#include "weft/Layout/ElementSet.h"
+
+#include "weft/Layout/Layout.h"
 
 #include <algorithm>
 #include <tuple>
@@ -14,7 +16,7 @@ constexpr int64_t kMaxRuns = 1 << 20;
 
 /// Calls `visit` with the elements of a layout as rows.
 template <typename VisitT>
-static void forEachRows(const plan::Layout &layout, VisitT &&visit) {
+static void forEachRows(const Layout &layout, VisitT &&visit) {
   // The innermost dimensions that lie densely make one run.
   size_t outer = layout.sizes.size();
   int64_t run = 1;
@@ -100,7 +102,7 @@ void ElementSet::add(MemRefType buffer, int64_t rootElements) {
              buffer.getNumElements() == rootElements;
   if (isWhole)
     return;
-  plan::Layout layout = plan::Layout::get(buffer);
+  Layout layout = Layout::get(buffer);
   if (layout.offset == 0 && layout.isDense() &&
       buffer.getNumElements() == rootElements)
     isWhole = true;
@@ -123,7 +125,7 @@ bool ElementSet::covers(MemRefType buffer) {
     return true;
   merge();
   bool isCovered = true;
-  forEachRows(plan::Layout::get(buffer), [&](ElementRows rows) {
+  forEachRows(Layout::get(buffer), [&](ElementRows rows) {
     rows.forEachRun([&](ByteRange run) { isCovered &= covers(run); });
   });
   return isCovered;

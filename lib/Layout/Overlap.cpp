@@ -1,6 +1,6 @@
 //===- Overlap.cpp - Which elements two layouts share ---------------------===//
 
-#include "weft/Interfaces/Layout.h"
+#include "weft/Layout/Layout.h"
 
 #include "llvm/Support/MathExtras.h"
 

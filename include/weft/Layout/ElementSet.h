@@ -1,9 +1,9 @@
 //===- ElementSet.h - Elements of a buffer that were written ----*- C++ -*-===//
 
-#ifndef WEFT_LIB_MEMORY_ELEMENTSET_H
-#define WEFT_LIB_MEMORY_ELEMENTSET_H
+#ifndef WEFT_LAYOUT_ELEMENTSET_H
+#define WEFT_LAYOUT_ELEMENTSET_H
 
-#include "weft/Plan/Plan.h"
+#include "mlir/IR/BuiltinTypes.h"
 
 #include <vector>
 
@@ -60,4 +60,4 @@ private:
 
 } // namespace weft
 
-#endif // WEFT_LIB_MEMORY_ELEMENTSET_H
+#endif // WEFT_LAYOUT_ELEMENTSET_H

@@ -1,6 +1,6 @@
 //===- ProductShape.cpp - Sizes of a matrix product -----------------------===//
 
-#include "weft/Interfaces/ProductShape.h"
+#include "weft/Layout/ProductShape.h"
 
 using namespace llvm;
 

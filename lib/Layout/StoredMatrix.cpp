@@ -1,6 +1,6 @@
 //===- StoredMatrix.cpp - Buffers as stored matrices ----------------------===//
 
-#include "weft/Interfaces/Layout.h"
+#include "weft/Layout/Layout.h"
 
 using namespace mlir;
 using namespace llvm;

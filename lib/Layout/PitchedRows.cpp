@@ -1,6 +1,6 @@
 //===- PitchedRows.cpp - Layouts with room between rows -------------------===//
 
-#include "weft/Interfaces/LayoutQueries.h"
+#include "weft/Layout/LayoutQueries.h"
 
 using namespace llvm;
 

@@ -1,6 +1,6 @@
 //===- Layout.cpp - Where the elements of a buffer lie --------------------===//
 
-#include "weft/Interfaces/Layout.h"
+#include "weft/Layout/Layout.h"
 
 using namespace mlir;
 using namespace llvm;

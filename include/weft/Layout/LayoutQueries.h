@@ -1,9 +1,9 @@
 //===- LayoutQueries.h - What layouts have in common ------------*- C++ -*-===//
 
-#ifndef WEFT_INTERFACES_LAYOUTQUERIES_H
-#define WEFT_INTERFACES_LAYOUTQUERIES_H
+#ifndef WEFT_LAYOUT_LAYOUTQUERIES_H
+#define WEFT_LAYOUT_LAYOUTQUERIES_H
 
-#include "weft/Interfaces/Layout.h"
+#include "weft/Layout/Layout.h"
 
 namespace weft {
 
@@ -18,4 +18,4 @@ std::optional<int64_t> getLastColumn(const Layout &layout, int64_t columns);
 
 } // namespace weft
 
-#endif // WEFT_INTERFACES_LAYOUTQUERIES_H
+#endif // WEFT_LAYOUT_LAYOUTQUERIES_H

@@ -1,7 +1,7 @@
 //===- ProductShape.h - Sizes of a matrix product ---------------*- C++ -*-===//
 
-#ifndef WEFT_INTERFACES_PRODUCTSHAPE_H
-#define WEFT_INTERFACES_PRODUCTSHAPE_H
+#ifndef WEFT_LAYOUT_PRODUCTSHAPE_H
+#define WEFT_LAYOUT_PRODUCTSHAPE_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -28,4 +28,4 @@ struct ProductShape {
 
 } // namespace weft
 
-#endif // WEFT_INTERFACES_PRODUCTSHAPE_H
+#endif // WEFT_LAYOUT_PRODUCTSHAPE_H

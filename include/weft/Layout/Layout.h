@@ -1,7 +1,7 @@
 //===- Layout.h - Where the elements of a buffer lie ------------*- C++ -*-===//
 
-#ifndef WEFT_INTERFACES_LAYOUT_H
-#define WEFT_INTERFACES_LAYOUT_H
+#ifndef WEFT_LAYOUT_LAYOUT_H
+#define WEFT_LAYOUT_LAYOUT_H
 
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -60,4 +60,4 @@ struct StoredMatrix {
 
 } // namespace weft
 
-#endif // WEFT_INTERFACES_LAYOUT_H
+#endif // WEFT_LAYOUT_LAYOUT_H
