@@ -4,8 +4,8 @@
 
 #include "weft/Analysis/CommandNames.h"
 #include "weft/Analysis/Liveness.h"
+#include "weft/Analysis/PlanQueries.h"
 #include "weft/Base/Text.h"
-#include "weft/Memory/Passes.h"
 #include "weft/Plan/Transfers.h"
 #include "weft/Support/TypeText.h"
 

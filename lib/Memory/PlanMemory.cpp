@@ -24,12 +24,6 @@ using namespace weft;
 /// The address space of a process.
 static constexpr int64_t kMostBytes = int64_t(1) << 47;
 
-int64_t weft::getBufferAlignment(ModuleOp module) {
-  auto alignment =
-      module->getAttrOfType<IntegerAttr>(plan::PlanDialect::kAlignmentAttr);
-  return alignment && alignment.getInt() > 0 ? alignment.getInt() : 64;
-}
-
 using StateOffsets = llvm::DenseMap<StringAttr, int64_t>;
 
 /// Whether the bytes of all buffers of a program together can be counted:

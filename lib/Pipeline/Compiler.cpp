@@ -281,7 +281,7 @@ Status Compiler::verifyPhase(int index) {
   const Phase &phase = phases()[index];
   if (isLevelEnd(phases(), index) && failed(verifyLevel(*owned, phase.level)))
     return sink->takeError("verifying phase " + std::string(phase.name));
-  if (failed(verifyContract(*owned, phase)))
+  if (failed(verifyContract(*owned, phase, target(), values)))
     return sink->takeError("the contract of phase " + std::string(phase.name));
   return Status::success();
 }

@@ -8,7 +8,6 @@
 #include "weft/Fusion/Passes.h"
 #include "weft/Lowering/Cuda/Cuda.h"
 #include "weft/Lowering/Cuda/Passes.h"
-#include "weft/Memory/Passes.h"
 #include "weft/Pipeline/Link.h"
 #include "weft/Pipeline/Passes.h"
 #include "weft/Pipeline/Phases.h"

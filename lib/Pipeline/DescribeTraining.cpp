@@ -2,8 +2,8 @@
 
 #include "DescribeTraining.h"
 
-#include "VerifyExecutable.h"
 #include "weft/Abi/Names.h"
+#include "weft/Analysis/PlanQueries.h"
 #include "weft/Dist/Dist.h"
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Plan/Plan.h"

@@ -19,6 +19,7 @@
 #include "weft/Schedule/Passes.h"
 #include "weft/Sharding/Passes.h"
 #include "weft/Training/Passes.h"
+#include "weft/Verify/Passes.h"
 #include "weft/Weft/Weft.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -48,6 +49,7 @@ void weft::registerAllPasses() {
   registerShardingPasses();
   registerWeftPipelinePasses();
   registerTrainingPasses();
+  registerVerifyPasses();
   for (const TargetKind &kind : targetKinds())
     kind.registerPasses();
 }

@@ -13,6 +13,7 @@
 #include "weft/Schedule/Passes.h"
 #include "weft/Sharding/Passes.h"
 #include "weft/Training/Passes.h"
+#include "weft/Verify/Passes.h"
 #include "weft/Weft/Weft.h"
 
 #include "mlir/Pass/PassManager.h"

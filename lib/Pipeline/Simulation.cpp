@@ -2,13 +2,12 @@
 
 #include "weft/Pipeline/Simulation.h"
 
-#include "VerifyExecutable.h"
-
 #include "weft/Analysis/Cost.h"
 #include "weft/Memory/MemoryReport.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Schedule/ClusterFile.h"
 #include "weft/Sharding/MeshText.h"
+#include "weft/Verify/VerifyExecutable.h"
 
 #include "llvm/ADT/STLExtras.h"
 

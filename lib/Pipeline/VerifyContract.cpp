@@ -2,13 +2,14 @@
 
 #include "weft/Pipeline/Passes.h"
 
-#include "VerifyExecutable.h"
 #include "weft/Abi/Names.h"
 #include "weft/Analysis/Implementations.h"
 #include "weft/Analysis/KernelLayout.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Phases.h"
+#include "weft/Pipeline/Target.h"
 #include "weft/Plan/Plan.h"
+#include "weft/Verify/VerifyExecutable.h"
 #include "weft/Weft/Losses.h"
 #include "weft/Weft/Precision.h"
 
@@ -181,10 +182,12 @@ static LogicalResult checkOffsets(ModuleOp module) {
   return success();
 }
 
-/// The runtime finds what it asks for, and is told nothing that is not so.
-static LogicalResult checkExecutable(ModuleOp module) {
+/// The executable has the ports that the runtime asks for, and its facts hold.
+static LogicalResult checkExecutable(ModuleOp module, const Target &target,
+                                     StringRef targetName) {
   return success(succeeded(verifyPorts(module)) &&
-                 succeeded(verifyFacts(module)));
+                 succeeded(verifyFacts(
+                     module, {target.getAlignment(), targetName.str()})));
 }
 
 /// The phases of a target leave no kernel that its code does not know.
@@ -208,14 +211,18 @@ static const Contract kContracts[] = {
     {"autodiff", checkGradients},     {"expand-optimizer", checkApply},
     {"select-kernels", checkChoices}, {"fuse", checkFusion},
     {"lower-to-plan", checkPlan},     {"estimate", checkEstimates},
-    {"plan-memory", checkOffsets},    {"verify-plan", checkExecutable},
+    {"plan-memory", checkOffsets},
 };
 
-LogicalResult weft::verifyContract(ModuleOp module, const Phase &phase) {
+LogicalResult weft::verifyContract(ModuleOp module, const Phase &phase,
+                                   const Target &target,
+                                   const FlagValues &flags) {
   for (const Contract &contract : kContracts)
     if (StringRef(phase.name) == contract.phase &&
         failed(contract.check(module)))
       return failure();
+  if (StringRef(phase.name) == "verify-plan")
+    return checkExecutable(module, target, flags.getText("target"));
   return phase.level == Level::Llvm ? checkKernels(module, phase) : success();
 }
 
@@ -242,7 +249,7 @@ struct VerifyContractPass
     if (index < 0)
       return module.emitError("expects the name of a phase, but got '")
              << phase << "'";
-    return verifyContract(module, (*phases)[index]);
+    return verifyContract(module, (*phases)[index], phases->target(), *flags);
   }
 };
 } // namespace

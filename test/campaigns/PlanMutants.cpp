@@ -16,8 +16,8 @@
 
 #include "weft/Interp/Compare.h"
 #include "weft/Interp/Inputs.h"
-#include "weft/Memory/Passes.h"
 #include "weft/Pipeline/InitAll.h"
+#include "weft/Verify/Passes.h"
 
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"

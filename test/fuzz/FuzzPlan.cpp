@@ -13,6 +13,7 @@
 #include "weft/Lowering/Cpu/Passes.h"
 #include "weft/Memory/Passes.h"
 #include "weft/Plan/Plan.h"
+#include "weft/Verify/Passes.h"
 #include "weft/Weft/Weft.h"
 
 #include "mlir/Pass/PassManager.h"

@@ -8,10 +8,6 @@
 
 namespace weft {
 
-/// What the offset of every root buffer is a multiple of (`plan.alignment`), in
-/// bytes: a power of two.
-int64_t getBufferAlignment(mlir::ModuleOp module);
-
 #define GEN_PASS_DECL
 #include "weft/Memory/Passes.h.inc"
 

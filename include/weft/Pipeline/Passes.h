@@ -11,13 +11,17 @@ class ModuleOp;
 
 namespace weft {
 
+class FlagValues;
+class Target;
 struct Phase;
 
 #define GEN_PASS_DECL
 #include "weft/Pipeline/Passes.h.inc"
 
 /// Checks what `phase` promises; errors go to the op that breaks it.
-llvm::LogicalResult verifyContract(mlir::ModuleOp module, const Phase &phase);
+llvm::LogicalResult verifyContract(mlir::ModuleOp module, const Phase &phase,
+                                   const Target &target,
+                                   const FlagValues &flags);
 
 #define GEN_PASS_REGISTRATION
 #include "weft/Pipeline/Passes.h.inc"

@@ -34,6 +34,7 @@ ALLOWED = {
     "Fusion": MLIR | {"Weft", "Analysis"},
     "Schedule": MLIR | {"Plan", "Analysis", "Support"},
     "Memory": MLIR | {"Layout", "Interfaces", "Weft", "Plan", "Analysis", "Support"},
+    "Verify": MLIR | {"Layout", "Weft", "Plan", "Analysis", "Formats", "Support"},
     "Lowering/Plan": MLIR | DIALECTS | {"Analysis"},
     "Lowering/Linalg": MLIR | DIALECTS | {"Analysis"},
     "Lowering/Table": MLIR | DIALECTS,
@@ -43,7 +44,7 @@ ALLOWED = {
     "Interp": MLIR | {"Weft", "Dist", "Plan", "Analysis", "Formats"},
     "Pipeline": MLIR | DIALECTS | {
         "Analysis", "Formats", "Frontend", "Precision", "Autodiff", "Training",
-        "Sharding", "Fusion", "Schedule", "Memory", "Lowering/Plan",
+        "Sharding", "Fusion", "Schedule", "Memory", "Verify", "Lowering/Plan",
         "Lowering/Cpu", "Lowering/Cuda", "Interp"},
     # What an executable links, without MLIR and LLVM.
     "Runtime/Execute": {"Formats"},

@@ -5,29 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "VerifyExecutable.h"
+#include "weft/Verify/VerifyExecutable.h"
 
 #include "weft/Abi/Names.h"
+#include "weft/Analysis/PlanQueries.h"
 #include "weft/Formats/Ports.h"
 #include "weft/Support/TypeText.h"
 #include "weft/Weft/Optimizers.h"
 
 using namespace mlir;
 using namespace weft;
-
-plan::ProgramOp weft::findProgram(ModuleOp module, StringRef kind) {
-  plan::ProgramOp found;
-  int count = 0;
-  for (auto program : module.getOps<plan::ProgramOp>()) {
-    if (program.getKind() != kind)
-      continue;
-    if (program.getSymName() == kind)
-      return program;
-    found = program;
-    ++count;
-  }
-  return count == 1 ? found : plan::ProgramOp();
-}
 
 template <typename OpT> static auto portsOf(plan::ProgramOp program) {
   return program.getBody().front().getOps<OpT>();

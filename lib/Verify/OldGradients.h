@@ -1,7 +1,7 @@
 //===- OldGradients.h - What the step before left behind --------*- C++ -*-===//
 
-#ifndef WEFT_LIB_MEMORY_OLDGRADIENTS_H
-#define WEFT_LIB_MEMORY_OLDGRADIENTS_H
+#ifndef WEFT_LIB_VERIFY_OLDGRADIENTS_H
+#define WEFT_LIB_VERIFY_OLDGRADIENTS_H
 
 #include "weft/Plan/Plan.h"
 
@@ -19,4 +19,4 @@ llvm::LogicalResult verifyOldGradients(plan::ProgramOp program,
 
 } // namespace weft
 
-#endif // WEFT_LIB_MEMORY_OLDGRADIENTS_H
+#endif // WEFT_LIB_VERIFY_OLDGRADIENTS_H

@@ -1,7 +1,7 @@
 //===- StepCounters.h - Updates know their number ---------------*- C++ -*-===//
 
-#ifndef WEFT_LIB_MEMORY_STEPCOUNTERS_H
-#define WEFT_LIB_MEMORY_STEPCOUNTERS_H
+#ifndef WEFT_LIB_VERIFY_STEPCOUNTERS_H
+#define WEFT_LIB_VERIFY_STEPCOUNTERS_H
 
 #include "weft/Plan/Plan.h"
 
@@ -19,4 +19,4 @@ llvm::LogicalResult verifyStepCounters(plan::ProgramOp program,
 
 } // namespace weft
 
-#endif // WEFT_LIB_MEMORY_STEPCOUNTERS_H
+#endif // WEFT_LIB_VERIFY_STEPCOUNTERS_H

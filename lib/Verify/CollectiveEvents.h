@@ -1,7 +1,7 @@
 //===- CollectiveEvents.h - Every collective is waited for ------*- C++ -*-===//
 
-#ifndef WEFT_LIB_MEMORY_COLLECTIVEEVENTS_H
-#define WEFT_LIB_MEMORY_COLLECTIVEEVENTS_H
+#ifndef WEFT_LIB_VERIFY_COLLECTIVEEVENTS_H
+#define WEFT_LIB_VERIFY_COLLECTIVEEVENTS_H
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -13,4 +13,4 @@ llvm::LogicalResult verifyCollectiveEvents(mlir::ModuleOp module);
 
 } // namespace weft
 
-#endif // WEFT_LIB_MEMORY_COLLECTIVEEVENTS_H
+#endif // WEFT_LIB_VERIFY_COLLECTIVEEVENTS_H

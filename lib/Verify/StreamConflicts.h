@@ -1,7 +1,7 @@
 //===- StreamConflicts.h - Streams never disturb each other -----*- C++ -*-===//
 
-#ifndef WEFT_LIB_MEMORY_STREAMCONFLICTS_H
-#define WEFT_LIB_MEMORY_STREAMCONFLICTS_H
+#ifndef WEFT_LIB_VERIFY_STREAMCONFLICTS_H
+#define WEFT_LIB_VERIFY_STREAMCONFLICTS_H
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -14,4 +14,4 @@ llvm::LogicalResult verifyStreams(mlir::ModuleOp module);
 
 } // namespace weft
 
-#endif // WEFT_LIB_MEMORY_STREAMCONFLICTS_H
+#endif // WEFT_LIB_VERIFY_STREAMCONFLICTS_H

@@ -1,7 +1,7 @@
 //===- StateTable.h - What programs do with states --------------*- C++ -*-===//
 
-#ifndef WEFT_LIB_MEMORY_STATETABLE_H
-#define WEFT_LIB_MEMORY_STATETABLE_H
+#ifndef WEFT_LIB_VERIFY_STATETABLE_H
+#define WEFT_LIB_VERIFY_STATETABLE_H
 
 #include "weft/Layout/ElementSet.h"
 #include "weft/Plan/Plan.h"
@@ -69,4 +69,4 @@ private:
 
 } // namespace weft
 
-#endif // WEFT_LIB_MEMORY_STATETABLE_H
+#endif // WEFT_LIB_VERIFY_STATETABLE_H

@@ -1,7 +1,7 @@
 //===- KernelBody.h - What a launch computes --------------------*- C++ -*-===//
 
-#ifndef WEFT_LIB_MEMORY_KERNELBODY_H
-#define WEFT_LIB_MEMORY_KERNELBODY_H
+#ifndef WEFT_LIB_VERIFY_KERNELBODY_H
+#define WEFT_LIB_VERIFY_KERNELBODY_H
 
 #include "weft/Plan/Plan.h"
 
@@ -16,4 +16,4 @@ mlir::FunctionOpInterface findKernel(plan::LaunchOp launch,
 
 } // namespace weft
 
-#endif // WEFT_LIB_MEMORY_KERNELBODY_H
+#endif // WEFT_LIB_VERIFY_KERNELBODY_H

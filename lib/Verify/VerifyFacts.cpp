@@ -6,14 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "VerifyExecutable.h"
+#include "weft/Verify/VerifyExecutable.h"
 
 #include "weft/Abi/Names.h"
 #include "weft/Analysis/IndexRules.h"
+#include "weft/Analysis/PlanQueries.h"
 #include "weft/Formats/Ports.h"
-#include "weft/Memory/Passes.h"
-#include "weft/Pipeline/CompileFlags.h"
-#include "weft/Pipeline/Target.h"
 #include "weft/Weft/IndexInputs.h"
 #include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Weft.h"
@@ -28,18 +26,6 @@ using namespace weft;
 //===----------------------------------------------------------------------===//
 // Optimizers
 //===----------------------------------------------------------------------===//
-
-SmallVector<const OptimizerInfo *> weft::findOptimizers(ModuleOp module) {
-  llvm::StringSet<> used;
-  if (auto generated = module->getAttrOfType<ArrayAttr>(kOptimizersAttr))
-    for (auto name : generated.getAsRange<StringAttr>())
-      used.insert(name.getValue());
-  SmallVector<const OptimizerInfo *> found;
-  for (const OptimizerInfo *optimizer : getOptimizers())
-    if (used.contains(optimizer->name))
-      found.push_back(optimizer);
-  return found;
-}
 
 /// What the state keeps of its parameter: "exp_avg".
 static StringRef getSlot(plan::StateOp state) {
@@ -275,22 +261,17 @@ static LogicalResult verifyIndexInputs(ModuleOp module) {
 // The whole
 //===----------------------------------------------------------------------===//
 
-/// Offsets are multiples of what the module says; the code of the target relies
-/// on its own number.
-static LogicalResult verifyAlignment(ModuleOp module) {
-  Expected<FlagValues> flags = optionsOf(module);
-  if (!flags)
-    return module.emitError(flags.error().message());
-  Expected<std::shared_ptr<const Target>> target = findTarget(*flags);
-  if (!target)
-    return module.emitError(target.error().message());
-  int64_t needed = (*target)->getAlignment();
-  if (getBufferAlignment(module) % needed == 0)
+/// Offsets are multiples of the module's alignment; the code of the target
+/// relies on its own.
+static LogicalResult verifyAlignment(ModuleOp module,
+                                     const RequiredAlignment &required) {
+  const int64_t alignment = getBufferAlignment(module);
+  if (alignment % required.bytes == 0)
     return success();
   return module.emitError("expects ")
-         << plan::PlanDialect::kAlignmentAttr << ", a multiple of " << needed
-         << " for " << flags->getText("target") << ", but got "
-         << getBufferAlignment(module);
+         << plan::PlanDialect::kAlignmentAttr << ", a multiple of "
+         << required.bytes << " for " << required.target << ", but got "
+         << alignment;
 }
 
 /// What changes the loss scale stands in the module alone: a run without it
@@ -317,8 +298,9 @@ static LogicalResult verifyFingerprint(ModuleOp module) {
                           "know their model, but got none");
 }
 
-LogicalResult weft::verifyFacts(ModuleOp module) {
-  return success(succeeded(verifyAlignment(module)) &&
+LogicalResult weft::verifyFacts(ModuleOp module,
+                                const RequiredAlignment &alignment) {
+  return success(succeeded(verifyAlignment(module, alignment)) &&
                  succeeded(verifyFingerprint(module)) &&
                  succeeded(verifyParameters(module)) &&
                  succeeded(verifyOptimizers(module)) &&

@@ -1,7 +1,7 @@
 //===- PadRows.cpp - Room between the rows of matrices --------------------===//
 
 #include "weft/Analysis/KernelLayout.h"
-#include "weft/Memory/Passes.h"
+#include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Weft/KernelFacts.h"
 
@@ -13,7 +13,7 @@
 
 namespace weft {
 #define GEN_PASS_DEF_PADROWSPASS
-#include "weft/Memory/Passes.h.inc"
+#include "weft/Lowering/Cuda/Passes.h.inc"
 } // namespace weft
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- StateOrder.h - States are written before they are read ---*- C++ -*-===//
 
-#ifndef WEFT_LIB_MEMORY_STATEORDER_H
-#define WEFT_LIB_MEMORY_STATEORDER_H
+#ifndef WEFT_LIB_VERIFY_STATEORDER_H
+#define WEFT_LIB_VERIFY_STATEORDER_H
 
 #include "weft/Plan/Plan.h"
 
@@ -30,4 +30,4 @@ llvm::LogicalResult verifyStateOrder(mlir::ModuleOp module,
 
 } // namespace weft
 
-#endif // WEFT_LIB_MEMORY_STATEORDER_H
+#endif // WEFT_LIB_VERIFY_STATEORDER_H

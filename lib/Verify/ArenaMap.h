@@ -1,9 +1,10 @@
 //===- ArenaMap.h - Which buffer wrote which bytes last ---------*- C++ -*-===//
 
-#ifndef WEFT_LIB_MEMORY_ARENAMAP_H
-#define WEFT_LIB_MEMORY_ARENAMAP_H
+#ifndef WEFT_LIB_VERIFY_ARENAMAP_H
+#define WEFT_LIB_VERIFY_ARENAMAP_H
 
 #include "weft/Layout/ElementSet.h"
+#include "weft/Plan/Plan.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -42,4 +43,4 @@ private:
 
 } // namespace weft
 
-#endif // WEFT_LIB_MEMORY_ARENAMAP_H
+#endif // WEFT_LIB_VERIFY_ARENAMAP_H

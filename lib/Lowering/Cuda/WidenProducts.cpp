@@ -1,12 +1,12 @@
 //===- WidenProducts.cpp - Products over the room behind rows -------------===//
 
 #include "weft/Layout/LayoutQueries.h"
-#include "weft/Memory/Passes.h"
+#include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Plan/Plan.h"
 
 namespace weft {
 #define GEN_PASS_DEF_WIDENPRODUCTSPASS
-#include "weft/Memory/Passes.h.inc"
+#include "weft/Lowering/Cuda/Passes.h.inc"
 } // namespace weft
 
 using namespace mlir;

@@ -3,6 +3,7 @@
 #include "weft/Analysis/Liveness.h"
 #include "weft/Memory/Passes.h"
 #include "weft/Plan/Plan.h"
+#include "weft/Verify/Passes.h"
 
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"

@@ -5,17 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "weft/Memory/Passes.h"
+#include "weft/Verify/Passes.h"
 
 #include "ArenaMap.h"
 #include "CollectiveEvents.h"
 #include "StateOrder.h"
 #include "StreamConflicts.h"
+#include "weft/Analysis/PlanQueries.h"
 #include "weft/Plan/Transfers.h"
 
 namespace weft {
 #define GEN_PASS_DEF_VERIFYPLANPASS
-#include "weft/Memory/Passes.h.inc"
+#include "weft/Verify/Passes.h.inc"
 } // namespace weft
 
 using namespace mlir;

@@ -1,0 +1,26 @@
+//===- PlanQueries.h - Programs and facts of a plan -------------*- C++ -*-===//
+
+#ifndef WEFT_ANALYSIS_PLANQUERIES_H
+#define WEFT_ANALYSIS_PLANQUERIES_H
+
+#include "weft/Plan/Plan.h"
+
+namespace weft {
+
+struct OptimizerInfo;
+
+/// The alignment of every root buffer in the arena (`plan.alignment`), in
+/// bytes: a power of two.
+int64_t getBufferAlignment(mlir::ModuleOp module);
+
+/// The program that a run takes for the one of that kind; null if there is
+/// none, or several that could be meant, which the target refuses.
+plan::ProgramOp findProgram(mlir::ModuleOp module, llvm::StringRef kind);
+
+/// Optimizers of the apply program, in the order of getOptimizers: those of
+/// commands and those that are kernels.
+llvm::SmallVector<const OptimizerInfo *> findOptimizers(mlir::ModuleOp module);
+
+} // namespace weft
+
+#endif // WEFT_ANALYSIS_PLANQUERIES_H

@@ -1,0 +1,42 @@
+//===- PlanQueries.cpp - Programs and facts of a plan ---------------------===//
+
+#include "weft/Analysis/PlanQueries.h"
+
+#include "weft/Weft/Optimizers.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace weft;
+
+int64_t weft::getBufferAlignment(ModuleOp module) {
+  auto alignment =
+      module->getAttrOfType<IntegerAttr>(plan::PlanDialect::kAlignmentAttr);
+  return alignment && alignment.getInt() > 0 ? alignment.getInt() : 64;
+}
+
+plan::ProgramOp weft::findProgram(ModuleOp module, StringRef kind) {
+  plan::ProgramOp found;
+  int count = 0;
+  for (auto program : module.getOps<plan::ProgramOp>()) {
+    if (program.getKind() != kind)
+      continue;
+    if (program.getSymName() == kind)
+      return program;
+    found = program;
+    ++count;
+  }
+  return count == 1 ? found : plan::ProgramOp();
+}
+
+SmallVector<const OptimizerInfo *> weft::findOptimizers(ModuleOp module) {
+  llvm::StringSet<> used;
+  if (auto generated = module->getAttrOfType<ArrayAttr>(kOptimizersAttr))
+    for (auto name : generated.getAsRange<StringAttr>())
+      used.insert(name.getValue());
+  SmallVector<const OptimizerInfo *> found;
+  for (const OptimizerInfo *optimizer : getOptimizers())
+    if (used.contains(optimizer->name))
+      found.push_back(optimizer);
+  return found;
+}
