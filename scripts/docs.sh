@@ -33,7 +33,8 @@ dialect() {
 passes() {
   local folder
   for folder in Frontend Precision Training Autodiff Sharding Fusion Lowering/Plan \
-    Schedule Memory Verify Lowering/Cpu Lowering/Cuda Pipeline; do
+    Schedule Memory Verify Lowering/Cpu Lowering/Cuda \
+    Pipeline/Metadata Pipeline/Driver; do
     [ -f "$top/include/weft/$folder/Passes.td" ] || continue
     echo "## $folder"
     echo

@@ -3,7 +3,8 @@
 #include "CompiledPlan.h"
 
 #include "weft/Abi/CpuRoutineAbi.h"
-#include "weft/Pipeline/Compiler.h"
+#include "weft/Pipeline/Driver/Compiler.h"
+#include "weft/Pipeline/Options/CompileFlags.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Execute/Executor.h"

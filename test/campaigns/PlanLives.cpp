@@ -15,7 +15,7 @@
 
 #include "weft/Analysis/Liveness.h"
 #include "weft/Analysis/StreamOrder.h"
-#include "weft/Pipeline/InitAll.h"
+#include "weft/Pipeline/Driver/InitAll.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Plan/Transfers.h"
 

@@ -16,7 +16,7 @@
 
 #include "weft/Interp/Compare.h"
 #include "weft/Interp/Inputs.h"
-#include "weft/Pipeline/InitAll.h"
+#include "weft/Pipeline/Driver/InitAll.h"
 #include "weft/Verify/Passes.h"
 
 #include "mlir/Parser/Parser.h"

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "weft/Pipeline/InitAll.h"
+#include "weft/Pipeline/Driver/InitAll.h"
 #include "weft/Support/ToolMain.h"
 
 #include "mlir/IR/DialectRegistry.h"

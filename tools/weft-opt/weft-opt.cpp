@@ -4,7 +4,7 @@
 #include "weft/Base/OutputFile.h"
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StepDirectories.h"
-#include "weft/Pipeline/InitAll.h"
+#include "weft/Pipeline/Driver/InitAll.h"
 #include "weft/Support/ToolMain.h"
 
 #include "mlir/IR/DialectRegistry.h"

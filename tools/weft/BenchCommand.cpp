@@ -8,8 +8,8 @@
 #include "weft/Base/StandardStreams.h"
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StepDirectories.h"
-#include "weft/Pipeline/CompileFlags.h"
-#include "weft/Pipeline/OverlapFit.h"
+#include "weft/Pipeline/Options/CompileFlags.h"
+#include "weft/Pipeline/Simulate/OverlapFit.h"
 #include "weft/Schedule/CostTableFile.h"
 #include "weft/Support/HelperProgram.h"
 

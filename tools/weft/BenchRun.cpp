@@ -6,7 +6,7 @@
 
 #include "weft/Base/Durable.h"
 #include "weft/Base/OutputFile.h"
-#include "weft/Pipeline/OverlapFit.h"
+#include "weft/Pipeline/Simulate/OverlapFit.h"
 #include "weft/Runtime/Execute/ThreadTeam.h"
 #include "weft/Support/HelperProgram.h"
 

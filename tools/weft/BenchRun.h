@@ -6,7 +6,7 @@
 #include "BenchModels.h"
 
 #include "weft/Base/Error.h"
-#include "weft/Pipeline/MeasuredTrace.h"
+#include "weft/Pipeline/Simulate/MeasuredTrace.h"
 
 #include <map>
 #include <string>

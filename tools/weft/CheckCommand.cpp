@@ -5,8 +5,8 @@
 
 #include "weft/Autodiff/FiniteDifference.h"
 #include "weft/Base/StandardStreams.h"
-#include "weft/Pipeline/CompileFlags.h"
-#include "weft/Pipeline/Compiler.h"
+#include "weft/Pipeline/Driver/Compiler.h"
+#include "weft/Pipeline/Options/CompileFlags.h"
 
 #include <cstdio>
 

@@ -10,11 +10,12 @@
 #include "weft/Base/Text.h"
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/WeightFiles.h"
-#include "weft/Pipeline/CompileFlags.h"
-#include "weft/Pipeline/Compiler.h"
-#include "weft/Pipeline/Link.h"
-#include "weft/Pipeline/Phases.h"
-#include "weft/Pipeline/Target.h"
+#include "weft/Pipeline/Driver/Compiler.h"
+#include "weft/Pipeline/Driver/Link.h"
+#include "weft/Pipeline/Driver/MemoryFit.h"
+#include "weft/Pipeline/Driver/PhaseTable.h"
+#include "weft/Pipeline/Options/CompileFlags.h"
+#include "weft/Pipeline/Targets/Target.h"
 
 #include "llvm/Support/BuryPointer.h"
 
@@ -241,7 +242,7 @@ static Status compileModel(Compiler &compiler, const FlagValues &flags,
   if (Status status = checkRecordedWeights(compiler, model, *last); !status)
     return status;
   warnOfUnreadWeights(compiler);
-  if (Status status = compiler.run(*last); !status)
+  if (Status status = runWithinMemory(compiler, *last); !status)
     return status;
   printMemory(compiler);
   return emitResult(compiler, model);

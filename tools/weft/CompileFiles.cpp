@@ -5,8 +5,8 @@
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StepDirectories.h"
 #include "weft/Frontend/Frontend.h"
-#include "weft/Pipeline/Link.h"
-#include "weft/Pipeline/Target.h"
+#include "weft/Pipeline/Driver/Link.h"
+#include "weft/Pipeline/Targets/Target.h"
 
 #include <filesystem>
 

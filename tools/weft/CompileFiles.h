@@ -4,7 +4,7 @@
 #define WEFT_TOOLS_WEFT_COMPILEFILES_H
 
 #include "weft/Base/Flags.h"
-#include "weft/Pipeline/Compiler.h"
+#include "weft/Pipeline/Driver/Compiler.h"
 
 namespace weft {
 

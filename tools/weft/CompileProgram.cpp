@@ -2,13 +2,15 @@
 
 #include "CompileProgram.h"
 
-#include "weft/Pipeline/Link.h"
-#include "weft/Pipeline/Target.h"
+#include "weft/Pipeline/Driver/Link.h"
+#include "weft/Pipeline/Driver/MemoryFit.h"
+#include "weft/Pipeline/Targets/Target.h"
 
 using namespace weft;
 
 Expected<std::string> weft::compileProgram(Compiler &compiler) {
-  if (Status status = compiler.run(compiler.phases().findLast(Level::Llvm));
+  if (Status status =
+          runWithinMemory(compiler, compiler.phases().findLast(Level::Llvm));
       !status)
     return status.takeError();
   Expected<Objects> objects = compiler.programObjects();

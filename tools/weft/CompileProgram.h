@@ -3,7 +3,7 @@
 #ifndef WEFT_TOOLS_WEFT_COMPILEPROGRAM_H
 #define WEFT_TOOLS_WEFT_COMPILEPROGRAM_H
 
-#include "weft/Pipeline/Compiler.h"
+#include "weft/Pipeline/Driver/Compiler.h"
 
 #include <string>
 

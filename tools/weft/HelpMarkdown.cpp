@@ -11,8 +11,8 @@
 
 #include "weft/Base/FlagNames.h"
 #include "weft/Base/StandardStreams.h"
-#include "weft/Pipeline/CompileFlags.h"
-#include "weft/Pipeline/Phases.h"
+#include "weft/Pipeline/Driver/PhaseTable.h"
+#include "weft/Pipeline/Options/CompileFlags.h"
 #include "weft/Precision/CastTable.h"
 
 #include <cstdio>

@@ -8,9 +8,10 @@
 #include "weft/Autodiff/RecomputeChoices.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Base/Text.h"
-#include "weft/Pipeline/Compiler.h"
-#include "weft/Pipeline/MemoryFit.h"
-#include "weft/Pipeline/Target.h"
+#include "weft/Pipeline/Driver/Compiler.h"
+#include "weft/Pipeline/Driver/MemoryFit.h"
+#include "weft/Pipeline/Options/CompileFlags.h"
+#include "weft/Pipeline/Targets/Target.h"
 #include "weft/Support/TypeText.h"
 #include "weft/Weft/Weft.h"
 
@@ -191,8 +192,8 @@ static Status printActivations(Compiler &compiler, bool isJson) {
   const bool isBounded = compiler.flags().isSet("memory-limit") ||
                          compiler.flags().isSet("device");
   const int derived = compiler.phases().find("derive-programs");
-  Status status =
-      compiler.run(isBounded ? compiler.phases().find("plan-memory") : derived);
+  Status status = runWithinMemory(
+      compiler, isBounded ? compiler.phases().find("plan-memory") : derived);
   if (status && isBounded)
     status = compiler.goBack("derive-programs", compiler.flags());
   if (!status)

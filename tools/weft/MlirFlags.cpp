@@ -3,7 +3,7 @@
 #include "MlirFlags.h"
 
 #include "weft/Base/Text.h"
-#include "weft/Pipeline/InitAll.h"
+#include "weft/Pipeline/Driver/InitAll.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"

@@ -5,9 +5,9 @@
 #include "weft/Base/StandardStreams.h"
 #include "weft/Base/Text.h"
 #include "weft/Formats/Json.h"
-#include "weft/Pipeline/Compiler.h"
-#include "weft/Pipeline/Simulation.h"
-#include "weft/Pipeline/Target.h"
+#include "weft/Pipeline/Driver/Compiler.h"
+#include "weft/Pipeline/Simulate/Simulation.h"
+#include "weft/Pipeline/Targets/Target.h"
 #include "weft/Schedule/DeviceRates.h"
 
 #include <cmath>

@@ -4,7 +4,7 @@
 
 #include "weft/Base/FlagNames.h"
 #include "weft/Base/Text.h"
-#include "weft/Pipeline/Version.h"
+#include "weft/Pipeline/Metadata/Version.h"
 #include "weft/Support/ToolMain.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 
 #include "weft/Interp/Compare.h"
 #include "weft/Lowering/Cpu/Cpu.h"
-#include "weft/Pipeline/InitAll.h"
+#include "weft/Pipeline/Driver/InitAll.h"
 
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"

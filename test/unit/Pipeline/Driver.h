@@ -3,7 +3,8 @@
 #ifndef WEFT_TEST_UNIT_PIPELINE_DRIVER_H
 #define WEFT_TEST_UNIT_PIPELINE_DRIVER_H
 
-#include "weft/Pipeline/Compiler.h"
+#include "weft/Pipeline/Driver/MemoryFit.h"
+#include "weft/Pipeline/Options/CompileFlags.h"
 
 #include "TestPaths.h"
 
@@ -33,7 +34,7 @@ inline std::string compileTo(Compiler &compiler, const std::string &model,
   mlir::registerPassManagerCLOptions();
   if (Status status = compiler.load(model, flags); !status)
     return errorOf(status);
-  return errorOf(compiler.run(compiler.phases().find(phase)));
+  return errorOf(runWithinMemory(compiler, compiler.phases().find(phase)));
 }
 
 } // namespace weft

@@ -1,7 +1,7 @@
 //===- FlagNamesTest.cpp - Flags of weft and of other tools ---------------===//
 
 #include "weft/Base/FlagNames.h"
-#include "weft/Pipeline/CompileFlags.h"
+#include "weft/Pipeline/Options/CompileFlags.h"
 #include "weft/Runtime/Run/RunFlags.h"
 
 #include <gtest/gtest.h>

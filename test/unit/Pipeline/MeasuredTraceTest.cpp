@@ -3,7 +3,7 @@
 #include "Driver.h"
 
 #include "weft/Base/OutputFile.h"
-#include "weft/Pipeline/MeasuredTrace.h"
+#include "weft/Pipeline/Simulate/MeasuredTrace.h"
 #include "weft/Support/HelperProgram.h"
 
 namespace weft {

@@ -3,7 +3,7 @@
 #include "Driver.h"
 
 #include "weft/Base/OutputFile.h"
-#include "weft/Pipeline/OverlapFit.h"
+#include "weft/Pipeline/Simulate/OverlapFit.h"
 #include "weft/Schedule/CostTableFile.h"
 #include "weft/Support/HelperProgram.h"
 

@@ -1,13 +1,12 @@
 //===- TargetTest.cpp - A target that the driver has never heard of -------===//
 
-#include "weft/Pipeline/Target.h"
+#include "weft/Pipeline/Targets/Target.h"
 
 #include "Driver.h"
 
-#include "weft/Pipeline/InitAll.h"
-#include "weft/Pipeline/Link.h"
-#include "weft/Pipeline/Passes.h"
-#include "weft/Pipeline/Phases.h"
+#include "weft/Pipeline/Driver/InitAll.h"
+#include "weft/Pipeline/Driver/Link.h"
+#include "weft/Pipeline/Driver/PhaseTable.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Weft/Weft.h"
 
@@ -117,10 +116,7 @@ public:
       passes.addPass(std::make_unique<AssignToyStreamsPass>());
     if (phase == "estimate" && fault == Fault::KernelChanges)
       passes.addPass(std::make_unique<MeddlePass>());
-    if (phase != "lower-to-toy")
-      return;
-    passes.addPass(createDescribeExecutablePass());
-    if (!getKernelCompiler())
+    if (phase == "lower-to-toy" && !getKernelCompiler())
       passes.addPass(std::make_unique<LowerToToyPass>());
   }
   StringRef getKernelLibrary() const override { return "cpu"; }

@@ -161,4 +161,15 @@ def AddDeviceWorkspacesPass : Pass<"weft-add-device-workspaces", "::mlir::Module
   ];
 }
 
+def DescribeLaunchesPass : Pass<"weft-describe-launches", "::mlir::ModuleOp"> {
+  let summary = "Add the launches of a device's kernels to the metadata";
+  let description = [{
+    Adds `launches` of docs/executable.md to the attribute `weft.metadata`: the grid
+    and block that each kernel of the `gpu.module` is written for. Preconditions:
+    `weft-describe-executable`, and `weft-lower-to-cuda` behind it.
+
+    Example: test/Lowering/Cuda/describe-launches.mlir.
+  }];
+}
+
 #endif // WEFT_LOWERING_CUDA_PASSES_TD

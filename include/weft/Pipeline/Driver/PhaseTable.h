@@ -1,0 +1,91 @@
+//===- Phases.h - The phase table -------------------------------*- C++ -*-===//
+//
+// One table drives the order of phases, `--from` and `--to`, dumps,
+// `--print-pipeline` and the documentation.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_PIPELINE_DRIVER_PHASETABLE_H
+#define WEFT_PIPELINE_DRIVER_PHASETABLE_H
+
+#include "weft/Base/Flags.h"
+#include "weft/Pipeline/Targets/Phase.h"
+
+#include "llvm/ADT/StringRef.h"
+
+#include <memory>
+#include <string>
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace weft {
+
+class Target;
+struct TargetKind;
+
+/// The phases of a compilation for one target in order, import first and emit
+/// last: those that all targets share, and its own.
+class PhaseTable {
+public:
+  /// For the target that --target names; a usage error if it names none.
+  static Expected<PhaseTable> get(const FlagValues &flags);
+  /// Without passes: names, contracts and levels of a kind.
+  explicit PhaseTable(const TargetKind &kind);
+
+  int size() const { return static_cast<int>(entries.size()); }
+  const Phase &operator[](int index) const { return entries[index].phase; }
+  /// Position of a phase, or -1.
+  int find(llvm::StringRef name) const;
+  /// Position of the last phase whose level is at most this.
+  int findLast(Level level) const;
+  /// "05-autodiff.mlir": the file of a phase in --dump-dir.
+  std::string dumpFileName(int index) const;
+
+  /// Adds the passes of a phase, with the options that the flags ask for; none
+  /// for an identity, and for import and emit, which are not passes.
+  void addPasses(int index, const FlagValues &flags,
+                 mlir::OpPassManager &passes) const;
+  /// Those without the passes of the target's kernel compiler.
+  void addPlanPasses(int index, const FlagValues &flags,
+                     mlir::OpPassManager &passes) const;
+  /// Whether the kernel compiler of the target has passes in this phase.
+  bool compilesKernels(int index) const;
+  /// The phases in (from, to] in MLIR's text of pipelines, a pass per line.
+  std::string printPasses(const FlagValues &flags, int from, int to) const;
+
+  const Target &target() const { return *targetObject; }
+
+private:
+  struct Entry {
+    Phase phase;
+    /// The passes that all targets share; null if there are none.
+    void (*addShared)(const FlagValues &flags, const Target &target,
+                      mlir::OpPassManager &passes);
+  };
+  std::vector<Entry> entries;
+  std::shared_ptr<const Target> targetObject;
+};
+
+/// Whether a phase of some target has this name.
+bool isPhaseName(llvm::StringRef name);
+
+/// What printPasses prints, for weft-opt: a usage error if a path in it has no
+/// such text. Passes must be registered.
+Expected<std::string> pipelineText(const PhaseTable &phases,
+                                   const FlagValues &flags, int from, int to);
+
+/// A phase and what holds after it, for people.
+struct PhaseLine {
+  std::string name, contract;
+};
+
+/// The phases of all targets; one that only some kinds have says so.
+std::vector<PhaseLine> listPhases();
+/// The same as a table in Markdown.
+std::string phasesMarkdown();
+
+} // namespace weft
+
+#endif // WEFT_PIPELINE_DRIVER_PHASETABLE_H

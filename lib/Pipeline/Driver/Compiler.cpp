@@ -1,0 +1,350 @@
+//===- Compiler.cpp - A model through the phases --------------------------===//
+
+#include "weft/Pipeline/Driver/Compiler.h"
+
+#include "DiagnosticSink.h"
+#include "KernelsAhead.h"
+
+#include "weft/Base/OutputFile.h"
+#include "weft/Formats/OwnFiles.h"
+#include "weft/Frontend/Frontend.h"
+#include "weft/Memory/MemoryReport.h"
+#include "weft/Pipeline/Driver/InitAll.h"
+#include "weft/Pipeline/Driver/Passes.h"
+#include "weft/Pipeline/Driver/PhaseTable.h"
+#include "weft/Pipeline/Metadata/Fingerprint.h"
+#include "weft/Pipeline/Options/CompileFlags.h"
+#include "weft/Pipeline/Targets/Target.h"
+#include "weft/Plan/Plan.h"
+#include "weft/Weft/Weft.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <filesystem>
+
+using namespace mlir;
+using namespace weft;
+
+Compiler::Compiler() {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  context = std::make_unique<MLIRContext>(registry);
+  context->loadAllAvailableDialects();
+  context->printOpOnDiagnostic(false);
+  sink = std::make_unique<DiagnosticSink>(*context);
+}
+
+Compiler::~Compiler() = default;
+
+ModuleOp Compiler::module() { return *owned; }
+
+const Target &Compiler::target() const { return table->target(); }
+
+Error Compiler::takeError(const std::string &what) {
+  return sink->takeError(what);
+}
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+Status Compiler::load(const std::string &model, FlagValues flags) {
+  snapshots.clear();
+  ahead.reset();
+  values = std::move(flags);
+  return values.isSet("from") ? loadDump(model) : importModel(model);
+}
+
+/// Flags that mean something for some models only.
+static Status checkMeaning(ModuleOp module, const FlagValues &flags) {
+  const std::string &attention = flags.getText("attention");
+  if (attention == "auto")
+    return Status::success();
+  WalkResult found =
+      module.walk([](AttentionOp) { return WalkResult::interrupt(); });
+  if (found.wasInterrupted())
+    return Status::success();
+  return usageError("--attention=" + attention +
+                    " expects a model with attention, but got " +
+                    inQuotes(module.getName().value_or("").str()));
+}
+
+/// Flags that go together, and cost what nobody may have meant.
+static void warnOfFlags(const FlagValues &flags, MLIRContext &context) {
+  if (flags.getText("reduce-dtype") != "f16" || lossScaleMode(flags) != "none")
+    return;
+  Location nowhere = UnknownLoc::get(&context);
+  mlir::emitWarning(nowhere, "--reduce-dtype=f16 without a loss scale: small "
+                             "gradients are rounded to 0")
+          .attachNote(nowhere)
+      << "--loss-scale=dynamic keeps them, and so does --reduce-dtype=bf16";
+}
+
+Status Compiler::importModel(const std::string &model) {
+  if (Status status = checkSupported(values); !status)
+    return status;
+  Expected<PhaseTable> found = PhaseTable::get(values);
+  if (!found)
+    return found.takeError();
+  table = std::move(*found);
+  FrontendOptions options;
+  if (values.isSet("batch"))
+    options.batch = values.getInt("batch");
+  if (values.isSet("seq"))
+    options.seq = values.getInt("seq");
+  options.ignoreFields = values.getList("ignore-field");
+  FailureOr<OwningOpRef<ModuleOp>> loaded = loadModel(model, options, *context);
+  if (failed(loaded))
+    return sink->takeError("import");
+  owned = std::move(*loaded);
+  if (Status status = checkMeaning(*owned, values); !status)
+    return status;
+  warnOfFlags(values, *context);
+  storeOptions(*owned, values);
+  storeFingerprint(*owned);
+  return finishPhase(0);
+}
+
+/// A dump of another phase has other ops at its top.
+static Status checkLevel(ModuleOp module, const Phase &phase,
+                         const Target &target, const std::string &path) {
+  StringRef wanted = phase.level < Level::Plan    ? "weft.program"
+                     : phase.level == Level::Plan ? "plan.program"
+                                                  : target.getKernelOp();
+  std::string other;
+  for (Operation &op : module.getBody()->getOperations()) {
+    StringRef name = op.getName().getStringRef();
+    if (name == wanted)
+      return Status::success();
+    if (name == "weft.program" || name == "plan.program")
+      other = name.str();
+  }
+  if (other.empty())
+    return Status::success();
+  return inputError(std::string("expects a dump written after ") + phase.name +
+                    ", with " + wanted.str() + ", but got one with " + other)
+      .at(path);
+}
+
+Status Compiler::loadDump(const std::string &path) {
+  const std::string phase = values.getString("from");
+  if (!isPhaseName(phase))
+    return usageError("expects the name of a phase after --from, but got '" +
+                      phase + "'")
+        .hint("weft compile --help lists the phases");
+  for (const FlagSpec &spec : compileFlags())
+    if (values.isSet(spec.name))
+      return usageError("does not take --" + std::string(spec.name) +
+                        " together with --from")
+          .hint(
+              "the dump carries its options in weft.options; edit them there");
+  FailureOr<OwningOpRef<ModuleOp>> parsed = parseTextFile(path, *context);
+  if (failed(parsed))
+    return sink->takeError("parsing");
+  owned = std::move(*parsed);
+  if (Status status = takeDumpOptions(path); !status)
+    return status;
+  done = table->find(phase);
+  if (done < 0)
+    return inputError("expects a dump for a target with the phase " + phase +
+                      ", but got one for " + values.getText("target"))
+        .at(path);
+  keepSnapshot();
+  if (Status status = checkLevel(*owned, phases()[done], target(), path);
+      !status)
+    return status;
+  if (done >= phases().find("plan-memory"))
+    if (Status status = target().checkPlan(*owned, values); !status)
+      return Error(status.takeError()).at(path);
+  return checkDump(done);
+}
+
+/// What a phase has promised is asked of a dump again: somebody may have edited
+/// it. The phase that proves a plan and changes nothing runs once more.
+Status Compiler::checkDump(int index) {
+  const Phase &phase = phases()[index];
+  if (phase.name == llvm::StringRef("verify-plan")) {
+    PassManager manager(context.get(), ModuleOp::getOperationName());
+    phases().addPasses(index, values, manager);
+    if (Status status = runPasses(index, manager); !status)
+      return status;
+  }
+  if (Status status = verifyPhase(index); !status)
+    return status;
+  return index < phases().find("plan-memory") ? Status::success()
+                                              : checkMemoryLimit();
+}
+
+/// The compile flags are those in the dump, the driver's those given.
+Status Compiler::takeDumpOptions(const std::string &path) {
+  Expected<std::vector<std::string>> options = loadOptions(*owned);
+  if (!options)
+    return options.takeError().at(path);
+  std::vector<std::string> args = std::move(*options);
+  for (std::string &flag : values.canonical(DriverFlag))
+    args.push_back(flag);
+  Expected<FlagValues> merged = compilerFlagTable().parse(args);
+  if (!merged)
+    return merged.takeError().withCode(ExitCode::Input).at(path);
+  values = std::move(*merged);
+  if (Status status = checkSupported(values); !status)
+    return Error(status.takeError()).withCode(ExitCode::Input).at(path);
+  Expected<PhaseTable> found = PhaseTable::get(values);
+  if (!found)
+    return found.takeError().withCode(ExitCode::Input).at(path);
+  table = std::move(*found);
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+Status Compiler::run(int to) {
+  while (done < to)
+    if (Status status = runPhase(done + 1, to); !status) {
+      // The process may end behind a failure.
+      ahead.reset();
+      return status;
+    }
+  return Status::success();
+}
+
+/// Kernels are final: their code can be made while the plan is, if an
+/// executable is wanted and nobody looks at what each pass does.
+void Compiler::startKernels(int to) {
+  bool isWanted = to == phases().findLast(Level::Llvm) &&
+                  values.getText("emit") == "exe" && !values.isSet("to") &&
+                  target().getKernelCompiler();
+  if (isWanted && values.passThrough().empty() && !values.isSet("reproducer"))
+    ahead = KernelsAhead::start(*owned, *target().getKernelCompiler(), values);
+}
+
+/// Whether the next phase works on another level of IR. The module is verified
+/// there and wherever it is written out, which keeps the time of compilation
+/// with many layers near that with few.
+static bool isLevelEnd(const PhaseTable &phases, int index) {
+  return index + 1 >= phases.size() ||
+         phases[index].level != phases[index + 1].level;
+}
+
+/// The lowering to a target turns kernels into functions and leaves the plan,
+/// which was verified at its own level, as it is.
+static LogicalResult verifyLevel(ModuleOp module, Level level) {
+  if (level != Level::Llvm)
+    return mlir::verify(module);
+  for (Operation &op : *module.getBody())
+    if (!isa<plan::ProgramOp, plan::StateOp>(op) && failed(mlir::verify(&op)))
+      return failure();
+  return success();
+}
+
+Status Compiler::runPasses(int index, PassManager &manager) {
+  const Phase &phase = phases()[index];
+  // At the end of each level, not after every pass: see isLevelEnd.
+  manager.enableVerifier(false);
+  if (!isTrial) {
+    if (failed(applyPassManagerCLOptions(manager)))
+      return Error(ExitCode::Usage, "does not accept these --mlir flags");
+    applyDefaultTimingPassManagerCLOptions(manager);
+  }
+  if (values.isSet("reproducer")) {
+    context->disableMultithreading();
+    manager.enableCrashReproducerGeneration(values.getString("reproducer"),
+                                            /*genLocalReproducer=*/true);
+  }
+  if (failed(manager.run(*owned)))
+    return sink->takeError("phase " + std::string(phase.name));
+  return Status::success();
+}
+
+/// Verifies the module at the end of a level, and asks for what a phase
+/// promises.
+Status Compiler::verifyPhase(int index) {
+  const Phase &phase = phases()[index];
+  if (isLevelEnd(phases(), index) && failed(verifyLevel(*owned, phase.level)))
+    return sink->takeError("verifying phase " + std::string(phase.name));
+  if (failed(verifyContract(*owned, phase, target(), values)))
+    return sink->takeError("the contract of phase " + std::string(phase.name));
+  return Status::success();
+}
+
+Status Compiler::runPhase(int index, int to) {
+  const Phase &phase = phases()[index];
+  PassManager manager(context.get(), ModuleOp::getOperationName());
+  bool takes = ahead && phases().compilesKernels(index);
+  if (takes)
+    phases().addPlanPasses(index, values, manager);
+  else
+    phases().addPasses(index, values, manager);
+  if (!manager.empty())
+    if (Status status = runPasses(index, manager); !status)
+      return status;
+  if (phase.name == llvm::StringRef("fuse"))
+    startKernels(to);
+  if (takes && failed(ahead->replaceKernels(*owned)))
+    return sink->takeError("phase " + std::string(phase.name));
+  if (Status status = verifyPhase(index); !status)
+    return status;
+  if (phase.name == llvm::StringRef("plan-memory"))
+    if (Status status = checkMemoryLimit(); !status)
+      return status;
+  return finishPhase(index);
+}
+
+Status Compiler::finishPhase(int index) {
+  done = index;
+  keepSnapshot();
+  return dump(index);
+}
+
+/// Compares the packed arena, constants and reserved memory with the bound of
+/// the flags.
+Status Compiler::checkMemoryLimit() {
+  std::optional<MemoryBound> bound = getMemoryBound(values, target());
+  if (!bound)
+    return Status::success();
+  MemoryReport report = reportMemory(*owned, values, target());
+  const int64_t needed = report.getNeededBytes();
+  if (needed <= bound->bytes) {
+    fitted = {std::move(*bound), std::move(report)};
+    return Status::success();
+  }
+  return Error(ExitCode::DoesNotFit, "needs " + exactBytes(needed) + ", but " +
+                                         bound->text + "\n" + report.toText())
+      .hint("the smallest limit that works is " + std::to_string(needed) +
+            "; a smaller --batch or --seq needs less");
+}
+
+Status Compiler::dump(int index) {
+  if (!values.isSet("dump-dir"))
+    return Status::success();
+  if (Status status = verify(); !status)
+    return status;
+  std::filesystem::path folder = values.getString("dump-dir");
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    return systemError(ExitCode::Storage, "cannot make the folder",
+                       error.value())
+        .at(folder.string());
+  return writeFile((folder / phases().dumpFileName(index)).string(),
+                   sealText(text(), "//"));
+}
+
+Status Compiler::verify() {
+  if (succeeded(mlir::verify(*owned)))
+    return Status::success();
+  return sink->takeError("verifying phase " + std::string(phases()[done].name));
+}
+
+std::string Compiler::text() {
+  std::string result;
+  llvm::raw_string_ostream stream(result);
+  owned->print(stream);
+  stream << "\n";
+  return result;
+}

@@ -1,0 +1,34 @@
+//===- DiagnosticSink.h - MLIR diagnostics become weft errors ---*- C++ -*-===//
+
+#ifndef WEFT_LIB_PIPELINE_DRIVER_DIAGNOSTICSINK_H
+#define WEFT_LIB_PIPELINE_DRIVER_DIAGNOSTICSINK_H
+
+#include "weft/Pipeline/Driver/Compiler.h"
+
+#include "mlir/IR/Diagnostics.h"
+
+#include <optional>
+
+namespace weft {
+
+/// Keeps the first error of a compilation; prints warnings, remarks and later
+/// errors in the project's form.
+class Compiler::DiagnosticSink {
+public:
+  explicit DiagnosticSink(mlir::MLIRContext &context);
+  ~DiagnosticSink();
+
+  /// The first error, or an internal one if nothing was said.
+  Error takeError(const std::string &what);
+
+private:
+  llvm::LogicalResult handle(mlir::Diagnostic &diagnostic);
+
+  mlir::MLIRContext &context;
+  mlir::DiagnosticEngine::HandlerID handler;
+  std::optional<Error> first;
+};
+
+} // namespace weft
+
+#endif // WEFT_LIB_PIPELINE_DRIVER_DIAGNOSTICSINK_H

@@ -1,0 +1,279 @@
+//===- MemoryFit.cpp - Flags that make a program fit ----------------------===//
+
+#include "weft/Pipeline/Driver/MemoryFit.h"
+
+#include "weft/Analysis/StepEstimate.h"
+#include "weft/Autodiff/RecomputeChoices.h"
+#include "weft/Base/Text.h"
+#include "weft/Pipeline/Options/CompileFlags.h"
+#include "weft/Pipeline/Targets/Target.h"
+#include "weft/Weft/Weft.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <tuple>
+
+using namespace mlir;
+
+namespace weft {
+
+/// Ways to recompute more and more: as many as a search by halves tries in
+/// five.
+static constexpr int64_t kSteps = 31;
+
+/// A trial looks for no flags itself.
+static FlagValues withoutBound(const FlagValues &flags) {
+  return flags.without("memory-limit").without("device");
+}
+
+MemoryFit::MemoryFit(Compiler &compiler, FlagValues given)
+    : compiler(compiler), flags(std::move(given)) {
+  firsts.push_back({});
+  if (mayKeepGathered())
+    firsts.push_back({{"reshard", "off"}});
+  if (isFree("recompute"))
+    rules = {{{"recompute", "blocks"}}, {{"recompute", "every:2"}}};
+}
+
+/// Looks for what may be computed again: not before anybody asks, for it takes
+/// the time of a trial.
+Status MemoryFit::prepareSteps() {
+  if (!isFree("recompute"))
+    return Status::success();
+  if (Status status = compiler.goBack("derive-programs",
+                                      Compiler::forTrials(withoutBound(flags)));
+      !status)
+    return status;
+  std::optional<RecomputeChoices> choices = findRecomputeChoices(
+      compiler.module(), compiler.target().hasGeluOfProducts(flags));
+  if (!choices)
+    return Status::success();
+  int64_t all = 0;
+  for (const RecomputeChoice &choice : choices->inOrder)
+    all += choice.bytes;
+  size_t last = 0;
+  for (int64_t i = 1; i <= kSteps; ++i) {
+    const size_t count = choices->countFor(all / kSteps * i + all % kSteps);
+    if (count == last)
+      continue;
+    last = count;
+    int64_t bytes = 0;
+    for (const RecomputeChoice &choice :
+         ArrayRef(choices->inOrder).take_front(count))
+      bytes += choice.bytes;
+    steps.push_back({{"recompute", "bytes:" + std::to_string(bytes)}});
+  }
+  return Status::success();
+}
+
+/// ZeRO-3 gives parameters back behind the forward pass unless they may stay.
+bool MemoryFit::mayKeepGathered() const {
+  return flags.isSet("mesh") && flags.getInt("zero") == 3 && isFree("reshard");
+}
+
+FlagValues MemoryFit::withChange(const Change &change) const {
+  FlagValues result = flags;
+  for (const auto &[name, text] : change)
+    result = result.with(name, text);
+  return result;
+}
+
+static std::string
+toText(const std::vector<std::pair<std::string, std::string>> &change) {
+  std::string text;
+  for (const auto &[name, value] : change)
+    text += (text.empty() ? "--" : " --") + name + "=" + value;
+  return text;
+}
+
+Expected<const MemoryTrial *> MemoryFit::tryChange(const Change &change) {
+  const std::string text = toText(change);
+  for (const MemoryTrial &trial : trials)
+    if (trial.change == text)
+      return &trial;
+  FlagValues changed = withChange(change);
+  if (Status status = compiler.tryFlags(withoutBound(changed)); !status)
+    return status.takeError();
+  FailureOr<StepEstimate> step = estimateStep(compiler.module());
+  if (failed(step))
+    return compiler.takeError("the timeline");
+  MemoryReport report =
+      reportMemory(compiler.module(), changed, compiler.target());
+  trials.push_back({std::move(changed), text, std::move(report), step->us});
+  return &trials.back();
+}
+
+Status MemoryFit::tryAll(ArrayRef<Change> changes) {
+  for (const Change &change : changes)
+    if (auto trial = tryChange(change); !trial)
+      return trial.takeError();
+  return Status::success();
+}
+
+const MemoryTrial *MemoryFit::findFastest(int64_t limit) const {
+  const MemoryTrial *best = nullptr;
+  for (const MemoryTrial &trial : trials)
+    if (trial.getBytes() <= limit &&
+        (!best || std::make_pair(trial.stepUs, trial.getBytes()) <
+                      std::make_pair(best->stepUs, best->getBytes())))
+      best = &trial;
+  return best;
+}
+
+const MemoryTrial *MemoryFit::findSmallest() const {
+  const MemoryTrial *best = &trials.front();
+  for (const MemoryTrial &trial : trials)
+    if (std::make_pair(trial.getBytes(), trial.stepUs) <
+        std::make_pair(best->getBytes(), best->stepUs))
+      best = &trial;
+  return best;
+}
+
+/// Tries steps until the smallest is found that fits, if each takes less than
+/// the one before.
+Status MemoryFit::searchSteps(int64_t limit) {
+  if (Status status = prepareSteps(); !status)
+    return status;
+  bool found = false;
+  for (size_t begin = 0, end = steps.size(); begin < end;) {
+    const size_t middle = begin + (end - begin) / 2;
+    auto trial = tryChange(steps[middle]);
+    if (!trial)
+      return trial.takeError();
+    const bool fits = (*trial)->getBytes() <= limit;
+    found |= fits;
+    (fits ? end : begin) = fits ? middle : middle + 1;
+  }
+  // The order of sizes is almost that of the steps.
+  return found ? Status::success() : tryAll(steps);
+}
+
+Expected<FlagValues> MemoryFit::choose(const MemoryBound &bound) {
+  if (Status status = tryAll(firsts); !status)
+    return status.takeError();
+  const MemoryTrial *kept = findFastest(bound.bytes);
+  // With ranks, what is computed again may hide a collective.
+  if (kept && !flags.isSet("mesh"))
+    return kept->flags;
+  if (Status status = tryAll(rules); !status)
+    return status.takeError();
+  if (!kept)
+    if (Status status = searchSteps(bound.bytes); !status)
+      return status.takeError();
+  if (const MemoryTrial *best = findFastest(bound.bytes))
+    return best->flags;
+  return refuse(bound);
+}
+
+Expected<std::vector<MemoryTrial>> MemoryFit::getCurve() {
+  if (Status status = prepareSteps(); !status)
+    return status.takeError();
+  for (ArrayRef<Change> changes :
+       {ArrayRef(firsts), ArrayRef(rules), ArrayRef(steps)})
+    if (Status status = tryAll(changes); !status)
+      return status.takeError();
+  std::vector<std::tuple<int64_t, double, size_t>> order;
+  for (const auto &[number, trial] : llvm::enumerate(trials))
+    order.emplace_back(trial.getBytes(), trial.stepUs, number);
+  llvm::sort(order);
+  std::vector<MemoryTrial> curve;
+  for (const auto &[bytes, us, number] : order)
+    if (curve.empty() || us < curve.back().stepUs)
+      curve.push_back(trials[number]);
+  std::reverse(curve.begin(), curve.end());
+  return curve;
+}
+
+//===----------------------------------------------------------------------===//
+// Nothing fits
+//===----------------------------------------------------------------------===//
+
+/// What one flag alone would save, of those that were given as well.
+std::string MemoryFit::describeKnobs(const MemoryTrial &given) {
+  std::vector<Change> knobs = {{{"recompute", "blocks"}}};
+  if (flags.isSet("mesh")) {
+    if (flags.getText("reshard") == "off")
+      knobs.push_back({{"reshard", "on"}});
+    if (flags.getInt("prefetch") > 0)
+      knobs.push_back({{"prefetch", "0"}});
+    for (int64_t zero = flags.getInt("zero") + 1; zero <= 3; ++zero)
+      knobs.push_back({{"zero", std::to_string(zero)}});
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  const int64_t bytes = given.getBytes();
+  for (const Change &knob : knobs)
+    // One that does not go with the others saves nothing.
+    if (auto trial = tryChange(knob); trial && (*trial)->getBytes() < bytes)
+      os << "  " << llvm::left_justify((*trial)->change, 24)
+         << exactBytes(bytes - (*trial)->getBytes()) << '\n';
+  return text;
+}
+
+Error MemoryFit::refuse(const MemoryBound &bound) {
+  const MemoryTrial smallest = *findSmallest();
+  auto given = tryChange({});
+  if (!given)
+    return given.takeError();
+  const int64_t bytes = (*given)->getBytes();
+  const std::string knobs = describeKnobs(**given);
+  std::string text = "needs " + exactBytes(smallest.getBytes());
+  text += ", but " + bound.text + "\n";
+  if (!smallest.change.empty())
+    text += "with " + smallest.change + "; " + exactBytes(bytes) + " without\n";
+  text += smallest.report.toText();
+  if (!knobs.empty())
+    text += "what one flag would save of " + exactBytes(bytes) + ":\n" + knobs;
+  return Error(ExitCode::DoesNotFit, text)
+      .hint("the smallest limit that works is " +
+            std::to_string(smallest.getBytes()) +
+            "; a smaller --batch or --seq needs less");
+}
+
+//===----------------------------------------------------------------------===//
+// With a compiler
+//===----------------------------------------------------------------------===//
+
+/// Runs the phases up to derive-programs and chooses flags there; goes back to
+/// that phase with them, or with the given ones if nothing fits.
+static Expected<FlagValues> chooseFlags(Compiler &compiler) {
+  const FlagValues given = compiler.flags();
+  const int programs = compiler.phases().find("derive-programs");
+  if (Status status = compiler.run(programs); !status)
+    return status.takeError();
+  const std::optional<MemoryBound> bound =
+      getMemoryBound(given, compiler.target());
+  auto chosen = MemoryFit(compiler, given).choose(*bound);
+  if (Status status =
+          compiler.goBack("derive-programs", chosen ? *chosen : given);
+      !status)
+    return status.takeError();
+  return chosen;
+}
+
+Status runWithinMemory(Compiler &compiler, int to) {
+  const PhaseTable &phases = compiler.phases();
+  const bool plansMemory =
+      compiler.lastPhase() < phases.find("mark-recompute") &&
+      to >= phases.find("plan-memory");
+  if (!plansMemory || !getMemoryBound(compiler.flags(), compiler.target()))
+    return compiler.run(to);
+  const FlagValues given = compiler.flags();
+  const bool keptSnapshots = compiler.keepSnapshots();
+  auto chosen = chooseFlags(compiler);
+  compiler.keepSnapshots(keptSnapshots);
+  // What does not fit has dumps as well; the error of choose() says more.
+  const bool isLookedAt = given.isSet("dump-dir") || given.isSet("reproducer");
+  const bool isBehindPrograms =
+      compiler.lastPhase() == phases.find("derive-programs");
+  Status status = Status::success();
+  if (isBehindPrograms && (chosen || isLookedAt))
+    status = compiler.run(to);
+  if (!chosen)
+    return chosen.takeError();
+  return status;
+}
+
+} // namespace weft

@@ -1,0 +1,171 @@
+//===- Phases.cpp - The phase table ---------------------------------------===//
+
+#include "weft/Pipeline/Driver/PhaseTable.h"
+
+#include "weft/Pipeline/Metadata/Passes.h"
+#include "weft/Pipeline/Targets/SharedPhases.h"
+
+#include "weft/Pipeline/Targets/Target.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+PhaseTable::PhaseTable(const TargetKind &kind) {
+  for (const SharedPhase &shared : sharedPhases())
+    entries.push_back({shared.phase, shared.addPasses});
+  for (const Phase &phase : kind.phases) {
+    if (int index = find(phase.name); index >= 0)
+      entries[index] = {phase, nullptr};
+    else
+      entries.insert(entries.end() - 1, {phase, nullptr});
+  }
+}
+
+Expected<PhaseTable> PhaseTable::get(const FlagValues &flags) {
+  Expected<const TargetKind *> kind = findTargetKind(flags.getText("target"));
+  Expected<std::shared_ptr<const Target>> target = findTarget(flags);
+  if (!target)
+    return target.takeError();
+  PhaseTable table(**kind);
+  table.targetObject = std::move(*target);
+  return table;
+}
+
+int PhaseTable::find(StringRef name) const {
+  for (int i = 0; i < size(); ++i)
+    if (name == entries[i].phase.name)
+      return i;
+  return -1;
+}
+
+int PhaseTable::findLast(Level level) const {
+  int last = 0;
+  for (int i = 0; i < size(); ++i)
+    if (entries[i].phase.level <= level)
+      last = i;
+  return last;
+}
+
+std::string PhaseTable::dumpFileName(int index) const {
+  char number[16];
+  std::snprintf(number, sizeof number, "%02d-", index);
+  return std::string(number) + entries[index].phase.name + ".mlir";
+}
+
+bool weft::isPhaseName(StringRef name) {
+  return llvm::any_of(targetKinds(), [&](const TargetKind &kind) {
+    return PhaseTable(kind).find(name) >= 0;
+  });
+}
+
+/// "--target=cuda:CHIP": of the kinds that have a phase, if some have not.
+static std::string listKindsWith(StringRef phase) {
+  std::vector<std::string> kinds;
+  for (const TargetKind &kind : targetKinds())
+    if (PhaseTable(kind).find(phase) >= 0)
+      kinds.push_back("--target=" + kind.name.str());
+  return kinds.size() == targetKinds().size() ? "" : llvm::join(kinds, ", ");
+}
+
+static PhaseLine describe(const Phase &phase) {
+  std::string kinds = listKindsWith(phase.name);
+  return {phase.name,
+          phase.contract + (kinds.empty() ? kinds : " (" + kinds + ")")};
+}
+
+std::vector<PhaseLine> weft::listPhases() {
+  std::vector<PhaseLine> lines;
+  for (const TargetKind &kind : targetKinds()) {
+    PhaseTable phases(kind);
+    // Phases of one kind alone stand behind those of all, before the last.
+    const int behind = lines.empty() ? 0 : 1;
+    for (int i = 0; i < phases.size(); ++i)
+      if (llvm::none_of(lines, [&](const PhaseLine &line) {
+            return line.name == phases[i].name;
+          }))
+        lines.insert(lines.end() - behind, describe(phases[i]));
+  }
+  return lines;
+}
+
+std::string weft::phasesMarkdown() {
+  std::string text = "| phase | what holds after it |\n|---|---|\n";
+  for (const PhaseLine &line : listPhases())
+    text += "| `" + line.name + "` | " + line.contract + " |\n";
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// The passes
+//===----------------------------------------------------------------------===//
+
+void PhaseTable::addPlanPasses(int index, const FlagValues &flags,
+                               OpPassManager &passes) const {
+  const Entry &entry = entries[index];
+  if (entry.phase.level == Level::Llvm)
+    passes.addPass(createDescribeExecutablePass());
+  targetObject->addPasses(entry.phase.name, flags, passes);
+  if (entry.addShared)
+    entry.addShared(flags, *targetObject, passes);
+}
+
+bool PhaseTable::compilesKernels(int index) const {
+  return targetObject->getKernelCompiler() && index == findLast(Level::Llvm);
+}
+
+void PhaseTable::addPasses(int index, const FlagValues &flags,
+                           OpPassManager &passes) const {
+  addPlanPasses(index, flags, passes);
+  if (compilesKernels(index))
+    targetObject->getKernelCompiler()->addPasses(flags, passes);
+}
+
+static std::string printPipeline(const OpPassManager &passes) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  // Without a pass, the pretty form does not parse.
+  passes.printAsTextualPipeline(stream, /*pretty=*/!passes.empty());
+  return StringRef(text).rtrim().str();
+}
+
+std::string PhaseTable::printPasses(const FlagValues &flags, int from,
+                                    int to) const {
+  OpPassManager passes(ModuleOp::getOperationName());
+  for (int i = from + 1; i <= to; ++i)
+    addPasses(i, flags, passes);
+  return printPipeline(passes);
+}
+
+/// MLIR's text of options knows no escapes, so that a path with blanks behind a
+/// quote, or with a single brace, would be read as something else.
+static Status checkReadsBack(const std::string &text, const FlagValues &flags) {
+  std::string problem;
+  llvm::raw_string_ostream stream(problem);
+  FailureOr<OpPassManager> parsed = parsePassPipeline(text, stream);
+  if (succeeded(parsed) && printPipeline(*parsed) == text)
+    return Status::success();
+  std::vector<std::string> paths;
+  for (const FileUse &file : flags.files(FlagFile::Read))
+    paths.push_back(file.path);
+  return usageError("expects paths that the text of a pipeline can hold, but "
+                    "got " +
+                    llvm::join(paths, " and "))
+      .hint("it holds paths without quotes and braces");
+}
+
+Expected<std::string> weft::pipelineText(const PhaseTable &phases,
+                                         const FlagValues &flags, int from,
+                                         int to) {
+  std::string text = phases.printPasses(flags, from, to);
+  if (Status status = checkReadsBack(text, flags); !status)
+    return status.takeError();
+  return text;
+}

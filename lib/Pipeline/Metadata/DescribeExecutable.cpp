@@ -1,0 +1,324 @@
+//===- DescribeExecutable.cpp - The metadata that the program carries -----===//
+
+#include "weft/Pipeline/Metadata/Passes.h"
+
+#include "DebugTable.h"
+#include "DescribeSharding.h"
+#include "DescribeTraining.h"
+#include "weft/Abi/Names.h"
+#include "weft/Analysis/CommandNames.h"
+#include "weft/Analysis/Cost.h"
+#include "weft/Dist/Dist.h"
+#include "weft/Formats/Json.h"
+#include "weft/Memory/MemoryReport.h"
+#include "weft/Pipeline/Metadata/DescribeSchedule.h"
+#include "weft/Pipeline/Metadata/Version.h"
+#include "weft/Pipeline/Options/CompileFlags.h"
+#include "weft/Pipeline/Targets/Target.h"
+#include "weft/Plan/Transfers.h"
+#include "weft/Support/TomlFile.h"
+#include "weft/Support/TypeText.h"
+#include "weft/Verify/VerifyExecutable.h"
+#include "weft/Weft/IndexInputs.h"
+#include "weft/Weft/Optimizers.h"
+#include "weft/Weft/Weft.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/JSON.h"
+
+#include <set>
+
+namespace weft {
+#define GEN_PASS_DEF_DESCRIBEEXECUTABLEPASS
+#include "weft/Pipeline/Metadata/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+static std::string textAttr(ModuleOp module, StringRef name) {
+  auto attr = module->getAttrOfType<StringAttr>(name);
+  return attr ? attr.str() : std::string();
+}
+
+static std::optional<int64_t> intAttr(ModuleOp module, StringRef name) {
+  if (auto attr = module->getAttrOfType<IntegerAttr>(name))
+    return attr.getInt();
+  return std::nullopt;
+}
+
+/// [{path, digest}] of an attribute that lists files.
+static Json fileList(ModuleOp module, StringRef name) {
+  auto list = module->getAttrOfType<ArrayAttr>(name);
+  if (!list || list.empty())
+    return Json();
+  Json files = Json::array();
+  for (auto file : list.getAsRange<DictionaryAttr>()) {
+    Json entry = Json::object();
+    entry.set("path", file.getAs<StringAttr>("path").str());
+    entry.set("digest", "xxh3:" + file.getAs<StringAttr>("xxh3").str());
+    files.push(std::move(entry));
+  }
+  return files;
+}
+
+/// Names or paths.
+static void describeTexts(ModuleOp module, StringRef name, Json &meta) {
+  auto texts = module->getAttrOfType<ArrayAttr>(("weft." + name).str());
+  if (!texts)
+    return;
+  Json list = Json::array();
+  for (auto text : texts.getAsRange<StringAttr>())
+    list.push(text.str());
+  meta.set(name.str(), std::move(list));
+}
+
+/// Numbers outside of the fingerprint; a model may have none.
+static Json describeAdjustable(ModuleOp module) {
+  Json numbers = Json::object();
+  if (auto texts = module->getAttrOfType<DictionaryAttr>("weft.adjustable"))
+    for (NamedAttribute text : texts)
+      numbers.set(text.getName().str(),
+                  cast<StringAttr>(text.getValue()).str());
+  return numbers;
+}
+
+static void describeModel(ModuleOp module, Json &meta) {
+  meta.set("name", module.getSymName().value_or("model").str());
+  std::string family = textAttr(module, "weft.family");
+  meta.set("family", family.empty() ? "mlir" : family);
+  meta.set("fingerprint", textAttr(module, "weft.fingerprint"));
+  if (std::string old = textAttr(module, "weft.fingerprint_1"); !old.empty()) {
+    meta.set("fingerprint_1", old);
+    meta.set("adjustable", describeAdjustable(module));
+  }
+  for (const char *name : {"vocab", "seq"})
+    if (std::optional<int64_t> value =
+            intAttr(module, (Twine("weft.") + name).str()))
+      meta.set(name, *value);
+  meta.set("batch", getBatchRows(module));
+  meta.set("row_mean", module->hasAttr(WeftDialect::kRowMeanAttr));
+  if (Json files = fileList(module, "weft.weights"); !files.isNull())
+    meta.set("initial_weights", Json::object()).set("files", std::move(files));
+  describeTexts(module, "unread_weights", meta);
+  describeTexts(module, "tokenizer_files", meta);
+  if (Json files = fileList(module, "weft.companion_files"); !files.isNull())
+    meta.set("companion_files", std::move(files));
+  if (std::string config = textAttr(module, "weft.config_text");
+      !config.empty())
+    meta.set("config", config);
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs that are indices
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What indices may be.
+struct IndexRule {
+  int64_t limit;
+  std::optional<int64_t> ignore; // cross-entropy leaves these rows out
+};
+} // namespace
+
+/// The input that a buffer holds as a whole, or null: what a slice leaves out
+/// may be anything.
+static plan::InputOp wholeInput(Value buffer) {
+  plan::InputOp input = plan::getCopiedInput(plan::getRoot(buffer));
+  if (!input)
+    return nullptr;
+  int64_t elements = cast<MemRefType>(buffer.getType()).getNumElements();
+  auto type = cast<MemRefType>(input.getBuffer().getType());
+  return type.getNumElements() == elements ? input : nullptr;
+}
+
+using IndexRules = llvm::MapVector<StringRef, IndexRule>;
+
+/// The rule of an input, together with what others say of it.
+static void addRule(IndexRules &rules, StringRef name, IndexRule rule) {
+  IndexRule &all = rules.insert({name, rule}).first->second;
+  all.limit = std::min(all.limit, rule.limit);
+  if (all.ignore != rule.ignore)
+    all.ignore.reset();
+}
+
+/// Those of losses, which are kernels.
+static void addNotedRules(ModuleOp module, IndexRules &rules) {
+  auto notes = module->getAttrOfType<ArrayAttr>(kIndexInputsAttr);
+  if (!notes)
+    return;
+  for (auto note : notes.getAsRange<DictionaryAttr>())
+    addRule(rules, note.getAs<StringAttr>("name").getValue(),
+            {note.getAs<IntegerAttr>("limit").getInt(),
+             note.getAs<IntegerAttr>("ignore").getInt()});
+}
+
+/// Values that the runtime refuses in a file of named tensors before it starts.
+/// A language model's tokens are checked by their own reader.
+static void describeInputs(ModuleOp module, Json &meta) {
+  if (intAttr(module, "weft.vocab") && intAttr(module, "weft.seq"))
+    return;
+  IndexRules rules;
+  module.walk([&](plan::EmbeddingOp lookup) {
+    auto table = cast<MemRefType>(lookup.getTable().getType());
+    if (plan::InputOp input = wholeInput(lookup.getIds()))
+      addRule(rules, input.getName(), {table.getDimSize(0), std::nullopt});
+  });
+  addNotedRules(module, rules);
+  if (rules.empty())
+    return;
+  Json list = Json::array();
+  for (auto &[name, rule] : rules) {
+    Json entry = Json::object();
+    entry.set("name", name.str());
+    entry.set("limit", rule.limit);
+    if (rule.ignore)
+      entry.set("ignore", *rule.ignore);
+    list.push(std::move(entry));
+  }
+  meta.set("inputs", std::move(list));
+}
+
+//===----------------------------------------------------------------------===//
+// Tables for weft inspect
+//===----------------------------------------------------------------------===//
+
+static Json describeParameter(plan::StateOp state, StringRef name,
+                              ArrayRef<int64_t> shape, StringAttr source) {
+  Json sizes = Json::array();
+  for (int64_t dim : shape)
+    sizes.push(dim);
+  Json entry = Json::object();
+  entry.set("name", name.str());
+  entry.set("shape", std::move(sizes));
+  entry.set("dtype", getTypeText(state.getBufferType().getElementType()));
+  entry.set("trainable", state.getTrainable());
+  if (source)
+    entry.set("source", source.str());
+  return entry;
+}
+
+/// With several ranks each parameter lies in a bucket of the field `sharding`.
+static Json parameterTable(ModuleOp module) {
+  const bool hasRanks = dist::findMesh(module) != nullptr;
+  Json table = Json::array();
+  int64_t bucket = 0;
+  for (auto state : module.getOps<plan::StateOp>()) {
+    if (state.getKind() != plan::StateKind::Param)
+      continue;
+    for (const Segment &segment : state.getSegmentList()) {
+      Json &entry = table.push(describeParameter(
+          state, segment.param.getValue(), segment.shape, segment.source));
+      if (!hasRanks)
+        continue;
+      entry.set("bucket", bucket);
+      entry.set("begin", segment.begin);
+      entry.set("end", segment.end);
+    }
+    bucket += state.isSegmented();
+    if (!state.isSegmented())
+      table.push(describeParameter(state, state.getSymName(),
+                                   state.getBufferType().getShape(),
+                                   state.getSourceAttr()));
+  }
+  return table;
+}
+
+/// The configuration with the fields that took a default marked.
+static Json configTable(ModuleOp module) {
+  Json table = Json::array();
+  auto config = module->getAttrOfType<DictionaryAttr>("weft.config");
+  if (!config)
+    return table;
+  for (NamedAttribute field : config) {
+    auto entry = dyn_cast<DictionaryAttr>(field.getValue());
+    if (!entry)
+      continue;
+    std::string value;
+    llvm::raw_string_ostream stream(value);
+    if (Attribute attr = entry.get("value"))
+      attr.print(stream, /*elideType=*/true);
+    Json row = Json::object();
+    row.set("field", field.getName().str());
+    row.set("value", value);
+    row.set("default", entry.contains("default"));
+    table.push(std::move(row));
+  }
+  return table;
+}
+
+/// The speeds that --cost-table gave; null without it.
+static Json speedsOf(ModuleOp module) {
+  auto speeds = module->getAttrOfType<DictionaryAttr>(kSpeedsAttr);
+  if (!speeds)
+    return Json();
+  Json json = Json::object();
+  for (NamedAttribute speed : speeds)
+    json.set(speed.getName().str(),
+             cast<FloatAttr>(speed.getValue()).getValueAsDouble());
+  return json;
+}
+
+/// The memory report without locations: an executable holds no path.
+static Json memoryOf(ModuleOp module, const FlagValues &flags,
+                     const Target &target) {
+  MemoryReport report = reportMemory(module, flags, target);
+  report.peak.location.clear();
+  for (MemoryReport::Buffer &buffer : report.largest)
+    buffer.location.clear();
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(report.toJson());
+  Expected<Json> json = parseJson(text, "memory report");
+  Json memory = json ? std::move(*json) : Json::object();
+  memory.set("text", spellShare(module, flags) + report.toText());
+  return memory;
+}
+
+namespace {
+struct DescribeExecutablePass
+    : weft::impl::DescribeExecutablePassBase<DescribeExecutablePass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    Expected<FlagValues> flags = optionsOf(module);
+    if (!flags) {
+      module.emitError(flags.error().message());
+      return signalPassFailure();
+    }
+    Expected<std::shared_ptr<const Target>> target = findTarget(*flags);
+    if (!target) {
+      module.emitError(target.error().message());
+      return signalPassFailure();
+    }
+    Json meta = Json::object();
+    meta.set("format", 1);
+    meta.set("weft", kVersion);
+    describeModel(module, meta);
+    meta.set("target", flags->getText("target"));
+    (*target)->describe(meta);
+    describeTraining(module, *flags, meta);
+    describeInputs(module, meta);
+    meta.set("memory", memoryOf(module, *flags, **target));
+    if (Json sharding = describeSharding(module, *flags); !sharding.isNull())
+      meta.set("sharding", std::move(sharding));
+    meta.set("parameters", parameterTable(module));
+    meta.set("config_fields", configTable(module));
+    FailureOr<Json> schedule = describeSchedule(module);
+    FailureOr<Json> overlap =
+        failed(schedule) ? FailureOr<Json>(failure()) : describeOverlap(module);
+    if (failed(overlap))
+      return signalPassFailure();
+    meta.set("schedule", std::move(*schedule));
+    if (!overlap->isNull())
+      meta.set("overlap", std::move(*overlap));
+    meta.set("speeds", speedsOf(module));
+    if (flags->getSwitch("debug-nan"))
+      meta.set("debug_nan", debugTable(module));
+    module->setAttr("weft.metadata",
+                    StringAttr::get(&getContext(), meta.compact()));
+  }
+};
+} // namespace

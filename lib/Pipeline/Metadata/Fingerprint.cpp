@@ -1,0 +1,226 @@
+//===- Fingerprint.cpp - Identity of a model ------------------------------===//
+
+#include "weft/Pipeline/Metadata/Fingerprint.h"
+
+#include "weft/Formats/Digest.h"
+#include "weft/Formats/Json.h"
+#include "weft/Weft/Weft.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace weft;
+
+/// The parameters, with what decides their meaning.
+static void printParams(ModuleOp module, raw_ostream &stream) {
+  for (auto param : module.getOps<ParamOp>()) {
+    stream << param.getSymName() << ":" << param.getType();
+    if (param.getTie())
+      stream << "=" << *param.getTie();
+    stream << "\n";
+  }
+}
+
+namespace {
+enum class FingerprintVersion { One, Two };
+
+/// Numbers in the order of the ops that have them, by what they are.
+using Adjustable = llvm::MapVector<StringRef, SmallVector<double>>;
+} // namespace
+
+/// The part of an op that may change while a model stays the same, if it has
+/// one.
+static std::optional<std::pair<StringRef, double>>
+getAdjustable(Operation &op) {
+  using Found = std::optional<std::pair<StringRef, double>>;
+  return llvm::TypeSwitch<Operation *, Found>(&op)
+      .Case([](DropoutOp drop) {
+        return std::pair("dropout", drop.getP().convertToDouble());
+      })
+      .Case([](LayerDropOp drop) {
+        return std::pair("layer drop", drop.getP().convertToDouble());
+      })
+      .Case([](AttentionOp attention) {
+        return std::pair("attention dropout",
+                         attention.getDropout().convertToDouble());
+      })
+      .Case([](LayerNormOp norm) {
+        return std::pair("layer norm eps", norm.getEps().convertToDouble());
+      })
+      .Case([](RmsNormOp norm) {
+        return std::pair("rms norm eps", norm.getEps().convertToDouble());
+      })
+      .Default(Found());
+}
+
+/// The attribute of such an op, or the number of its draws: dropout that is
+/// added or removed renumbers the draws behind it.
+static bool isAdjustableAttr(Operation &op, StringRef name) {
+  return getAdjustable(op) &&
+         llvm::is_contained({"p", "dropout", "eps", "op_id"}, name);
+}
+
+/// Fields of a config.json. `initializer_range` means nothing to a run that
+/// resumes.
+static bool isAdjustableField(StringRef name) {
+  return llvm::is_contained({"attention_dropout", "attn_pdrop", "embd_pdrop",
+                             "initializer_range", "layer_norm_epsilon",
+                             "resid_pdrop", "rms_norm_eps"},
+                            name);
+}
+
+namespace {
+/// Prints the computation without types, so that batch and length do not enter,
+/// nor do precision and recomputation: regions are seen through. Version 2
+/// prints a computation without dropout.
+class ComputationPrinter {
+public:
+  ComputationPrinter(raw_ostream &stream, FingerprintVersion version)
+      : stream(stream), version(version) {}
+
+  void print(ProgramOp program) {
+    for (BlockArgument argument : program.getArguments())
+      number(argument);
+    print(program.getBody().front());
+  }
+
+private:
+  void number(Value value) { numbers[value] = next++; }
+  void print(Block &block);
+  void print(Operation &op);
+  bool hasAttr(Operation &op, StringRef name) const;
+
+  raw_ostream &stream;
+  const FingerprintVersion version;
+  llvm::DenseMap<Value, unsigned> numbers;
+  unsigned next = 0;
+};
+} // namespace
+
+/// Whether the attribute belongs to the computation.
+bool ComputationPrinter::hasAttr(Operation &op, StringRef name) const {
+  return name != WeftDialect::kScopeAttr &&
+         name != WeftDialect::kRecomputeAttr &&
+         (version == FingerprintVersion::One || !isAdjustableAttr(op, name));
+}
+
+void ComputationPrinter::print(Operation &op) {
+  auto drop = dyn_cast<DropoutOp>(op);
+  if (drop && version == FingerprintVersion::Two) {
+    numbers[drop.getResult()] = numbers.lookup(drop.getOperand());
+    return;
+  }
+  stream << op.getName();
+  for (Value operand : op.getOperands())
+    stream << " " << numbers.lookup(operand);
+  if (!isa<ReshapeOp, BroadcastOp>(op))
+    for (NamedAttribute attr : op.getAttrDictionary())
+      if (hasAttr(op, attr.getName()))
+        stream << " " << attr.getName() << "=" << attr.getValue();
+  stream << "\n";
+  for (Value result : op.getResults())
+    number(result);
+}
+
+void ComputationPrinter::print(Block &block) {
+  for (Operation &op : block) {
+    if (!op.hasTrait<InlinedRegion>()) {
+      if (!isa<YieldOp>(op))
+        print(op);
+      continue;
+    }
+    Block &body = op.getRegion(0).front();
+    print(body);
+    for (auto [result, value] :
+         llvm::zip(op.getResults(), body.getTerminator()->getOperands()))
+      numbers[result] = numbers.lookup(value);
+  }
+}
+
+static void printConfig(ModuleOp module, DictionaryAttr config,
+                        FingerprintVersion version, raw_ostream &stream) {
+  stream << module->getAttr("weft.family") << "\n";
+  for (NamedAttribute field : config) {
+    if (version == FingerprintVersion::Two &&
+        isAdjustableField(field.getName()))
+      continue;
+    auto entry = dyn_cast<DictionaryAttr>(field.getValue());
+    stream << field.getName() << "="
+           << (entry ? entry.get("value") : field.getValue()) << "\n";
+  }
+}
+
+static std::string makeFingerprint(ModuleOp module,
+                                   FingerprintVersion version) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (version == FingerprintVersion::Two)
+    stream << "fingerprint 2\n";
+  printParams(module, stream);
+  if (auto config = module->getAttrOfType<DictionaryAttr>("weft.config")) {
+    // The configuration decides the computation; its slices and tables would
+    // bring in the batch and the length.
+    printConfig(module, config, version, stream);
+  } else {
+    for (auto program : module.getOps<ProgramOp>())
+      if (program.getKind() == ProgramKind::Model)
+        ComputationPrinter(stream, version).print(program);
+  }
+  return digest128(text);
+}
+
+/// "0.1 x 2, 0.2": equal neighbours stand once.
+static std::string getRunsText(ArrayRef<double> numbers) {
+  std::string text;
+  while (!numbers.empty()) {
+    const size_t count =
+        numbers.take_while([&](double x) { return x == numbers.front(); })
+            .size();
+    text += (text.empty() ? "" : ", ") + Json(numbers.front()).compact();
+    if (count > 1)
+      text += " x " + std::to_string(count);
+    numbers = numbers.drop_front(count);
+  }
+  return text;
+}
+
+/// Numbers that version 2 leaves out, as texts by name.
+static DictionaryAttr makeAdjustable(ModuleOp module) {
+  Builder b(module.getContext());
+  SmallVector<NamedAttribute> texts;
+  auto add = [&](StringRef name, const std::string &text) {
+    texts.push_back(b.getNamedAttr(name, b.getStringAttr(text)));
+  };
+  if (auto config = module->getAttrOfType<DictionaryAttr>("weft.config")) {
+    for (NamedAttribute field : config)
+      if (auto entry = dyn_cast<DictionaryAttr>(field.getValue());
+          entry && isAdjustableField(field.getName()))
+        if (auto number = entry.getAs<FloatAttr>("value"))
+          add(field.getName(), Json(number.getValueAsDouble()).compact());
+    return b.getDictionaryAttr(texts);
+  }
+  Adjustable found;
+  for (auto program : module.getOps<ProgramOp>())
+    if (program.getKind() == ProgramKind::Model)
+      program.walk([&](Operation *op) {
+        if (auto number = getAdjustable(*op))
+          found[number->first].push_back(number->second);
+      });
+  for (auto &[name, numbers] : found)
+    add(name, getRunsText(numbers));
+  return b.getDictionaryAttr(texts);
+}
+
+void weft::storeFingerprint(ModuleOp module) {
+  auto store = [&](StringRef name, FingerprintVersion version) {
+    module->setAttr(name, StringAttr::get(module.getContext(),
+                                          makeFingerprint(module, version)));
+  };
+  store("weft.fingerprint", FingerprintVersion::Two);
+  store("weft.fingerprint_1", FingerprintVersion::One);
+  if (DictionaryAttr adjustable = makeAdjustable(module); !adjustable.empty())
+    module->setAttr("weft.adjustable", adjustable);
+}

@@ -1,0 +1,247 @@
+//===- CudaTarget.cpp - CUDA devices as targets ---------------------------===//
+
+#include "CudaTarget.h"
+
+#include "weft/Pipeline/Options/CudaModels.h"
+
+#include "weft/Base/Text.h"
+#include "weft/Fusion/Passes.h"
+#include "weft/Lowering/Cuda/Cuda.h"
+#include "weft/Lowering/Cuda/Passes.h"
+#include "weft/Pipeline/Targets/Phase.h"
+#include "weft/Pipeline/Targets/RuntimeFolder.h"
+#include "weft/Schedule/Passes.h"
+#include "weft/Sharding/MeshText.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace mlir;
+using namespace weft;
+
+/// Assumed: as many channels as NCCL uses between eight H100. Estimates know
+/// it as `slows_compute` of examples/clusters/h100.toml.
+static constexpr int64_t kCollectiveCtas = 16;
+
+static constexpr llvm::StringLiteral kLowerToCuda = "lower-to-cuda";
+
+static const Phase kPhases[] = {
+    {kLowerToCuda.data(), "kernels are LLVM functions in a gpu.module",
+     Level::Llvm},
+};
+
+static bool usesCudnn(const FlagValues &flags) {
+  return flags.getText("attention") == kCudnn;
+}
+
+namespace {
+class Cuda final : public Target {
+public:
+  explicit Cuda(ArrayRef<CudaTarget> devices) : devices(devices) {}
+
+  void addPasses(StringRef phase, const FlagValues &flags,
+                 OpPassManager &passes) const override {
+    // --debug-nan checks whole buffers.
+    if (phase == "estimate" && !flags.getSwitch("debug-nan")) {
+      PadRowsPassOptions rows;
+      WidenProductsPassOptions products;
+      rows.explain = products.explain = flags.getText("explain") == "fusion";
+      passes.addPass(createPadRowsPass(rows));
+      passes.addPass(createWidenProductsPass(products));
+    }
+    if (phase == "assign-streams")
+      passes.addPass(createAssignStreamsPass());
+    if (phase == "plan-memory") {
+      AddDeviceWorkspacesPassOptions options;
+      options.chips = joinChips(devices);
+      if (usesCudnn(flags))
+        options.attention = kCudnn.str();
+      passes.addPass(createAddDeviceWorkspacesPass(options));
+    }
+    // A kernel of its own for each op would store what is widened.
+    if (phase == "fuse" && !flags.getSwitch("debug-nan")) {
+      passes.addPass(createDecomposePass());
+      passes.addPass(createSplitSumsPass());
+    }
+    if (phase != kLowerToCuda)
+      return;
+    ConvertKernelsToLinalgPassOptions kernels;
+    kernels.fast = flags.getText("numerics") == "fast";
+    passes.addPass(createConvertKernelsToLinalgPass(kernels));
+    passes.addPass(createLowerToCudaPass());
+    passes.addPass(createDescribeLaunchesPass());
+  }
+  StringRef getKernelLibrary() const override { return "cuda"; }
+  int64_t getAlignment() const override { return kDeviceAlignment; }
+  StringRef getRates() const override { return "h100"; }
+  bool usesMpi() const override { return false; }
+  /// One NCCL communicator runs one collective at a time, and two would share
+  /// the same links.
+  bool sharesCommStream() const override { return true; }
+  /// Kernels of two NCCL communicators at once would need one order on the
+  /// multiprocessors of all ranks.
+  bool runsCollectivesInTurn() const override { return true; }
+  bool hasNativeReductions() const override { return true; }
+  int64_t getCollectiveCtas() const override { return kCollectiveCtas; }
+  /// An update of many small parameters is one launch.
+  StringRef getBucketRule() const override { return "scope"; }
+  bool joinsAcrossRoundings() const override { return true; }
+  bool hasGeluOfProducts(const FlagValues &flags) const override {
+    return flags.getText("epilogues") == "on";
+  }
+  std::string getIdentity() const override {
+    return joinChips(devices) + " " + identifyToolkit();
+  }
+  StringRef getKernelOp() const override { return "gpu.module"; }
+
+  Status checkFlags(const FlagValues &flags) const override;
+  std::optional<MemoryBound> getMemory(const FlagValues &flags) const override;
+  std::vector<ReservedMemory>
+  getReserved(const FlagValues &flags) const override;
+  Status checkPlan(ModuleOp module, const FlagValues &flags) const override;
+  /// Code as text, and twins, are those of one machine code.
+  Status checkEmit(StringRef emit, StringRef target) const override {
+    bool isOfOne = emit == "ptx" || emit == "llvm" || emit == "twins" ||
+                   emit == "checked-twins";
+    if (!isOfOne || devices.size() == 1)
+      return Status::success();
+    return usageError("--emit=" + emit.str() +
+                      " expects a target with one chip, but got " +
+                      target.str())
+        .hint("--target=cuda:" + devices.front().chip +
+              " makes the same machine code for this chip");
+  }
+  FailureOr<std::string> emitLlvmIr(ModuleOp module) const override {
+    return emitDeviceIr(module, devices.front());
+  }
+  FailureOr<std::string> emitPtx(ModuleOp module) const override {
+    return weft::emitPtx(module, devices.front());
+  }
+  FailureOr<std::vector<char>> emitTwins(ModuleOp module,
+                                         bool isChecked) const override {
+    return weft::emitTwins(module, devices.front(), isChecked);
+  }
+  FailureOr<std::vector<char>> emitObject(ModuleOp module) const override;
+
+  TargetLibraries getLibraries() const override {
+    // Symbols would be 0.3 MiB of a program that may have 6.
+    return {{"libWeftCudaKernels.a", "libWeftCudaDevice.a"},
+            {"-Wl,--strip-all"},
+            "is weft built where CMake found a CUDA toolkit, with " +
+                joinChips(devices) + " in WEFT_CUDA_CHIPS?",
+            listHandWrittenFiles(devices)};
+  }
+  void describe(Json &metadata) const override {
+    Json chips = Json::array();
+    for (const CudaTarget &device : devices)
+      chips.push(device.chip);
+    metadata.set("cuda_chips", std::move(chips));
+  }
+
+private:
+  SmallVector<CudaTarget> devices;
+};
+} // namespace
+
+Status Cuda::checkFlags(const FlagValues &flags) const {
+  if (flags.isSet("threads-max"))
+    return usageError("--threads-max expects a target of the CPU, but got "
+                      "--target=" +
+                      flags.getText("target"));
+  if (flags.getSwitch("tf32") && flags.getText("precision") != "f32")
+    return usageError("--tf32 expects --precision=f32, but got " +
+                      flags.getText("precision"));
+  if (!flags.isSet("device"))
+    return Status::success();
+  const CudaModel *model = findCudaModel(flags.getText("device"));
+  if (llvm::any_of(devices, [&](const CudaTarget &device) {
+        return device.chip == model->chip;
+      }))
+    return Status::success();
+  return usageError("--device=" + flags.getText("device") +
+                    " expects a --target with " + model->chip.str() +
+                    ", but got cuda:" + joinChips(devices));
+}
+
+std::optional<MemoryBound> Cuda::getMemory(const FlagValues &flags) const {
+  if (!flags.isSet("device"))
+    return std::nullopt;
+  const CudaModel *model = findCudaModel(flags.getText("device"));
+  const std::string flag = "--device=" + model->name.str();
+  return MemoryBound{model->visibleBytes(), flag,
+                     flag + " has " + exactBytes(model->visibleBytes()) + " (" +
+                         std::to_string(model->gigabytes) +
+                         " GiB, of which the driver keeps 2 %)"};
+}
+
+/// All ranks have one communicator, and with several axes those along each axis
+/// another. Reductions in a stream of their own have as many.
+static int64_t countCommunicators(const FlagValues &flags) {
+  if (!flags.isSet("mesh"))
+    return 0;
+  const std::optional<MeshText> mesh = parseMesh(flags.getText("mesh"));
+  const auto axes = mesh ? static_cast<int64_t>(mesh->size()) : 0;
+  const int64_t groups = axes > 1 ? axes + 1 : axes;
+  return flags.getText("comm-streams") == "2" ? 2 * groups : groups;
+}
+
+std::vector<ReservedMemory> Cuda::getReserved(const FlagValues &flags) const {
+  std::vector<ReservedMemory> reserved = {
+      {"context and machine code", CudaReserve::kContext}};
+  if (usesCudnn(flags))
+    reserved.push_back({"cuDNN", CudaReserve::kCudnn});
+  if (const int64_t count = countCommunicators(flags))
+    reserved.push_back(
+        {count == 1 ? "NCCL, 1 communicator"
+                    : "NCCL, " + std::to_string(count) + " communicators",
+         count * CudaReserve::kCommunicator});
+  return reserved;
+}
+
+Status Cuda::checkPlan(ModuleOp module, const FlagValues &flags) const {
+  if (module->hasAttr(kAttentionAttr) == usesCudnn(flags))
+    return Status::success();
+  return inputError("expects a plan for --attention=" +
+                    flags.getText("attention") + " in weft.options, but got " +
+                    (usesCudnn(flags) ? "one without " : "one with ") +
+                    kAttentionAttr.str())
+      .hint("edit a dump from before plan-memory");
+}
+
+FailureOr<std::vector<char>> Cuda::emitObject(ModuleOp module) const {
+  if (failed(findInToolkit(module, kPtxas)))
+    return failure();
+  FailureOr<std::vector<std::string>> parts = findHandWritten(module, devices);
+  if (failed(parts))
+    return failure();
+  Expected<std::string> folder = runtimeFolder();
+  if (!folder)
+    return emitMachineError(module.getContext(), folder.error());
+  SmallVector<DeviceImage> images;
+  for (const CudaTarget &device : devices)
+    for (StringRef part : *parts) {
+      Expected<DeviceImage> image = readHandWritten(
+          *folder + "/" + getHandWrittenFile(part, device), part, device);
+      if (!image)
+        return emitMachineError(module.getContext(), image.error());
+      images.push_back(std::move(*image));
+    }
+  return emitCudaObject(module, devices, images);
+}
+
+static Expected<std::unique_ptr<Target>> parseCuda(StringRef text) {
+  std::string problem;
+  FailureOr<SmallVector<CudaTarget>> devices = parseCudaTargets(text, problem);
+  if (failed(devices))
+    return usageError(problem);
+  return std::unique_ptr<Target>(std::make_unique<Cuda>(*devices));
+}
+
+TargetKind weft::cudaTargetKind() {
+  return {"cuda",
+          {"cuda:sm_80", "cuda:sm_90", "cuda:sm_100"},
+          kPhases,
+          parseCuda,
+          registerLoweringCudaModels,
+          registerLoweringCudaPasses};
+}
