@@ -3,7 +3,7 @@
 
 usage: passes-preserve.py [--since=PHASE] MODEL [compile flags]
 
-Compiles MODEL with a dump of every phase up to verify-plan, then runs each dump
+Compiles MODEL with a dump of every phase that has passes, up to verify-plan, then runs each dump
 and the next, and the first and the last, through `weft-interp --compare` (two
 steps, f64). With --since the dumps before PHASE are left out: a model with
 dropout has no random numbers before derive-programs. Dumps that are the same text are not run again. Where a phase
@@ -20,7 +20,7 @@ LAST = "verify-plan"
 # Reordered sums differ in the last bits of a double.
 EXACT = "1e-12"
 # Commands do the arithmetic of the ops that they come from, in its order.
-PLAN_PHASES = ["lower-to-plan", "estimate", "split-async", "schedule", "assign-streams",
+PLAN_PHASES = ["lower-to-plan", "align-products", "estimate", "schedule", "assign-streams",
                "plan-memory", "verify-plan"]
 # fuse writes formulas out: their constants (eps, sqrt(2/pi), ...) become f32.
 BOUNDS = {"fuse": "2e-7"} | dict.fromkeys(PLAN_PHASES, "0")

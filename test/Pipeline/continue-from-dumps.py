@@ -23,8 +23,8 @@ whole = args.work / "whole"
 dumps = args.work / "dumps"
 subprocess.run([args.weft, "compile", args.model, "-o", whole, f"--dump-dir={dumps}", *flags], check=True)
 names = sorted(dumps.iterdir())
-if len(names) < 20:
-    sys.exit(f"expects a dump of every phase, but got {len(names)}")
+if len(names) < 12:
+    sys.exit(f"expects a dump of every phase that has passes, but got {len(names)}")
 for dump in names:
     phase = dump.stem.split("-", 1)[1]
     out = args.work / "continued"

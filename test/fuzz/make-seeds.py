@@ -143,7 +143,7 @@ def cut_plan(text):
 # that is small enough, without notes.
 if shutil.which("weft"):
     plan = subprocess.run(["weft", "compile", os.path.join(top, "examples", "mlp.mlir"),
-                           "--to=assign-streams", "-o", "/dev/stdout"],
+                           "--to=estimate", "-o", "/dev/stdout"],
                           check=True, capture_output=True, text=True).stdout
     notes = r"(?:flops|est_us|scope) = [^,}]*"
     plan = re.sub(rf", {notes}|(?<=\{{){notes}(?:, )?", "", plan)

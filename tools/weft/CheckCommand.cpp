@@ -68,7 +68,8 @@ Expected<ExitCode> weft::checkCommand(const Arguments &args) {
   Compiler compiler;
   if (Status status = compiler.load(model, *import); !status)
     return status.takeError();
-  if (Status status = compiler.run(compiler.phases().find("autocast")); !status)
+  if (Status status = compiler.run(compiler.phases().find(Phase::Autocast));
+      !status)
     return status.takeError();
 
   GradientCheckOptions check;

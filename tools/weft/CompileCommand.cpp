@@ -155,7 +155,7 @@ static Status printPipeline(const FlagValues &flags) {
 /// A dump carries flags of phases that come later.
 static Status checkReached(const FlagValues &flags, const PhaseTable &phases,
                            int last) {
-  if (flags.isSet("from") || last >= phases.find("plan-memory"))
+  if (flags.isSet("from") || last >= phases.find(Phase::PlanMemory))
     return Status::success();
   for (const char *flag : {"memory-limit", "device"})
     if (flags.isSet(flag))

@@ -191,17 +191,18 @@ static void show(const char *view, const Rows &rows, bool isJson) {
 static Status printActivations(Compiler &compiler, bool isJson) {
   const bool isBounded = compiler.flags().isSet("memory-limit") ||
                          compiler.flags().isSet("device");
-  const int derived = compiler.phases().find("derive-programs");
+  const int derived = compiler.phases().find(Phase::DerivePrograms);
   Status status = runWithinMemory(
-      compiler, isBounded ? compiler.phases().find("plan-memory") : derived);
+      compiler,
+      isBounded ? compiler.phases().find(Phase::PlanMemory) : derived);
   if (status && isBounded)
-    status = compiler.goBack("derive-programs", compiler.flags());
+    status = compiler.goBack(Phase::DerivePrograms, compiler.flags());
   if (!status)
     return status;
   const std::optional<RecomputeChoices> choices = findRecomputeChoices(
       compiler.module(), compiler.target().hasGeluOfProducts(compiler.flags()));
   // Without gradients there are none: the phase that builds them says why.
-  const char *last = choices ? "mark-recompute" : "autodiff";
+  const Phase last = choices ? Phase::MarkRecompute : Phase::Autodiff;
   if (Status run = compiler.run(compiler.phases().find(last)); !run)
     return run;
   const std::vector<ActivationRow> rows =
@@ -211,7 +212,8 @@ static Status printActivations(Compiler &compiler, bool isJson) {
 }
 
 static Status printTradeoff(Compiler &compiler, bool isJson) {
-  if (Status status = compiler.run(compiler.phases().find("derive-programs"));
+  if (Status status =
+          compiler.run(compiler.phases().find(Phase::DerivePrograms));
       !status)
     return status;
   auto curve = MemoryFit(compiler, compiler.flags()).getCurve();

@@ -109,7 +109,7 @@ Status Compiler::importModel(const std::string &model) {
 }
 
 /// A dump of another phase has other ops at its top.
-static Status checkLevel(ModuleOp module, const Phase &phase,
+static Status checkLevel(ModuleOp module, const PhaseInfo &phase,
                          const Target &target, const std::string &path) {
   StringRef wanted = phase.level < Level::Plan    ? "weft.program"
                      : phase.level == Level::Plan ? "plan.program"
@@ -156,7 +156,7 @@ Status Compiler::loadDump(const std::string &path) {
   if (Status status = checkLevel(*owned, phases()[done], target(), path);
       !status)
     return status;
-  if (done >= phases().find("plan-memory"))
+  if (done >= phases().find(Phase::PlanMemory))
     if (Status status = target().checkPlan(*owned, values); !status)
       return Error(status.takeError()).at(path);
   return checkDump(done);
@@ -165,8 +165,8 @@ Status Compiler::loadDump(const std::string &path) {
 /// What a phase has promised is asked of a dump again: somebody may have edited
 /// it. The phase that proves a plan and changes nothing runs once more.
 Status Compiler::checkDump(int index) {
-  const Phase &phase = phases()[index];
-  if (phase.name == llvm::StringRef("verify-plan")) {
+  const PhaseInfo &phase = phases()[index];
+  if (phase.phase == Phase::VerifyPlan) {
     PassManager manager(context.get(), ModuleOp::getOperationName());
     phases().addPasses(index, values, manager);
     if (Status status = runPasses(index, manager); !status)
@@ -174,8 +174,8 @@ Status Compiler::checkDump(int index) {
   }
   if (Status status = verifyPhase(index); !status)
     return status;
-  return index < phases().find("plan-memory") ? Status::success()
-                                              : checkMemoryLimit();
+  return index < phases().find(Phase::PlanMemory) ? Status::success()
+                                                  : checkMemoryLimit();
 }
 
 /// The compile flags are those in the dump, the driver's those given.
@@ -243,7 +243,7 @@ static LogicalResult verifyLevel(ModuleOp module, Level level) {
 }
 
 Status Compiler::runPasses(int index, PassManager &manager) {
-  const Phase &phase = phases()[index];
+  const PhaseInfo &phase = phases()[index];
   // At the end of each level, not after every pass: see isLevelEnd.
   manager.enableVerifier(false);
   if (!isTrial) {
@@ -264,7 +264,7 @@ Status Compiler::runPasses(int index, PassManager &manager) {
 /// Verifies the module at the end of a level, and asks for what a phase
 /// promises.
 Status Compiler::verifyPhase(int index) {
-  const Phase &phase = phases()[index];
+  const PhaseInfo &phase = phases()[index];
   if (isLevelEnd(phases(), index) && failed(verifyLevel(*owned, phase.level)))
     return sink->takeError("verifying phase " + std::string(phase.name));
   if (failed(verifyContract(*owned, phase, target(), values)))
@@ -273,7 +273,7 @@ Status Compiler::verifyPhase(int index) {
 }
 
 Status Compiler::runPhase(int index, int to) {
-  const Phase &phase = phases()[index];
+  const PhaseInfo &phase = phases()[index];
   PassManager manager(context.get(), ModuleOp::getOperationName());
   bool takes = ahead && phases().compilesKernels(index);
   if (takes)
@@ -283,13 +283,13 @@ Status Compiler::runPhase(int index, int to) {
   if (!manager.empty())
     if (Status status = runPasses(index, manager); !status)
       return status;
-  if (phase.name == llvm::StringRef("fuse"))
+  if (phase.phase == Phase::Fuse)
     startKernels(to);
   if (takes && failed(ahead->replaceKernels(*owned)))
     return sink->takeError("phase " + std::string(phase.name));
   if (Status status = verifyPhase(index); !status)
     return status;
-  if (phase.name == llvm::StringRef("plan-memory"))
+  if (phase.phase == Phase::PlanMemory)
     if (Status status = checkMemoryLimit(); !status)
       return status;
   return finishPhase(index);
@@ -319,8 +319,10 @@ Status Compiler::checkMemoryLimit() {
             "; a smaller --batch or --seq needs less");
 }
 
+/// A phase that changes nothing has no dump.
 Status Compiler::dump(int index) {
-  if (!values.isSet("dump-dir"))
+  const bool changes = index == 0 || phases().hasPasses(index, values);
+  if (!values.isSet("dump-dir") || !changes)
     return Status::success();
   if (Status status = verify(); !status)
     return status;

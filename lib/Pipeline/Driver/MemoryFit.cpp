@@ -42,7 +42,7 @@ MemoryFit::MemoryFit(Compiler &compiler, FlagValues given)
 Status MemoryFit::prepareSteps() {
   if (!isFree("recompute"))
     return Status::success();
-  if (Status status = compiler.goBack("derive-programs",
+  if (Status status = compiler.goBack(Phase::DerivePrograms,
                                       Compiler::forTrials(withoutBound(flags)));
       !status)
     return status;
@@ -240,14 +240,14 @@ Error MemoryFit::refuse(const MemoryBound &bound) {
 /// that phase with them, or with the given ones if nothing fits.
 static Expected<FlagValues> chooseFlags(Compiler &compiler) {
   const FlagValues given = compiler.flags();
-  const int programs = compiler.phases().find("derive-programs");
+  const int programs = compiler.phases().find(Phase::DerivePrograms);
   if (Status status = compiler.run(programs); !status)
     return status.takeError();
   const std::optional<MemoryBound> bound =
       getMemoryBound(given, compiler.target());
   auto chosen = MemoryFit(compiler, given).choose(*bound);
   if (Status status =
-          compiler.goBack("derive-programs", chosen ? *chosen : given);
+          compiler.goBack(Phase::DerivePrograms, chosen ? *chosen : given);
       !status)
     return status.takeError();
   return chosen;
@@ -256,18 +256,18 @@ static Expected<FlagValues> chooseFlags(Compiler &compiler) {
 Status runWithinMemory(Compiler &compiler, int to) {
   const PhaseTable &phases = compiler.phases();
   const bool plansMemory =
-      compiler.lastPhase() < phases.find("mark-recompute") &&
-      to >= phases.find("plan-memory");
+      compiler.lastPhase() < phases.find(Phase::MarkRecompute) &&
+      to >= phases.find(Phase::PlanMemory);
   if (!plansMemory || !getMemoryBound(compiler.flags(), compiler.target()))
     return compiler.run(to);
   const FlagValues given = compiler.flags();
   const bool keptSnapshots = compiler.keepSnapshots();
   auto chosen = chooseFlags(compiler);
   compiler.keepSnapshots(keptSnapshots);
-  // What does not fit has dumps as well; the error of choose() says more.
+  // A program that does not fit has dumps too; the error of choose() says more.
   const bool isLookedAt = given.isSet("dump-dir") || given.isSet("reproducer");
   const bool isBehindPrograms =
-      compiler.lastPhase() == phases.find("derive-programs");
+      compiler.lastPhase() == phases.find(Phase::DerivePrograms);
   Status status = Status::success();
   if (isBehindPrograms && (chosen || isLookedAt))
     status = compiler.run(to);

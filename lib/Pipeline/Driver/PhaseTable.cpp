@@ -1,9 +1,9 @@
-//===- Phases.cpp - The phase table ---------------------------------------===//
+//===- PhaseTable.cpp - The phases of a target in order -------------------===//
 
 #include "weft/Pipeline/Driver/PhaseTable.h"
 
 #include "weft/Pipeline/Metadata/Passes.h"
-#include "weft/Pipeline/Targets/SharedPhases.h"
+#include "weft/Pipeline/Targets/CommonPasses.h"
 
 #include "weft/Pipeline/Targets/Target.h"
 
@@ -19,13 +19,12 @@ using namespace weft;
 //===----------------------------------------------------------------------===//
 
 PhaseTable::PhaseTable(const TargetKind &kind) {
-  for (const SharedPhase &shared : sharedPhases())
-    entries.push_back({shared.phase, shared.addPasses});
-  for (const Phase &phase : kind.phases) {
-    if (int index = find(phase.name); index >= 0)
-      entries[index] = {phase, nullptr};
-    else
-      entries.insert(entries.end() - 1, {phase, nullptr});
+  for (Phase phase : kind.phases) {
+    entries.push_back(getPhaseInfo(phase));
+    if (phase != Phase::LowerToTarget)
+      continue;
+    entries.back().name = kind.lowering;
+    entries.back().contract = kind.loweringContract;
   }
 }
 
@@ -39,9 +38,16 @@ Expected<PhaseTable> PhaseTable::get(const FlagValues &flags) {
   return table;
 }
 
+int PhaseTable::find(Phase phase) const {
+  for (int i = 0; i < size(); ++i)
+    if (phase == entries[i].phase)
+      return i;
+  return -1;
+}
+
 int PhaseTable::find(StringRef name) const {
   for (int i = 0; i < size(); ++i)
-    if (name == entries[i].phase.name)
+    if (name == entries[i].name)
       return i;
   return -1;
 }
@@ -49,7 +55,7 @@ int PhaseTable::find(StringRef name) const {
 int PhaseTable::findLast(Level level) const {
   int last = 0;
   for (int i = 0; i < size(); ++i)
-    if (entries[i].phase.level <= level)
+    if (entries[i].level <= level)
       last = i;
   return last;
 }
@@ -57,7 +63,7 @@ int PhaseTable::findLast(Level level) const {
 std::string PhaseTable::dumpFileName(int index) const {
   char number[16];
   std::snprintf(number, sizeof number, "%02d-", index);
-  return std::string(number) + entries[index].phase.name + ".mlir";
+  return std::string(number) + entries[index].name + ".mlir";
 }
 
 bool weft::isPhaseName(StringRef name) {
@@ -75,7 +81,7 @@ static std::string listKindsWith(StringRef phase) {
   return kinds.size() == targetKinds().size() ? "" : llvm::join(kinds, ", ");
 }
 
-static PhaseLine describe(const Phase &phase) {
+static PhaseLine describe(const PhaseInfo &phase) {
   std::string kinds = listKindsWith(phase.name);
   return {phase.name,
           phase.contract + (kinds.empty() ? kinds : " (" + kinds + ")")};
@@ -85,19 +91,25 @@ std::vector<PhaseLine> weft::listPhases() {
   std::vector<PhaseLine> lines;
   for (const TargetKind &kind : targetKinds()) {
     PhaseTable phases(kind);
-    // Phases of one kind alone stand behind those of all, before the last.
-    const int behind = lines.empty() ? 0 : 1;
-    for (int i = 0; i < phases.size(); ++i)
-      if (llvm::none_of(lines, [&](const PhaseLine &line) {
-            return line.name == phases[i].name;
-          }))
-        lines.insert(lines.end() - behind, describe(phases[i]));
+    // A phase of some kinds alone comes behind the phase before it.
+    size_t position = 0;
+    for (int i = 0; i < phases.size(); ++i) {
+      auto found = llvm::find_if(lines, [&](const PhaseLine &line) {
+        return line.name == phases[i].name;
+      });
+      // Lowerings come last, in the order of the kinds.
+      if (phases[i].phase == Phase::LowerToTarget && !lines.empty())
+        position = std::max(position, lines.size() - 1);
+      if (found == lines.end())
+        found = lines.insert(lines.begin() + position, describe(phases[i]));
+      position = found - lines.begin() + 1;
+    }
   }
   return lines;
 }
 
 std::string weft::phasesMarkdown() {
-  std::string text = "| phase | what holds after it |\n|---|---|\n";
+  std::string text = "| phase | contract |\n|---|---|\n";
   for (const PhaseLine &line : listPhases())
     text += "| `" + line.name + "` | " + line.contract + " |\n";
   return text;
@@ -109,16 +121,22 @@ std::string weft::phasesMarkdown() {
 
 void PhaseTable::addPlanPasses(int index, const FlagValues &flags,
                                OpPassManager &passes) const {
-  const Entry &entry = entries[index];
-  if (entry.phase.level == Level::Llvm)
+  const Phase phase = entries[index].phase;
+  if (phase == Phase::LowerToTarget)
     passes.addPass(createDescribeExecutablePass());
-  targetObject->addPasses(entry.phase.name, flags, passes);
-  if (entry.addShared)
-    entry.addShared(flags, *targetObject, passes);
+  targetObject->addPasses(phase, flags, passes);
+  addCommonPasses(phase, flags, *targetObject, passes);
+}
+
+bool PhaseTable::hasPasses(int index, const FlagValues &flags) const {
+  OpPassManager passes(ModuleOp::getOperationName());
+  addPasses(index, flags, passes);
+  return !passes.empty();
 }
 
 bool PhaseTable::compilesKernels(int index) const {
-  return targetObject->getKernelCompiler() && index == findLast(Level::Llvm);
+  return targetObject->getKernelCompiler() &&
+         entries[index].phase == Phase::LowerToTarget;
 }
 
 void PhaseTable::addPasses(int index, const FlagValues &flags,

@@ -16,11 +16,12 @@ using namespace weft;
 
 /// Where decisions of later phases may have to be made again: recomputation and
 /// copies, collectives, order and memory.
-static constexpr llvm::StringLiteral kReturnPhases[] = {
-    "derive-programs", "working-copies", "partition", "lower-to-plan"};
+static constexpr Phase kReturnPhases[] = {Phase::DerivePrograms,
+                                          Phase::WorkingCopies,
+                                          Phase::Partition, Phase::LowerToPlan};
 
 void Compiler::keepSnapshot() {
-  if (keepsSnapshots && llvm::is_contained(kReturnPhases, phases()[done].name))
+  if (keepsSnapshots && llvm::is_contained(kReturnPhases, phases()[done].phase))
     snapshots.push_back({done, owned->clone()});
 }
 
@@ -57,19 +58,19 @@ static std::string listChanges(const FlagValues &old, const FlagValues &flags) {
   return llvm::join(changes, " ");
 }
 
-Status Compiler::goBack(llvm::StringRef phase, FlagValues flags) {
+Status Compiler::goBack(Phase phase, FlagValues flags) {
   if (Status status = checkSupported(flags); !status)
     return status;
   Expected<PhaseTable> after = PhaseTable::get(flags);
   if (!after)
     return after.takeError();
   auto found = llvm::find_if(snapshots, [&](const Snapshot &snapshot) {
-    return phase == phases()[snapshot.phase].name;
+    return phase == phases()[snapshot.phase].phase;
   });
   if (found == snapshots.end())
     return Error(ExitCode::Internal,
                  "expects a phase with a snapshot to go back to, but got " +
-                     inQuotes(phase.str()));
+                     inQuotes(getPhaseInfo(phase).name));
   int other = findDifference(phases(), values, *after, flags, found->phase);
   if (other >= 0)
     return usageError("expects changes that phase " +
@@ -102,8 +103,8 @@ Status Compiler::tryFlags(const FlagValues &flags,
       module().getContext(), [](Diagnostic &diagnostic) {
         return success(diagnostic.getSeverity() != DiagnosticSeverity::Error);
       });
-  if (Status status = goBack("derive-programs", forTrials(flags)); !status)
+  if (Status status = goBack(Phase::DerivePrograms, forTrials(flags)); !status)
     return status;
   llvm::SaveAndRestore<bool> trial(isTrial, true);
-  return run(phases().find("plan-memory"));
+  return run(phases().find(Phase::PlanMemory));
 }

@@ -205,7 +205,8 @@ const std::vector<FlagSpec> &weft::driverFlags() {
       {"overwrite", FlagKind::Switch, DriverFlag, "", "",
        "let outputs replace files that weft did not write"},
       {"dump-dir", FlagKind::String, DriverFlag, "", "DIR",
-       "write the module after every phase: DIR/NN-phase.mlir"},
+       "write the module after every phase that has passes: "
+       "DIR/NN-phase.mlir"},
       {"from", FlagKind::String, DriverFlag, "", "PHASE",
        "MODEL is a dump written after PHASE: continue behind it"},
       {"to", FlagKind::String, DriverFlag, "", "PHASE",

@@ -28,8 +28,8 @@ compileToPlan(const std::string &folder,
   auto compiler = std::make_unique<Compiler>();
   if (Status status = compiler->load(folder, *values); !status)
     return status.takeError();
-  if (Status status =
-          runWithinMemory(*compiler, compiler->phases().find("plan-memory"));
+  if (Status status = runWithinMemory(
+          *compiler, compiler->phases().find(Phase::PlanMemory));
       !status)
     return status.takeError();
   return compiler;

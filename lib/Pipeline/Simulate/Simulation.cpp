@@ -145,7 +145,7 @@ Expected<std::vector<Outlook>> weft::simulateLayouts(Compiler &compiler) {
     return ranksPerNode.takeError();
   std::vector<Outlook> outlooks = listLayouts(flags, *ranksPerNode);
   if (Status status =
-          runWithinMemory(compiler, compiler.phases().find("plan-memory"));
+          runWithinMemory(compiler, compiler.phases().find(Phase::PlanMemory));
       !status)
     return status.takeError();
   if (Status status = describe(compiler, outlooks.front()); !status)

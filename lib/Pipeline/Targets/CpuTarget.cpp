@@ -6,7 +6,6 @@
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Lowering/Cpu/Passes.h"
 #include "weft/Pipeline/Options/CompileFlags.h"
-#include "weft/Pipeline/Targets/Phase.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -15,13 +14,6 @@
 
 using namespace mlir;
 using namespace weft;
-
-static constexpr llvm::StringLiteral kLowerToCpu = "lower-to-cpu";
-
-static const Phase kPhases[] = {
-    {kLowerToCpu.data(), "kernels are LLVM functions over a range",
-     Level::Llvm},
-};
 
 namespace {
 class CpuKernels final : public KernelCompiler {
@@ -45,9 +37,9 @@ public:
   Cpu(CpuTarget processor, int64_t threads)
       : processor(std::move(processor)), threads(threads) {}
 
-  void addPasses(StringRef phase, const FlagValues &flags,
+  void addPasses(Phase phase, const FlagValues &flags,
                  OpPassManager &passes) const override {
-    if (phase == "plan-memory")
+    if (phase == Phase::PlanMemory)
       addWorkspaces(flags, passes);
   }
   StringRef getKernelLibrary() const override { return "cpu"; }
@@ -137,7 +129,9 @@ static Expected<std::unique_ptr<Target>> parseCpu(StringRef text) {
 TargetKind weft::cpuTargetKind() {
   return {"cpu",
           {"cpu", "cpu:x86-64-v2", "cpu:x86-64-v3", "cpu:x86-64-v4"},
-          kPhases,
+          getCommonPhases(),
+          "lower-to-cpu",
+          "kernels are LLVM functions over a range",
           parseCpu,
           registerLoweringCpuModels,
           registerLoweringCpuPasses};

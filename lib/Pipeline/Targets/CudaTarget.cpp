@@ -8,7 +8,6 @@
 #include "weft/Fusion/Passes.h"
 #include "weft/Lowering/Cuda/Cuda.h"
 #include "weft/Lowering/Cuda/Passes.h"
-#include "weft/Pipeline/Targets/Phase.h"
 #include "weft/Pipeline/Targets/RuntimeFolder.h"
 #include "weft/Schedule/Passes.h"
 #include "weft/Sharding/MeshText.h"
@@ -23,12 +22,14 @@ using namespace weft;
 /// it as `slows_compute` of examples/clusters/h100.toml.
 static constexpr int64_t kCollectiveCtas = 16;
 
-static constexpr llvm::StringLiteral kLowerToCuda = "lower-to-cuda";
-
-static const Phase kPhases[] = {
-    {kLowerToCuda.data(), "kernels are LLVM functions in a gpu.module",
-     Level::Llvm},
-};
+/// Those of all targets, products whose rows and sizes the device likes, and
+/// several streams.
+static std::vector<Phase> getPhases() {
+  std::vector<Phase> phases = getCommonPhases();
+  phases.insert(llvm::find(phases, Phase::Estimate), Phase::AlignProducts);
+  phases.insert(llvm::find(phases, Phase::PlanMemory), Phase::AssignStreams);
+  return phases;
+}
 
 static bool usesCudnn(const FlagValues &flags) {
   return flags.getText("attention") == kCudnn;
@@ -39,38 +40,8 @@ class Cuda final : public Target {
 public:
   explicit Cuda(ArrayRef<CudaTarget> devices) : devices(devices) {}
 
-  void addPasses(StringRef phase, const FlagValues &flags,
-                 OpPassManager &passes) const override {
-    // --debug-nan checks whole buffers.
-    if (phase == "estimate" && !flags.getSwitch("debug-nan")) {
-      PadRowsPassOptions rows;
-      WidenProductsPassOptions products;
-      rows.explain = products.explain = flags.getText("explain") == "fusion";
-      passes.addPass(createPadRowsPass(rows));
-      passes.addPass(createWidenProductsPass(products));
-    }
-    if (phase == "assign-streams")
-      passes.addPass(createAssignStreamsPass());
-    if (phase == "plan-memory") {
-      AddDeviceWorkspacesPassOptions options;
-      options.chips = joinChips(devices);
-      if (usesCudnn(flags))
-        options.attention = kCudnn.str();
-      passes.addPass(createAddDeviceWorkspacesPass(options));
-    }
-    // A kernel of its own for each op would store what is widened.
-    if (phase == "fuse" && !flags.getSwitch("debug-nan")) {
-      passes.addPass(createDecomposePass());
-      passes.addPass(createSplitSumsPass());
-    }
-    if (phase != kLowerToCuda)
-      return;
-    ConvertKernelsToLinalgPassOptions kernels;
-    kernels.fast = flags.getText("numerics") == "fast";
-    passes.addPass(createConvertKernelsToLinalgPass(kernels));
-    passes.addPass(createLowerToCudaPass());
-    passes.addPass(createDescribeLaunchesPass());
-  }
+  void addPasses(Phase phase, const FlagValues &flags,
+                 OpPassManager &passes) const override;
   StringRef getKernelLibrary() const override { return "cuda"; }
   int64_t getAlignment() const override { return kDeviceAlignment; }
   StringRef getRates() const override { return "h100"; }
@@ -142,6 +113,46 @@ private:
   SmallVector<CudaTarget> devices;
 };
 } // namespace
+
+static void alignProducts(const FlagValues &flags, OpPassManager &passes) {
+  PadRowsPassOptions rows;
+  WidenProductsPassOptions products;
+  rows.explain = products.explain = flags.getText("explain") == "fusion";
+  passes.addPass(createPadRowsPass(rows));
+  passes.addPass(createWidenProductsPass(products));
+}
+
+static void lowerToCuda(const FlagValues &flags, OpPassManager &passes) {
+  ConvertKernelsToLinalgPassOptions kernels;
+  kernels.fast = flags.getText("numerics") == "fast";
+  passes.addPass(createConvertKernelsToLinalgPass(kernels));
+  passes.addPass(createLowerToCudaPass());
+  passes.addPass(createDescribeLaunchesPass());
+}
+
+void Cuda::addPasses(Phase phase, const FlagValues &flags,
+                     OpPassManager &passes) const {
+  // --debug-nan checks whole buffers, and runs a kernel of its own for each op,
+  // which would store widened values.
+  const bool checksBuffers = flags.getSwitch("debug-nan");
+  if (phase == Phase::Fuse && !checksBuffers) {
+    passes.addPass(createDecomposePass());
+    passes.addPass(createSplitSumsPass());
+  }
+  if (phase == Phase::AlignProducts && !checksBuffers)
+    alignProducts(flags, passes);
+  if (phase == Phase::AssignStreams)
+    passes.addPass(createAssignStreamsPass());
+  if (phase == Phase::PlanMemory) {
+    AddDeviceWorkspacesPassOptions options;
+    options.chips = joinChips(devices);
+    if (usesCudnn(flags))
+      options.attention = kCudnn.str();
+    passes.addPass(createAddDeviceWorkspacesPass(options));
+  }
+  if (phase == Phase::LowerToTarget)
+    lowerToCuda(flags, passes);
+}
 
 Status Cuda::checkFlags(const FlagValues &flags) const {
   if (flags.isSet("threads-max"))
@@ -240,7 +251,9 @@ static Expected<std::unique_ptr<Target>> parseCuda(StringRef text) {
 TargetKind weft::cudaTargetKind() {
   return {"cuda",
           {"cuda:sm_80", "cuda:sm_90", "cuda:sm_100"},
-          kPhases,
+          getPhases(),
+          "lower-to-cuda",
+          "kernels are LLVM functions in a gpu.module",
           parseCuda,
           registerLoweringCudaModels,
           registerLoweringCudaPasses};

@@ -149,7 +149,7 @@ class Check:
         dumps = self.dumps()
         # A model has no random numbers before derive-programs.
         first = dumps["derive-programs" if self.drops else "import"]
-        self.last, self.unfused = dumps["fuse"], dumps["partition"]
+        self.last, self.unfused = dumps["fuse"], dumps["working-copies"]
         self.compare_modules(first, self.last)
         # A command does the arithmetic of its op.
         self.compare_modules(self.last, dumps["verify-plan"], "0")

@@ -19,9 +19,12 @@ struct Result {
 
 Result finish(Compiler &compiler) {
   Result result;
-  EXPECT_EQ(errorOf(compiler.run(compiler.phases().find("verify-plan"))), "");
+  EXPECT_EQ(errorOf(runWithinMemory(compiler,
+                                    compiler.phases().find(Phase::VerifyPlan))),
+            "");
   result.text = compiler.text();
-  EXPECT_EQ(errorOf(compiler.run(compiler.phases().find("lower-to-cpu"))), "");
+  EXPECT_EQ(errorOf(compiler.run(compiler.phases().find(Phase::LowerToTarget))),
+            "");
   Expected<std::vector<char>> object = compiler.objectCode();
   EXPECT_TRUE(object);
   if (object)
@@ -57,17 +60,17 @@ std::string writeCostTable() {
 //===----------------------------------------------------------------------===//
 
 TEST(Snapshot, GoingBackEqualsAFreshCompile) {
-  const std::pair<const char *, std::string> changes[] = {
-      {"lower-to-plan", "--threads-max=5"},
-      {"lower-to-plan", "--cost-table=" + writeCostTable()},
-      {"lower-to-plan", "--numerics=fast"},
-      {"lower-to-plan", "--target=cpu:x86-64-v2"},
-      {"partition", "--debug-nan"},
-      {"working-copies", "--debug-nan"},
+  const std::pair<Phase, std::string> changes[] = {
+      {Phase::LowerToPlan, "--threads-max=5"},
+      {Phase::LowerToPlan, "--cost-table=" + writeCostTable()},
+      {Phase::LowerToPlan, "--numerics=fast"},
+      {Phase::LowerToPlan, "--target=cpu:x86-64-v2"},
+      {Phase::Partition, "--debug-nan"},
+      {Phase::WorkingCopies, "--debug-nan"},
   };
   Result plain = compileFresh(withFlags({}));
   for (const auto &[phase, flag] : changes) {
-    SCOPED_TRACE(phase + (" " + flag));
+    SCOPED_TRACE(getPhaseInfo(phase).name + (" " + flag));
     Compiler compiler;
     compiler.keepSnapshots();
     ASSERT_EQ(compileTo(compiler, kModel, withFlags({}), "verify-plan"), "");
@@ -90,8 +93,8 @@ TEST(Snapshot, AFailedPhaseIsNoObstacle) {
             std::string::npos);
   FlagValues large = withFlags({"--memory-limit=1G", "--threads-max=3"});
   // Behind the phase that the ways to fit have in common.
-  EXPECT_NE(errorOf(compiler.goBack("lower-to-plan", large)), "");
-  ASSERT_EQ(errorOf(compiler.goBack("derive-programs", large)), "");
+  EXPECT_NE(errorOf(compiler.goBack(Phase::LowerToPlan, large)), "");
+  ASSERT_EQ(errorOf(compiler.goBack(Phase::DerivePrograms, large)), "");
   expectEqual(finish(compiler), compileFresh(large));
 }
 
@@ -108,7 +111,7 @@ TEST(Snapshot, ALimitChoosesFlags) {
   EXPECT_TRUE(compiler.flags().isSet("recompute"));
   EXPECT_FALSE(limited.isSet("recompute"));
   // Nobody asked for snapshots.
-  EXPECT_NE(errorOf(compiler.goBack("derive-programs", limited)), "");
+  EXPECT_NE(errorOf(compiler.goBack(Phase::DerivePrograms, limited)), "");
 }
 
 TEST(Snapshot, ADumpIsASnapshotOfItsPhase) {
@@ -121,7 +124,7 @@ TEST(Snapshot, ADumpIsASnapshotOfItsPhase) {
   FlagValues from = parseFlags({"--from=partition"});
   ASSERT_EQ(compileTo(compiler, path, from, "verify-plan"), "");
   FlagValues flags = withFlags({"--threads-max=5"});
-  ASSERT_EQ(errorOf(compiler.goBack("partition", flags)), "");
+  ASSERT_EQ(errorOf(compiler.goBack(Phase::Partition, flags)), "");
   EXPECT_EQ(finish(compiler).text, compileFresh(flags).text);
 }
 
@@ -132,8 +135,8 @@ TEST(Snapshot, DumpsHaveTheNewOptions) {
   compiler.keepSnapshots();
   ASSERT_EQ(compileTo(compiler, kModel, withFlags({dumps}), "fuse"), "");
   FlagValues flags = withFlags({dumps, "--threads-max=5"});
-  ASSERT_EQ(errorOf(compiler.goBack("partition", flags)), "");
-  int index = compiler.phases().find("partition");
+  ASSERT_EQ(errorOf(compiler.goBack(Phase::WorkingCopies, flags)), "");
+  int index = compiler.phases().find(Phase::WorkingCopies);
   std::ifstream file(folder + "/" + compiler.phases().dumpFileName(index));
   std::stringstream text;
   text << file.rdbuf();
@@ -147,7 +150,7 @@ TEST(Snapshot, DumpsHaveTheNewOptions) {
 TEST(Snapshot, NoneIsKeptUnlessAskedFor) {
   Compiler compiler;
   ASSERT_EQ(compileTo(compiler, kModel, withFlags({}), "verify-plan"), "");
-  EXPECT_EQ(errorOf(compiler.goBack("partition", withFlags({}))),
+  EXPECT_EQ(errorOf(compiler.goBack(Phase::Partition, withFlags({}))),
             "expects a phase with a snapshot to go back to, but got "
             "'partition'");
 }
@@ -156,14 +159,15 @@ TEST(Snapshot, OnlyOfPhasesThatRan) {
   Compiler compiler;
   compiler.keepSnapshots();
   ASSERT_EQ(compileTo(compiler, kModel, withFlags({}), "lower-to-plan"), "");
-  for (const char *phase : {"autodiff", "verify-plan", "nowhere"})
+  for (Phase phase : {Phase::Autodiff, Phase::VerifyPlan})
     EXPECT_NE(errorOf(compiler.goBack(phase, withFlags({}))), "");
   // What ran with other flags is no snapshot any more.
   FlagValues flags = withFlags({"--debug-nan"});
-  ASSERT_EQ(errorOf(compiler.goBack("working-copies", flags)), "");
-  EXPECT_NE(errorOf(compiler.goBack("lower-to-plan", flags)), "");
-  EXPECT_EQ(errorOf(compiler.run(compiler.phases().find("lower-to-plan"))), "");
-  EXPECT_EQ(errorOf(compiler.goBack("lower-to-plan", flags)), "");
+  ASSERT_EQ(errorOf(compiler.goBack(Phase::WorkingCopies, flags)), "");
+  EXPECT_NE(errorOf(compiler.goBack(Phase::LowerToPlan, flags)), "");
+  EXPECT_EQ(errorOf(compiler.run(compiler.phases().find(Phase::LowerToPlan))),
+            "");
+  EXPECT_EQ(errorOf(compiler.goBack(Phase::LowerToPlan, flags)), "");
 }
 
 TEST(Snapshot, WhatIsDecidedStays) {
@@ -172,7 +176,8 @@ TEST(Snapshot, WhatIsDecidedStays) {
   ASSERT_EQ(compileTo(compiler, kModel, withFlags({}), "verify-plan"), "");
   std::string text = compiler.text();
   auto goBack = [&](std::vector<std::string> args) {
-    return errorOf(compiler.goBack("partition", withFlags(std::move(args))));
+    return errorOf(
+        compiler.goBack(Phase::Partition, withFlags(std::move(args))));
   };
   EXPECT_EQ(
       goBack({"--batch=4"}),

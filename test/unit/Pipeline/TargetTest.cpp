@@ -101,22 +101,24 @@ private:
   std::thread::id caller = std::this_thread::get_id();
 };
 
-const Phase kToyPhases[] = {
-    {"assign-streams", "every command has a toy stream", Level::Plan},
-    {"lower-to-toy", "no kernel is left", Level::Llvm},
-};
+/// One with streams of its own.
+std::vector<Phase> getToyPhases() {
+  std::vector<Phase> phases = getCommonPhases();
+  phases.insert(llvm::find(phases, Phase::PlanMemory), Phase::AssignStreams);
+  return phases;
+}
 
 class Toy final : public Target {
 public:
   explicit Toy(std::string level) : level(std::move(level)) {}
 
-  void addPasses(StringRef phase, const FlagValues &,
+  void addPasses(Phase phase, const FlagValues &,
                  OpPassManager &passes) const override {
-    if (phase == "assign-streams" || phase == "plan-memory")
+    if (phase == Phase::AssignStreams || phase == Phase::PlanMemory)
       passes.addPass(std::make_unique<AssignToyStreamsPass>());
-    if (phase == "estimate" && fault == Fault::KernelChanges)
+    if (phase == Phase::Estimate && fault == Fault::KernelChanges)
       passes.addPass(std::make_unique<MeddlePass>());
-    if (phase == "lower-to-toy" && !getKernelCompiler())
+    if (phase == Phase::LowerToTarget && !getKernelCompiler())
       passes.addPass(std::make_unique<LowerToToyPass>());
   }
   StringRef getKernelLibrary() const override { return "cpu"; }
@@ -157,7 +159,9 @@ Expected<std::unique_ptr<Target>> parseToy(StringRef text) {
 const bool kRegistered = [] {
   registerTarget({"toy",
                   {"toy", "toy:fast", "toy:apart"},
-                  kToyPhases,
+                  getToyPhases(),
+                  "lower-to-toy",
+                  "no kernel is left",
                   parseToy,
                   [](DialectRegistry &) {},
                   [] {
@@ -189,11 +193,12 @@ TEST(Target, HasItsPhases) {
   EXPECT_EQ(cpu->find("lower-to-toy"), -1);
   EXPECT_TRUE(isPhaseName("lower-to-cpu") && isPhaseName("lower-to-toy"));
   EXPECT_FALSE(isPhaseName("toy"));
-  // One replaces a shared phase, one stands between verify-plan and emit.
-  EXPECT_EQ(toy->size(), cpu->size());
-  EXPECT_EQ(toy->find("assign-streams"), cpu->find("assign-streams"));
-  EXPECT_EQ(toy->find("lower-to-toy"), toy->find("verify-plan") + 1);
-  EXPECT_EQ(toy->findLast(Level::Llvm), toy->find("lower-to-toy"));
+  // It has another phase, and its own name for the last but one.
+  EXPECT_EQ(toy->size(), cpu->size() + 1);
+  EXPECT_EQ(cpu->find(Phase::AssignStreams), -1);
+  EXPECT_EQ(toy->find(Phase::AssignStreams), cpu->find(Phase::PlanMemory));
+  EXPECT_EQ(toy->find("lower-to-toy"), toy->find(Phase::VerifyPlan) + 1);
+  EXPECT_EQ(toy->findLast(Level::Llvm), toy->find(Phase::LowerToTarget));
   EXPECT_EQ(toy->dumpFileName(toy->find("lower-to-toy")),
             "23-lower-to-toy.mlir");
 }
@@ -203,8 +208,9 @@ TEST(Target, ItsPassesPrintAndParse) {
   FlagValues flags = parseFlags({"--target=toy"});
   Expected<PhaseTable> phases = PhaseTable::get(flags);
   ASSERT_TRUE(phases);
-  Expected<std::string> text = pipelineText(
-      *phases, flags, phases->find("estimate"), phases->findLast(Level::Llvm));
+  Expected<std::string> text =
+      pipelineText(*phases, flags, phases->find(Phase::Estimate),
+                   phases->findLast(Level::Llvm));
   ASSERT_TRUE(text) << text.error().message();
   EXPECT_EQ(*text, "builtin.module(\n"
                    "  toy-assign-streams,\n"
@@ -336,7 +342,7 @@ TEST(KernelCompiler, TheModuleIsTheSameWithoutTheThread) {
   ASSERT_EQ(compileTo(steps, kModel, parseFlags({"--target=toy:apart"}),
                       "lower-to-plan"),
             "");
-  ASSERT_EQ(errorOf(steps.run(steps.phases().find("lower-to-toy"))), "");
+  ASSERT_EQ(errorOf(steps.run(steps.phases().find(Phase::LowerToTarget))), "");
   EXPECT_EQ(steps.text(), ahead.text());
   EXPECT_EQ(objectTexts(steps), here);
 }
@@ -346,8 +352,9 @@ TEST(KernelCompiler, GoingBackForgetsTheCode) {
   compiler.keepSnapshots();
   FlagValues flags = parseFlags({"--target=toy:apart"});
   ASSERT_EQ(compileTo(compiler, kModel, flags, "lower-to-toy"), "");
-  ASSERT_EQ(errorOf(compiler.goBack("lower-to-plan", flags)), "");
-  ASSERT_EQ(errorOf(compiler.run(compiler.phases().find("lower-to-toy"))), "");
+  ASSERT_EQ(errorOf(compiler.goBack(Phase::LowerToPlan, flags)), "");
+  ASSERT_EQ(errorOf(compiler.run(compiler.phases().find(Phase::LowerToTarget))),
+            "");
   EXPECT_EQ(objectTexts(compiler).back(),
             std::to_string(countKernels(compiler)) + " kernels here");
 }

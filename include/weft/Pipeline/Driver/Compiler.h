@@ -32,7 +32,7 @@ public:
   ~Compiler();
 
   /// Imports a model, or with `--from` loads a dump and its options. The flags
-  /// are those of compilerFlagTable().
+  /// come from compilerFlagTable().
   Status load(const std::string &model, FlagValues flags);
   /// Runs the phases behind the current one up to `to`, with dumps. A program
   /// that exceeds the memory limit of its flags is an error (exit 4);
@@ -50,7 +50,7 @@ public:
   /// often as it is called, with snapshots up to `phase`. Without a snapshot,
   /// or with flags that import or a phase up to there would have seen: an
   /// error, and nothing has changed.
-  Status goBack(llvm::StringRef phase, FlagValues flags);
+  Status goBack(Phase phase, FlagValues flags);
 
   /// Goes back to derive-programs and on to plan-memory, to see what flags
   /// give. What is asked to be said, dumped or checked on the way is meant for

@@ -13,14 +13,14 @@ namespace weft {
 
 class FlagValues;
 class Target;
-struct Phase;
+struct PhaseInfo;
 
 #define GEN_PASS_DECL
 #include "weft/Pipeline/Driver/Passes.h.inc"
 
 /// Checks what `phase` promises; errors go to the op that breaks it.
-llvm::LogicalResult verifyContract(mlir::ModuleOp module, const Phase &phase,
-                                   const Target &target,
+llvm::LogicalResult verifyContract(mlir::ModuleOp module,
+                                   const PhaseInfo &phase, const Target &target,
                                    const FlagValues &flags);
 
 #define GEN_PASS_REGISTRATION

@@ -1,4 +1,4 @@
-//===- Phases.h - The phase table -------------------------------*- C++ -*-===//
+//===- PhaseTable.h - The phases of a target in order -----------*- C++ -*-===//
 //
 // One table drives the order of phases, `--from` and `--to`, dumps,
 // `--print-pipeline` and the documentation.
@@ -15,6 +15,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace mlir {
 class OpPassManager;
@@ -26,7 +27,7 @@ class Target;
 struct TargetKind;
 
 /// The phases of a compilation for one target in order, import first and emit
-/// last: those that all targets share, and its own.
+/// last.
 class PhaseTable {
 public:
   /// For the target that --target names; a usage error if it names none.
@@ -35,12 +36,14 @@ public:
   explicit PhaseTable(const TargetKind &kind);
 
   int size() const { return static_cast<int>(entries.size()); }
-  const Phase &operator[](int index) const { return entries[index].phase; }
+  const PhaseInfo &operator[](int index) const { return entries[index]; }
   /// Position of a phase, or -1.
+  int find(Phase phase) const;
+  /// Position of the phase with that name, or -1.
   int find(llvm::StringRef name) const;
   /// Position of the last phase whose level is at most this.
   int findLast(Level level) const;
-  /// "05-autodiff.mlir": the file of a phase in --dump-dir.
+  /// "05-autocast.mlir": the file of a phase in --dump-dir.
   std::string dumpFileName(int index) const;
 
   /// Adds the passes of a phase, with the options that the flags ask for; none
@@ -50,6 +53,8 @@ public:
   /// Those without the passes of the target's kernel compiler.
   void addPlanPasses(int index, const FlagValues &flags,
                      mlir::OpPassManager &passes) const;
+  /// Whether a phase has passes with these flags.
+  bool hasPasses(int index, const FlagValues &flags) const;
   /// Whether the kernel compiler of the target has passes in this phase.
   bool compilesKernels(int index) const;
   /// The phases in (from, to] in MLIR's text of pipelines, a pass per line.
@@ -58,13 +63,7 @@ public:
   const Target &target() const { return *targetObject; }
 
 private:
-  struct Entry {
-    Phase phase;
-    /// The passes that all targets share; null if there are none.
-    void (*addShared)(const FlagValues &flags, const Target &target,
-                      mlir::OpPassManager &passes);
-  };
-  std::vector<Entry> entries;
+  std::vector<PhaseInfo> entries;
   std::shared_ptr<const Target> targetObject;
 };
 

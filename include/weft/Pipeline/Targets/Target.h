@@ -11,6 +11,7 @@
 #include "weft/Base/Flags.h"
 #include "weft/Formats/Json.h"
 #include "weft/Memory/MemoryReport.h"
+#include "weft/Pipeline/Targets/Phase.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -24,8 +25,6 @@ class OpPassManager;
 } // namespace mlir
 
 namespace weft {
-
-struct Phase;
 
 /// What the executables of a target link beside the runtime.
 struct TargetLibraries {
@@ -75,12 +74,10 @@ class Target {
 public:
   virtual ~Target() = default;
 
-  /// Adds the passes of a phase of its kind, without those of its kernel
-  /// compiler, which run behind them in the last phase, and of the metadata,
-  /// which run before them there. Of a phase that all
-  /// targets share, adds what has to run before the passes of that phase; most
-  /// need nothing.
-  virtual void addPasses(llvm::StringRef phase, const FlagValues &flags,
+  /// Adds its own passes of a phase, which run before the passes that all
+  /// targets share (CommonPasses.h); most phases need none. In LowerToTarget
+  /// the metadata comes before them and the kernel compiler behind them.
+  virtual void addPasses(Phase phase, const FlagValues &flags,
                          mlir::OpPassManager &passes) const = 0;
   /// The library that may claim ops (weft/Analysis/KernelLibrary.h).
   virtual llvm::StringRef getKernelLibrary() const = 0;
@@ -177,9 +174,10 @@ struct TargetKind {
   llvm::StringRef name;
   /// All values of --target that name this kind, for messages.
   std::vector<llvm::StringRef> spellings;
-  /// Its phases. One with the name of a shared phase takes that one's place,
-  /// the others stand behind verify-plan.
-  llvm::ArrayRef<Phase> phases;
+  /// Its phases in order: Import first, LowerToTarget and Emit last.
+  std::vector<Phase> phases;
+  /// Name and contract of its LowerToTarget: "lower-to-cpu".
+  const char *lowering, *loweringContract;
   /// The target that `text`, a value of --target with this word, names; a usage
   /// error if it names none.
   Expected<std::unique_ptr<Target>> (*parse)(llvm::StringRef text);
@@ -204,7 +202,7 @@ Expected<std::shared_ptr<const Target>> findTarget(const FlagValues &flags);
 /// Refuses flags that mean nothing together, or nothing for their target.
 Status checkSupported(const FlagValues &flags);
 
-/// What lies together in flat states: "none", or a rule of weft-bucket. Ranks
+/// The rule of weft-bucket for flat states, or "none". Ranks
 /// that share a model share its buckets.
 std::string bucketRule(const FlagValues &flags, const Target &target);
 

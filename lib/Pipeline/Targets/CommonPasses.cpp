@@ -1,6 +1,6 @@
-//===- SharedPhases.cpp - Phases of every target --------------------------===//
+//===- CommonPasses.cpp - Passes that targets share -----------------------===//
 
-#include "weft/Pipeline/Targets/SharedPhases.h"
+#include "weft/Pipeline/Targets/CommonPasses.h"
 
 #include "weft/Autodiff/Passes.h"
 #include "weft/Frontend/Passes.h"
@@ -33,9 +33,13 @@ static void tieParams(const FlagValues &, const Target &,
   passes.addPass(createTieParamsPass());
 }
 
-static void inferShapes(const FlagValues &flags, const Target &,
+static void inferShapes(const FlagValues &, const Target &,
                         OpPassManager &passes) {
   passes.addPass(createInferShapesPass());
+}
+
+static void applyGroups(const FlagValues &flags, const Target &,
+                        OpPassManager &passes) {
   if (!flags.isSet("groups"))
     return;
   ApplyGroupsPassOptions options;
@@ -253,6 +257,7 @@ static void orderCollectives(const FlagValues &flags, const Target &target,
 
 static void schedule(const FlagValues &flags, const Target &target,
                      OpPassManager &passes) {
+  splitAsync(flags, target, passes);
   orderCollectives(flags, target, passes);
   markBesideCollectives(flags, target, passes);
 }
@@ -270,89 +275,59 @@ static void verifyPlan(const FlagValues &, const Target &,
 }
 
 //===----------------------------------------------------------------------===//
-// The table
+// By phase
 //===----------------------------------------------------------------------===//
 
-ArrayRef<SharedPhase> weft::sharedPhases() {
-  static const SharedPhase table[] = {
-      {{"import", "the model as weft ops; every op has a location",
-        Level::Graph},
-       nullptr},
-      {{"verify", "exactly one model program with a scalar loss", Level::Graph},
-       nullptr},
-      {{"tie-params", "no parameter is tied: uses read the one it was tied to",
-        Level::Graph},
-       tieParams},
-      {{"infer-shapes", "every shape is static; parameter groups are applied",
-        Level::Graph},
-       inferShapes},
-      {{"autocast",
-        "casts as the precision asks (f32: none); no region is left",
-        Level::Graph},
-       autocast},
-      {{"derive-programs", "micro, eval, init (and logits) replace the model",
-        Level::Graph},
-       derivePrograms},
-      {{"mark-recompute",
-        "what the backward pass computes again is marked (--recompute=none: "
-        "what stood in regions)",
-        Level::Graph},
-       markRecompute},
-      {{"autodiff",
-        "micro adds the gradient of each trainable parameter to its "
-        "gradient state",
-        Level::Graph},
-       autodiff},
-      {{"loss-scale", "the loss gradient carries the scale, if there is one",
-        Level::Graph},
-       lossScale},
-      {{"expand-optimizer",
-        "apply checks, clips and updates; optimizer state "
-        "exists",
-        Level::Graph},
-       expandOptimizer},
-      {{"working-copies", "low-precision copies of weights (f32: none)",
-        Level::Graph},
-       workingCopies},
-      {{"shard", "layouts of parameters and state (without --mesh: none)",
-        Level::Dist},
-       shard},
-      {{"bucket",
-        "parameters of a unit that are updated alike lie in one flat state "
-        "(--bucket=none: each in its own)",
-        Level::Dist},
-       bucket},
-      {{"partition", "collectives are explicit (without --mesh: none)",
-        Level::Dist},
-       partition},
-      {{"select-kernels", "what the target's library runs is claimed for it",
-        Level::Dist},
-       selectKernels},
-      {{"fuse", "all else is outlined kernels, views and copies", Level::Dist},
-       fuse},
-      {{"lower-to-plan", "programs are straight lines of commands on buffers",
-        Level::Plan},
-       lowerToPlan},
-      {{"estimate", "every command has an estimated time", Level::Plan},
-       estimate},
-      {{"split-async",
-        "collectives are start and wait (one rank, --prefetch=0: as is)",
-        Level::Plan},
-       splitAsync},
-      {{"schedule",
-        "collectives run beside what computes (one rank, --prefetch=0: as is)",
-        Level::Plan},
-       schedule},
-      {{"assign-streams",
-        "stream of each command, copies and events (one queue: as is)",
-        Level::Plan},
-       nullptr},
-      {{"plan-memory", "every buffer has its offset in one arena", Level::Plan},
-       planMemory},
-      {{"verify-plan", "buffers that live at once share no byte", Level::Plan},
-       verifyPlan},
-      {{"emit", "an object file linked with the runtime", Level::Output},
-       nullptr},
-  };
-  return table;
+void weft::addCommonPasses(Phase phase, const FlagValues &flags,
+                           const Target &target, OpPassManager &passes) {
+  switch (phase) {
+  case Phase::TieParams:
+    return tieParams(flags, target, passes);
+  case Phase::InferShapes:
+    return inferShapes(flags, target, passes);
+  case Phase::ApplyGroups:
+    return applyGroups(flags, target, passes);
+  case Phase::Autocast:
+    return autocast(flags, target, passes);
+  case Phase::DerivePrograms:
+    return derivePrograms(flags, target, passes);
+  case Phase::MarkRecompute:
+    return markRecompute(flags, target, passes);
+  case Phase::Autodiff:
+    return autodiff(flags, target, passes);
+  case Phase::LossScale:
+    return lossScale(flags, target, passes);
+  case Phase::ExpandOptimizer:
+    return expandOptimizer(flags, target, passes);
+  case Phase::WorkingCopies:
+    return workingCopies(flags, target, passes);
+  case Phase::Shard:
+    return shard(flags, target, passes);
+  case Phase::Bucket:
+    return bucket(flags, target, passes);
+  case Phase::Partition:
+    return partition(flags, target, passes);
+  case Phase::SelectKernels:
+    return selectKernels(flags, target, passes);
+  case Phase::Fuse:
+    return fuse(flags, target, passes);
+  case Phase::LowerToPlan:
+    return lowerToPlan(flags, target, passes);
+  case Phase::Estimate:
+    return estimate(flags, target, passes);
+  case Phase::Schedule:
+    return schedule(flags, target, passes);
+  case Phase::PlanMemory:
+    return planMemory(flags, target, passes);
+  case Phase::VerifyPlan:
+    return verifyPlan(flags, target, passes);
+  // Without passes that targets share.
+  case Phase::Import:
+  case Phase::Verify:
+  case Phase::AlignProducts:
+  case Phase::AssignStreams:
+  case Phase::LowerToTarget:
+  case Phase::Emit:
+    return;
+  }
 }

@@ -1,0 +1,247 @@
+//===- GraphContracts.cpp - Contracts of phases on values -----------------===//
+
+#include "Contracts.h"
+
+#include "weft/Abi/Names.h"
+#include "weft/Analysis/Implementations.h"
+#include "weft/Analysis/KernelLayout.h"
+#include "weft/Dist/Dist.h"
+#include "weft/Plan/Plan.h"
+#include "weft/Training/Passes.h"
+#include "weft/Weft/Losses.h"
+#include "weft/Weft/Optimizers.h"
+#include "weft/Weft/Precision.h"
+#include "weft/Weft/Weft.h"
+
+#include "llvm/ADT/StringSet.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace weft;
+
+static unsigned countPrograms(ModuleOp module, ProgramKind kind) {
+  return llvm::count_if(module.getOps<ProgramOp>(), [&](ProgramOp program) {
+    return program.getKind() == kind;
+  });
+}
+
+/// Models, as weft ops with locations.
+LogicalResult weft::checkImport(ModuleOp module) {
+  for (auto program : module.getOps<plan::ProgramOp>())
+    return program.emitOpError("expects no plan program after import");
+  WalkResult result = module.walk([](Operation *op) {
+    if (op->hasTrait<OpTrait::IsTerminator>() || !isa<UnknownLoc>(op->getLoc()))
+      return WalkResult::advance();
+    op->emitOpError("expects a location after import");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// One model program, with a scalar f32 loss or weighted ones.
+LogicalResult weft::checkModel(ModuleOp module) {
+  unsigned models = countPrograms(module, ProgramKind::Model);
+  if (models != 1)
+    return module.emitError("expects one program of kind model, but got ")
+           << models;
+  for (auto program : module.getOps<ProgramOp>()) {
+    if (program.getKind() != ProgramKind::Model)
+      continue;
+    if (failed(findLosses(program)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult weft::checkNoTies(ModuleOp module) {
+  for (auto param : module.getOps<ParamOp>())
+    if (param.getTie())
+      return param.emitOpError("expects no tied parameter after tie-params");
+  return success();
+}
+
+LogicalResult weft::checkShapes(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) {
+    auto isDynamic = [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && !tensor.hasStaticShape();
+    };
+    if (llvm::none_of(op->getResultTypes(), isDynamic))
+      return WalkResult::advance();
+    op->emitOpError("expects static shapes after infer-shapes");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult weft::checkGroups(ModuleOp module) {
+  for (auto param : module.getOps<ParamOp>())
+    if (auto name = param->getAttrOfType<StringAttr>(kOptimizerAttr))
+      if (!findOptimizer(name))
+        return param.emitOpError("expects the name of an optimizer in ")
+               << kOptimizerAttr << " after apply-groups, but got " << name;
+  return success();
+}
+
+LogicalResult weft::checkCasts(ModuleOp module) {
+  for (auto program : module.getOps<ProgramOp>())
+    if (failed(checkRegionsAreResolved(program)))
+      return failure();
+  return success();
+}
+
+LogicalResult weft::checkPrograms(ModuleOp module) {
+  if (countPrograms(module, ProgramKind::Model) != 0)
+    return module.emitError("expects no model program after derive-programs");
+  for (ProgramKind kind :
+       {ProgramKind::Init, ProgramKind::Micro, ProgramKind::Eval})
+    if (countPrograms(module, kind) != 1)
+      return module.emitError("expects one program of kind ")
+             << stringifyProgramKind(kind) << " after derive-programs";
+  return success();
+}
+
+/// Only forward values are recomputed.
+LogicalResult weft::checkRecomputeMarks(ModuleOp module) {
+  for (auto program : module.getOps<ProgramOp>()) {
+    if (program.getKind() != ProgramKind::Init)
+      continue;
+    for (Operation &op : program.getBody().front())
+      if (op.hasAttr(WeftDialect::kRecomputeAttr))
+        return op.emitOpError("expects no ")
+               << WeftDialect::kRecomputeAttr
+               << " in a program of kind init after mark-recompute";
+  }
+  return success();
+}
+
+/// Names of the states that programs of `kind` write.
+static std::set<std::string> writtenStates(ModuleOp module, ProgramKind kind) {
+  std::set<std::string> names;
+  for (auto program : module.getOps<ProgramOp>())
+    if (program.getKind() == kind)
+      for (Attribute target : program.getTerminator().getTargets())
+        names.insert(cast<FlatSymbolRefAttr>(target).getValue().str());
+  return names;
+}
+
+LogicalResult weft::checkGradients(ModuleOp module) {
+  std::set<std::string> gradients = writtenStates(module, ProgramKind::Micro);
+  std::set<std::string> counts =
+      writtenStates(module, ProgramKind::Denominators);
+  for (auto state : module.getOps<StateOp>()) {
+    const bool isCount = state.getKind() == StateKind::Denominator;
+    if (isMadeByStep(state.getKind()) &&
+        !(isCount ? counts : gradients).count(state.getSymName().str()))
+      return state.emitOpError("expects a ")
+             << stringifyStateKind(state.getKind()) << " that "
+             << (isCount ? names::kDenominators : names::kMicro) << " writes";
+  }
+  return success();
+}
+
+/// A loss scale that changes has a rule and the state of that rule.
+LogicalResult weft::checkLossScale(ModuleOp module) {
+  SymbolTable symbols(module);
+  auto scale = symbols.lookup<StateOp>(names::kLossScale);
+  auto state = symbols.lookup<StateOp>(names::kLossScaleState);
+  const bool hasRule = scale && scale->hasAttr(WeftDialect::kScalerAttr);
+  if (hasRule == bool(state))
+    return success();
+  return (scale ? scale : state).emitOpError("expects ")
+         << WeftDialect::kScalerAttr << " and the state '"
+         << names::kLossScaleState << "' after loss-scale, but got only the "
+         << (hasRule ? "attribute" : "state");
+}
+
+LogicalResult weft::checkApply(ModuleOp module) {
+  if (countPrograms(module, ProgramKind::Apply) != 1)
+    return module.emitError("expects one program of kind apply");
+  std::set<std::string> written = writtenStates(module, ProgramKind::Apply);
+  std::set<std::string> first = writtenStates(module, ProgramKind::Init);
+  for (auto state : module.getOps<StateOp>()) {
+    bool isGradient = state.getKind() == StateKind::Gradient;
+    if (isGradient && state.getParam() &&
+        !written.count(state.getParam()->str()))
+      return state.emitOpError("expects a parameter that apply updates");
+    // The first micro-step of a step writes gradients without reading them.
+    if (!isMadeByStep(state.getKind()) &&
+        !first.count(state.getSymName().str()))
+      return state.emitOpError("expects a state that init writes");
+  }
+  return success();
+}
+
+LogicalResult weft::checkWorkingCopies(ModuleOp module) {
+  SymbolTable symbols(module);
+  for (auto state : module.getOps<StateOp>()) {
+    if (state.getKind() != StateKind::Working)
+      continue;
+    auto param = state.getParamAttr()
+                     ? symbols.lookup<ParamOp>(state.getParamAttr().getAttr())
+                     : ParamOp();
+    if (!param)
+      return state.emitOpError("expects a parameter that it is a copy of after "
+                               "working-copies");
+  }
+  return success();
+}
+
+/// With a mesh, everything that outlives a program has a layout.
+LogicalResult weft::checkLayouts(ModuleOp module) {
+  if (!dist::findMesh(module))
+    return success();
+  for (Operation &op : module.getBody()->getOperations())
+    if (isa<ParamOp, StateOp>(op) && !dist::getLayout(&op))
+      return op.emitOpError("expects ")
+             << dist::DistDialect::kLayoutAttr << " after shard";
+  return success();
+}
+
+/// A parameter is in one flat parameter, or is one itself.
+LogicalResult weft::checkBuckets(ModuleOp module) {
+  llvm::StringSet<> members;
+  for (auto param : module.getOps<ParamOp>())
+    for (const Segment &segment : param.getSegmentList())
+      if (!members.insert(segment.param.getValue()).second)
+        return param.emitOpError("expects segments of parameters that no other "
+                                 "one has after bucket, but got ")
+               << segment.param;
+  return success();
+}
+
+/// Several ranks reduce the gradients, or whatever is made of them.
+LogicalResult weft::checkCollectives(ModuleOp module) {
+  dist::MeshOp mesh = dist::findMesh(module);
+  if (!mesh || dist::getGroups(mesh, StringAttr()).front().size() == 1)
+    return success();
+  WalkResult result = module.walk([](Operation *op) {
+    return isa<dist::DistDialect>(op->getDialect()) && !isa<dist::MeshOp>(op)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return success();
+  return mesh.emitOpError("expects collectives among its ranks after "
+                          "partition, but got none");
+}
+
+LogicalResult weft::checkFusion(ModuleOp module) {
+  for (auto program : module.getOps<ProgramOp>())
+    for (Operation &op : program.getBody().front().without_terminator())
+      if (failed(verifyImplementation(&op)))
+        return failure();
+  for (auto kernel : module.getOps<KernelOp>())
+    if (failed(KernelLayout::get(kernel)))
+      return failure();
+  return success();
+}
+
+LogicalResult weft::checkChoices(ModuleOp module) {
+  for (auto program : module.getOps<ProgramOp>())
+    for (Operation &op : program.getBody().front().without_terminator())
+      if (failed(verifyChoice(&op)))
+        return failure();
+  return success();
+}
