@@ -49,7 +49,7 @@ try:
     tests = json.load(open(sys.argv[1]))["tests"]
 except Exception:
     print("failed: lit", file=failures)
-    print(0, 1, 0, 0)
+    print(0, 1, 0, 0, 0)
     sys.exit()
 codes = [test["code"] for test in tests]
 good = sum(code in ("PASS", "XFAIL", "FLAKYPASS") for code in codes)
@@ -63,15 +63,21 @@ for test in tests:
 cuda = {"cuda-toolkit", "emulated-device", "cudnn", "emulated-cudnn", "emulated-nccl", "nvtx"}
 wants_cuda = sum(set(re.split(r"[:,] ", test["output"].strip())[1:]) <= cuda
                  for test in skip if "unavailable features" in test["output"])
-print(good, len(codes) - good - len(skip), len(skip), wants_cuda)
+# Long forms, which wait for `scripts/test.sh --full`.
+second = sum("full" in re.split(r"[:,] ", test["output"].strip())[1:] for test in skip
+             if "unavailable features" in test["output"])
+print(good, len(codes) - good - len(skip), len(skip), wants_cuda, second)
 PY
 )
-read -r p f s wants_cuda <<<"$counts"
+read -r p f s wants_cuda second <<<"$counts"
 passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 
 if [ "${wants_cuda:-0}" -gt 0 ]; then
   echo "$wants_cuda of the skipped tests need a CUDA toolkit or parts of one that were not found (cuDNN, NCCL, NVTX): WEFT_TEST_CUDA=1 scripts/test.sh"
   echo "gets them (scripts/setup-cuda.sh --cudnn --nccl, from NVIDIA's Python wheels) and runs the tests, with the unit tests that need its headers"
+fi
+if [ "${second:-0}" -gt 0 ]; then
+  echo "$second of the skipped tests are in the second tier: scripts/test.sh --full runs them, --list names them"
 fi
 cat "$failures"
 echo "$passed passed, $failed failed, $skipped skipped"

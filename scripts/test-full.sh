@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Runs the second tier: all long forms of tests and campaigns, passes through
+# text and bytecode, the sanitizers, and each fuzz target for a minute. Steps
+# that passed on the same sources are not run again, so a run that was cut off
+# continues. Ends with `N steps passed, N failed`; exit 1 if any
+# failed. Logs and marks are in build/full-tests.
+# Usage: scripts/test.sh --full   (WEFT_FUZZ_SECONDS: of each target, default 60)
+set -uo pipefail
+top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top" || exit 1
+state=build/full-tests
+passed=0 failed=0 kept=0
+
+# The commit and everything that is not in it: marks of other sources mean nothing.
+sources() {
+  git rev-parse HEAD
+  git diff HEAD
+  git ls-files --others --exclude-standard -z | xargs -0r sha256sum
+}
+key=$(sources 2>/dev/null | sha256sum | cut -d' ' -f1)
+if [ "$(cat "$state/key" 2>/dev/null)" != "$key" ]; then
+  rm -rf "$state"
+  mkdir -p "$state" && echo "$key" >"$state/key" || exit 1
+fi
+
+# step NAME COMMAND...: runs it unless it has passed.
+step() {
+  local name=$1 log=$state/$1.log
+  shift
+  if [ -e "$state/$name.passed" ]; then
+    kept=$((kept + 1)) passed=$((passed + 1))
+    return
+  fi
+  echo "== $name"
+  if "$@" >"$log" 2>&1; then
+    touch "$state/$name.passed"
+    passed=$((passed + 1))
+  else
+    tail -n 40 "$log"
+    echo "failed: $name (all of it: $log)"
+    failed=$((failed + 1))
+  fi
+}
+
+lit=$(command -v lit-22 || echo "$(llvm-config-22 --bindir)/lit")
+export PATH=$top/build/bin:$PATH
+
+folders() {
+  find test -name '*.test' -o -name '*.mlir' | grep -v /Inputs/ |
+    cut -d/ -f2 | sort -u | grep -vxE 'unit|fuzz|reference|bench'
+}
+
+unit_tests() { # BUILD
+  local binary
+  for binary in "$1"/test/unit/*Tests; do
+    step "unit-$(basename "$1")-$(basename "$binary")" "$binary" --gtest_brief=1
+  done
+}
+
+step build scripts/build.sh all weft-unit-tests
+[ "$failed" -eq 0 ] || exit 1
+unit_tests build
+for folder in $(folders); do
+  step "lit-$folder" "$lit" -sv -Dfull=1 "build/test/$folder"
+done
+for folder in $(folders); do
+  step "round-trip-$folder" "$lit" -sv -Dverify_roundtrip=1 "build/test/$folder"
+done
+
+# libLLVM would not unpoison what LLVM's headers poison.
+export ASAN_OPTIONS=allow_user_poisoning=0
+preset() { # PRESET TARGETS...
+  cmake --preset "$1" && cmake --build --preset "$1" --target "${@:2}"
+}
+step asan-build preset asan weft-unit-tests weft weft-opt weft-interp weft-fuzzers
+if [ -e "$state/asan-build.passed" ]; then
+  unit_tests build-asan
+  step asan-lit "$lit" -sv build-asan/test --filter 'Train|Autodiff'
+  step fuzzers test/fuzz/run.sh build-asan "${WEFT_FUZZ_SECONDS:-60}"
+fi
+step tsan-build preset tsan RoutinesTests RuntimeTests BaseTests FormatsTests
+if [ -e "$state/tsan-build.passed" ]; then
+  unit_tests build-tsan
+fi
+
+echo "$passed steps passed, $failed failed ($kept of them before)"
+[ "$failed" -eq 0 ]
