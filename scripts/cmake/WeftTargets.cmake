@@ -1,5 +1,6 @@
 # weft_library(NAME sources... [LINK libs...])        std only: Formats, Runtime, kernels
-# weft_mlir_library(NAME sources... [LINK libs...])   compiler side: precompiled MLIR headers
+# weft_mlir_library(NAME sources... [LINK libs...] [UPSTREAM])   compiler side: precompiled headers,
+#                                                     with UPSTREAM also of MLIR's own dialects
 # weft_tool(NAME sources... [LINK libs...])           compiler-side executable in build/bin
 # weft_tablegen(TARGET file.td -gen-x out.inc ...)    (pairs) TableGen into the build tree
 
@@ -22,58 +23,83 @@ endif()
 
 # A precompiled header holds the path of its build, so ccache would share no object
 # that is compiled with it between clones. It takes the checksum beside the header
-# in its place: that of the text of all headers, made whenever CMake runs.
-function(weft_checksum_headers)
-  set(includes ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+# in its place: of the text of all headers, without paths.
+function(weft_checksum_header name)
+  set(folder "${CMAKE_BINARY_DIR}/CMakeFiles/${name}.dir")
+  set(includes "${PROJECT_SOURCE_DIR}/include" "${CMAKE_BINARY_DIR}/include"
+    ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
   list(TRANSFORM includes PREPEND "-I")
-  list(TRANSFORM ARGN PREPEND "#include " OUTPUT_VARIABLE lines)
-  list(JOIN lines "\n" text)
-  file(WRITE "${CMAKE_BINARY_DIR}/weft_pch_headers.h" "${text}\n")
-  execute_process(
-    COMMAND "${CMAKE_CXX_COMPILER}" -std=c++17 ${includes} -E -dD -x c++ weft_pch_headers.h
-    WORKING_DIRECTORY "${CMAKE_BINARY_DIR}" OUTPUT_VARIABLE text ERROR_QUIET RESULT_VARIABLE failed)
-  set(checksum "${CMAKE_BINARY_DIR}/CMakeFiles/weft_pch.dir/cmake_pch.hxx.pch.sum")
-  if(failed)
-    file(REMOVE "${checksum}")
-    return()
-  endif()
-  string(SHA256 sum "${text}")
-  file(WRITE "${checksum}" "${sum}\n")
+  set(sum "${folder}/cmake_pch.hxx.pch.sum")
+  add_custom_command(OUTPUT "${sum}"
+    COMMAND "${CMAKE_CXX_COMPILER}" -std=c++17 ${includes} -E -dD -P -MD -MF "${sum}.d" -MT "${sum}"
+      -x c++ "${folder}/cmake_pch.hxx" -o "${sum}.text"
+    COMMAND "${CMAKE_COMMAND}" -E sha256sum "${sum}.text" > "${sum}.line"
+    COMMAND "${CMAKE_COMMAND}" -E copy_if_different "${sum}.line" "${sum}"
+    COMMAND "${CMAKE_COMMAND}" -E touch "${sum}"
+    DEPFILE "${sum}.d" DEPENDS weft_headers VERBATIM)
+  add_custom_target(${name}_checksum DEPENDS "${sum}")
 endfunction()
 
-# One precompiled header serves every compiler-side target.
-if(NOT TARGET weft_pch)
-  if(NOT EXISTS "${CMAKE_BINARY_DIR}/weft_pch.cpp")
-    file(WRITE "${CMAKE_BINARY_DIR}/weft_pch.cpp" "")
+# weft_precompile(NAME headers...): one header for many targets. Ours are no
+# system headers: their warnings count.
+function(weft_precompile name)
+  set(source "${CMAKE_BINARY_DIR}/${name}.cpp")
+  if(NOT EXISTS "${source}")
+    file(WRITE "${source}" "")
   endif()
-  add_library(weft_pch OBJECT "${CMAKE_BINARY_DIR}/weft_pch.cpp")
-  target_include_directories(weft_pch SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
-  target_compile_definitions(weft_pch PUBLIC ${WEFT_COMPILER_DEFINITIONS})
-  set(WEFT_PRECOMPILED_HEADERS
-    "<mlir/IR/Builders.h>" "<mlir/IR/BuiltinOps.h>" "<mlir/IR/BuiltinTypes.h>"
-    "<mlir/IR/OpImplementation.h>" "<mlir/IR/PatternMatch.h>" "<mlir/Pass/Pass.h>"
-    "<mlir/Interfaces/FunctionInterfaces.h>" "<mlir/Interfaces/SideEffectInterfaces.h>"
-    "<llvm/ADT/TypeSwitch.h>" "<map>" "<string>" "<vector>")
-  target_precompile_headers(weft_pch PRIVATE ${WEFT_PRECOMPILED_HEADERS})
-  weft_checksum_headers(${WEFT_PRECOMPILED_HEADERS})
+  add_library(${name} OBJECT "${source}")
+  target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}/include" "${CMAKE_BINARY_DIR}/include")
+  target_compile_definitions(${name} PUBLIC ${WEFT_COMPILER_DEFINITIONS})
+  set(CMAKE_PCH_PROLOGUE "")
+  target_precompile_headers(${name} PRIVATE ${ARGN})
+  add_dependencies(${name} weft_headers)
+  set(built $<TARGET_OBJECTS:${name}>)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    target_compile_options(weft_pch PUBLIC ${WEFT_COMPILER_OPTIONS} -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp")
+    target_compile_options(${name} PUBLIC ${WEFT_COMPILER_OPTIONS} -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp")
+    weft_checksum_header(${name})
+    add_dependencies(${name} ${name}_checksum)
   endif()
   # Ninja compiles a target before the libraries that it depends on are built, but
   # not before a custom one is: the header is there first.
-  add_custom_target(weft_pch_built DEPENDS $<TARGET_OBJECTS:weft_pch>)
+  add_custom_target(${name}_built DEPENDS ${built})
+endfunction()
+
+# All generated headers hang off one target, so that no library compiles before they exist.
+if(NOT TARGET weft_headers)
+  add_custom_target(weft_headers)
 endif()
 
-function(weft_compiler_side name)
+# One precompiled header serves every compiler-side target, a second one those that
+# lower to MLIR's own dialects, which cost ten seconds to read.
+if(NOT TARGET weft_pch)
+  set(headers
+    "<mlir/IR/Builders.h>" "<mlir/IR/BuiltinOps.h>" "<mlir/IR/BuiltinTypes.h>"
+    "<mlir/IR/IRMapping.h>" "<mlir/IR/Matchers.h>"
+    "<mlir/IR/OpImplementation.h>" "<mlir/IR/PatternMatch.h>" "<mlir/Pass/Pass.h>"
+    "<mlir/Interfaces/FunctionInterfaces.h>" "<mlir/Interfaces/SideEffectInterfaces.h>"
+    "<mlir/Transforms/GreedyPatternRewriteDriver.h>"
+    "<llvm/ADT/MapVector.h>" "<llvm/ADT/SetVector.h>" "<llvm/ADT/StringSet.h>" "<llvm/ADT/TypeSwitch.h>"
+    "<weft/Dist/Dist.h>" "<weft/Plan/Plan.h>" "<weft/Weft/Weft.h>"
+    "<map>" "<string>" "<vector>")
+  weft_precompile(weft_pch ${headers})
+  weft_precompile(weft_upstream_pch ${headers}
+    "<mlir/Dialect/Arith/IR/Arith.h>" "<mlir/Dialect/GPU/IR/GPUDialect.h>"
+    "<mlir/Dialect/LLVMIR/LLVMDialect.h>" "<mlir/Dialect/Linalg/IR/Linalg.h>"
+    "<mlir/Dialect/Math/IR/Math.h>" "<mlir/Dialect/MemRef/IR/MemRef.h>"
+    "<mlir/Dialect/SCF/IR/SCF.h>" "<mlir/Dialect/Vector/IR/VectorOps.h>")
+endif()
+
+function(weft_compiler_side name header)
   target_compile_definitions(${name} PUBLIC ${WEFT_COMPILER_DEFINITIONS})
   target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
   # CMake would name the header by its absolute path, by which ccache tells clones apart.
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND CMAKE_GENERATOR STREQUAL "Ninja")
-    add_dependencies(${name} weft_pch_built)
+    add_dependencies(${name} ${header}_built)
     target_compile_options(${name} PRIVATE -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp"
-      -Winvalid-pch "SHELL:-include-pch CMakeFiles/weft_pch.dir/cmake_pch.hxx.pch")
+      -Winvalid-pch "SHELL:-include-pch CMakeFiles/${header}.dir/cmake_pch.hxx.pch")
   else()
-    target_precompile_headers(${name} REUSE_FROM weft_pch)
+    target_precompile_headers(${name} REUSE_FROM ${header})
   endif()
   # The precompiled header is -fPIC; executables would get -fPIE otherwise.
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
@@ -82,27 +108,26 @@ function(weft_compiler_side name)
 endfunction()
 
 function(weft_mlir_library name)
-  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "UPSTREAM" "" "LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  weft_compiler_side(${name})
+  if(ARG_UPSTREAM)
+    weft_compiler_side(${name} weft_upstream_pch)
+  else()
+    weft_compiler_side(${name} weft_pch)
+  endif()
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()
 
 function(weft_tool name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
-  weft_compiler_side(${name})
+  weft_compiler_side(${name} weft_pch)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
   set_target_properties(${name} PROPERTIES
     BUILD_RPATH "${WEFT_LLVM_LIB_DIR}" INSTALL_RPATH "${WEFT_LLVM_LIB_DIR}")
   set_property(GLOBAL APPEND PROPERTY WEFT_TOOLS ${name})
   install(TARGETS ${name} RUNTIME DESTINATION bin)
 endfunction()
-
-# All generated headers hang off one target, so that no library compiles before they exist.
-if(NOT TARGET weft_headers)
-  add_custom_target(weft_headers)
-endif()
 
 function(weft_tablegen target td)
   set(LLVM_TARGET_DEFINITIONS ${td})

@@ -15,14 +15,14 @@ using namespace weft;
 //===----------------------------------------------------------------------===//
 
 /// What a mesh may have.
-static constexpr int64_t kMostRanks = 100000;
+static constexpr int64_t kMaxRanks = 100000;
 /// Entries of one list; what is left out follows from the bucket's `slices`.
 static constexpr int64_t kMostListed = 1024;
 /// Times ranks it is far below 2^63.
 static constexpr int64_t kMostElements = int64_t(1) << 44;
 
 namespace {
-struct StateKind {
+struct ByteKind {
   const char *kind;  // of a state of a bucket
   const char *field; // of the memory report
   const char *text;
@@ -30,7 +30,7 @@ struct StateKind {
 };
 } // namespace
 
-static const StateKind kKinds[] = {
+static const ByteKind kKinds[] = {
     {"param", "parameters", "parameters"},
     {"gradient", "gradients", "gradients"},
     {"optimizer", "optimizer_state", "optimizer state"},
@@ -78,7 +78,7 @@ Status ShardingReader::readMesh() {
     auto axis = entry.getString("axis");
     if (!axis)
       return axis.takeError();
-    auto size = entry.getInt("ranks", /*least=*/1, kMostRanks / ranks);
+    auto size = entry.getInt("ranks", /*least=*/1, kMaxRanks / ranks);
     if (!size)
       return size.takeError();
     ranks *= *size;
@@ -273,7 +273,7 @@ static std::string nameOf(const Json &object, const char *field) {
 
 static void printBytes(const Json &sharding) {
   std::printf("states, of a rank and whole\n");
-  for (const StateKind &kind : kKinds)
+  for (const ByteKind &kind : kKinds)
     if (const Json *bytes = sharding.find("bytes")->find(kind.field);
         bytes && numberOf(*bytes, "held") != 0)
       std::printf("  %-18s %12s %12s\n", kind.text,

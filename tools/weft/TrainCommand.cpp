@@ -96,8 +96,8 @@ struct Program {
 } // namespace
 
 /// The compiled program, from the cache if it is there.
-static Expected<Program> findProgram(const FlagValues &flags,
-                                     const std::string &model) {
+static Expected<Program> findOrCompile(const FlagValues &flags,
+                                       const std::string &model) {
   std::error_code missing;
   if (!fs::exists(model, missing))
     return inputError(missing ? "cannot open: " + missing.message()
@@ -186,7 +186,7 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
   if (Status status = checkReplaced(outputs, flags->getSwitch("overwrite"));
       !status)
     return status.takeError();
-  Expected<Program> program = findProgram(*compilerFlags, model);
+  Expected<Program> program = findOrCompile(*compilerFlags, model);
   if (!program)
     return program.takeError();
   const std::vector<std::string> runFlags = flags->canonical(RunFlag);
