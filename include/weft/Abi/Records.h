@@ -3,8 +3,8 @@
 // One struct per kind of command: sizes and strides in elements, types as
 // WeftDType, flags as 0 or 1. The compiler fills them (the models of Lowering),
 // writes their bytes into the tables, and the routine of the kind reads the
-// same struct. CpuRoutineAbi.h says what the fields mean and which buffers go
-// with them. A target adds routines, not records.
+// same struct. CpuRoutineAbi.h documents the fields and the buffers
+// of each. A target adds routines, not records.
 //
 // Every field has eight bytes, so a record has no padding and lies in the
 // tables as it is. A record that describes a list ends with `count` and is

@@ -22,8 +22,8 @@ Status syncPath(const std::string &path);
 /// value. File systems that cannot rename so (NFS) are asked first, which is
 /// safe for the holder of the SaveLock.
 int renameToNew(const std::string &from, const std::string &to);
-/// Like mkdir -p, and flushes what it makes to the disk; an existing directory
-/// is fine.
+/// Like mkdir -p, and flushes the new directories to the disk; an existing
+/// directory is fine.
 Status makeDirectories(const std::string &path);
 
 } // namespace weft

@@ -24,9 +24,9 @@ struct FileUse {
 };
 
 /// No output is one of the inputs, another output, or a file in a folder that
-/// holds a file `marker` (that of a checkpoint); standard output leads into no
-/// input. A usage error names both sides.
-/// Devices and pipes hold nothing that could be lost: they may be shared.
+/// holds a file `marker` (the manifest of a checkpoint); standard output leads
+/// into no input. A usage error names both sides. Devices and pipes hold
+/// nothing that could be lost: they may be shared.
 Status checkOutputPaths(const std::vector<FileUse> &outputs,
                         const std::vector<FileUse> &inputs,
                         std::string_view marker);

@@ -28,9 +28,9 @@ def VerifyPlanPass : Pass<"weft-verify-plan", "::mlir::ModuleOp"> {
       `refresh`, reads nothing that neither those nor earlier commands wrote. A
       module without an `init` program has runs of the second kind only; one
       without `micro` and `apply` as well gets its states from elsewhere,
-    - what a gradient held before a step reaches no state and no output of `micro`
-      but through a command that has the input `accumulate`, or what is computed
-      from it alone. A kernel that gets both is trusted to choose rightly,
+    - an old gradient reaches no state and no output of `micro`, except through a
+      command with the input `accumulate` or a value computed from it alone. A
+      kernel that gets both is trusted to choose rightly,
     - a program that writes a parameter writes the same elements of all its
       working copies, and reads the parameter for them no earlier. Copies are the
       states whose `param` it is, or that have all of its segments,

@@ -9,7 +9,7 @@
 
 namespace weft {
 
-/// Rows of a micro-step: what the frontend noted, else the first size of
+/// Rows of a micro-step: `weft.batch` of the frontend, else the first size of
 /// micro's first input of data.
 int64_t getBatchRows(mlir::ModuleOp module);
 

@@ -1,6 +1,6 @@
 //===- PhiloxNumbers.cpp - Random numbers in ops on numbers ---------------===//
 //
-// What include/weft/Abi/Philox.h computes, op by op and in the same
+// The numbers of include/weft/Abi/Philox.h, op by op and in the same
 // order, so that the bits are the same: nothing here is contracted.
 //
 //===----------------------------------------------------------------------===//

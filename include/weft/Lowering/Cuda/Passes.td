@@ -6,17 +6,17 @@
 include "mlir/Pass/PassBase.td"
 
 def PadRowsPass : Pass<"weft-pad-rows", "::mlir::ModuleOp"> {
-  let summary = "Let the rows of matrices begin where a device reads them fast";
+  let summary = "Align the rows of matrices for vector reads";
   let description = [{
-    What: a transient buffer that a `plan.gemm` reads or writes, and whose rows are no
-    multiple of `least` bytes, gets room behind each row: to a multiple of `most` bytes (128);
-    where that room would be more than one part in `share` (8) of the row, to a multiple of
-    `least` (16); where that is too much as well, none. Users get strided views of it,
-    kernels their `pitches`. Buffers that something else uses than products, kernels that
-    run row by row, and copies stay as they are.
+    Pads the rows of a transient buffer that a `plan.gemm` reads or writes and
+    whose rows are no multiple of `least` bytes: to a multiple of `most` bytes
+    (128), or of `least` (16) if that padding would exceed one part in `share`
+    (8) of the row. If both exceed it, rows stay dense. Users get strided views
+    of the buffer, kernels their `pitches`. A buffer stays dense if it has other
+    users than products, kernels that run row by row, and copies.
 
-    Precondition: `weft-lower-to-plan`. A buffer that has an offset stays as it is. Guarantees: the same values;
-    what lies behind a row is neither read nor written.
+    Precondition: `weft-lower-to-plan`. A buffer with an offset is not changed.
+    Guarantees: the same values; padding is neither read nor written.
 
     Why: 50257 halves to a row put seven of eight rows at addresses that are no multiple of
     16 bytes, where products and kernels cannot read and write 16 bytes at once. On an H100
@@ -41,7 +41,7 @@ def PadRowsPass : Pass<"weft-pad-rows", "::mlir::ModuleOp"> {
     Option<"least", "least", "int64_t", "16",
            "Bytes that they begin at multiples of at least, a power of two">,
     Option<"share", "share", "int64_t", "8",
-           "The room behind a row is at most one part in so many of it; 0: any">,
+           "Padding is at most one part in so many of a row; 0: any">,
     Option<"explain", "explain", "bool", "false",
            "A remark for each buffer whose rows lie apart, or why they do not">,
   ];
@@ -51,23 +51,24 @@ def PadRowsPass : Pass<"weft-pad-rows", "::mlir::ModuleOp"> {
 }
 
 def WidenProductsPass : Pass<"weft-widen-products", "::mlir::ModuleOp"> {
-  let summary = "Let products run over the room behind rows";
+  let summary = "Let products run over the padding of rows";
   let description = [{
-    What: a `plan.gemm` that fills all rows of a buffer with room behind them fills the
-    room too, with zeros: its right factor is copied to one that is as much larger, with
-    zeros there. A product whose left factor that buffer is later, with the same right
-    factor transposed the other way and not written in between, sums over the room as well, where zeros are written
-    again before. Both then have sizes that are multiples of what
-    rows begin at. Products of fewer than `rows` (256) rows, those that do more than multiply
-    (adding to C, bias, epilogue, sums, several right matrices), and what would take too much room or too large a copy (`share`)
-    stay as they are.
+    Lets a `plan.gemm` that fills all rows of a padded buffer fill the padding
+    with zeros too: its right factor is copied to a larger one with zeros there.
+    A later product whose left factor is that buffer, with the same unchanged
+    right factor transposed the other way, sums over the padding, where zeros are
+    written again before it. Both products then have aligned sizes.
 
-    Precondition: `weft-pad-rows`. What has an offset, a stream or a workspace stays as it is.
-    Guarantees: the same values, since
-    what is added is 0.
+    These products are not changed: fewer than `rows` (256) rows; more than a
+    multiplication (adding to C, bias, epilogue, sums, several right matrices);
+    padding or a copied factor that exceeds one part in `share`.
+
+    Precondition: `weft-pad-rows`. Buffers with an offset and commands with a
+    stream or a workspace are not changed. Guarantees: the same values, since the
+    added terms are 0.
 
     Why: cuBLASLt has fast algorithms for odd numbers of classes neither where they are
-    the columns of a product (m in its words) nor where they are what it sums over (k),
+    the columns of a product (m in its words) nor where it sums over them (k),
     even if the rows begin where they should. On an H100 a product of 32768 x 50257 by 768
     took 26.7 ms of f16 with rows at multiples of 128 bytes, the sum over the classes
     19.5 ms, where their operations take about 4 (docs/performance.md).
@@ -88,12 +89,12 @@ def WidenProductsPass : Pass<"weft-widen-products", "::mlir::ModuleOp"> {
     Option<"rows", "rows", "int64_t", "256",
            "Least rows of a product whose factor is copied">,
     Option<"share", "share", "int64_t", "8",
-           "The room, beside the rows, and the factor, beside the buffer, are at most one part in so many; 0: any">,
+           "The padding of rows, and the copied factor of the buffer, are at most one part in so many; 0: any">,
     Option<"explain", "explain", "bool", "false",
-           "A remark for each buffer that products fill with its room">,
+           "A remark for each buffer whose padding products fill">,
   ];
   let statistics = [
-    Statistic<"numWidened", "widened", "Buffers that products fill with their room">,
+    Statistic<"numWidened", "widened", "Buffers whose padding products fill">,
   ];
 }
 
