@@ -1,8 +1,8 @@
 //===- AttentionCudnn.cpp - Attention that cuDNN computes -----------------===//
 //
 // weft_cuda_attention_cudnn and weft_cuda_attention_grad_cudnn: the records and
-// buffers of Attention.cpp. Plans are made when the program starts; a run only
-// gives one to the stream.
+// buffers of AttentionLaunch.cpp. Plans are made when the program starts; a run
+// only gives one to the stream.
 //
 //===----------------------------------------------------------------------===//
 

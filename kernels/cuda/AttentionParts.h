@@ -3,7 +3,7 @@
 #ifndef WEFT_KERNELS_CUDA_ATTENTIONPARTS_H
 #define WEFT_KERNELS_CUDA_ATTENTIONPARTS_H
 
-#include "Device.h"
+#include "DeviceLanguage.h"
 #include "KernelArguments.h"
 #include "weft/Abi/Philox.h"
 

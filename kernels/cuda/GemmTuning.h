@@ -9,7 +9,7 @@
 #ifndef WEFT_KERNELS_CUDA_GEMMTUNING_H
 #define WEFT_KERNELS_CUDA_GEMMTUNING_H
 
-#include "GemmPlan.h"
+#include "CublasLtPlan.h"
 
 #include "weft/Formats/Json.h"
 

@@ -11,7 +11,7 @@
 #ifndef WEFT_KERNELS_CUDA_LOWTILES_H
 #define WEFT_KERNELS_CUDA_LOWTILES_H
 
-#include "Device.h"
+#include "DeviceLanguage.h"
 #include "KernelArguments.h"
 
 namespace weft::cuda {

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Device.h"
+#include "DeviceLanguage.h"
 #include "KernelArguments.h"
 
 namespace weft::cuda {

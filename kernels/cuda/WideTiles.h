@@ -10,7 +10,7 @@
 #ifndef WEFT_KERNELS_CUDA_WIDETILES_H
 #define WEFT_KERNELS_CUDA_WIDETILES_H
 
-#include "Device.h"
+#include "DeviceLanguage.h"
 #include "KernelArguments.h"
 
 namespace weft::cuda {

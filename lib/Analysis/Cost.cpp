@@ -3,7 +3,7 @@
 #include "weft/Analysis/Cost.h"
 
 #include "weft/Dist/Dist.h"
-#include "weft/Plan/Collectives.h"
+#include "weft/Plan/PlanCollectives.h"
 #include "weft/Support/TypeText.h"
 
 #include "llvm/Support/raw_ostream.h"

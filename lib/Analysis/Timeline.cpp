@@ -3,7 +3,7 @@
 #include "weft/Analysis/Timeline.h"
 
 #include "weft/Analysis/Cost.h"
-#include "weft/Plan/Collectives.h"
+#include "weft/Plan/PlanCollectives.h"
 #include "weft/Plan/Transfers.h"
 
 #include "llvm/ADT/DenseMap.h"

@@ -1,8 +1,8 @@
 //===- Interpreter.cpp - Runs programs op by op ---------------------------===//
 
+#include "InterpretedPrograms.h"
 #include "OpTable.h"
 #include "ProgramRun.h"
-#include "Programs.h"
 
 #include "llvm/ADT/DenseMap.h"
 

@@ -2,7 +2,7 @@
 
 #include "OpTable.h"
 
-#include "Collectives.h"
+#include "RunCollectives.h"
 
 namespace weft {
 

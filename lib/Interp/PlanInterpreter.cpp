@@ -2,10 +2,10 @@
 
 #include "PlanInterpreter.h"
 
+#include "InterpretedPrograms.h"
 #include "OpTable.h"
 #include "PlanStreams.h"
 #include "ProgramRun.h"
-#include "Programs.h"
 #include "weft/Interp/Inputs.h"
 
 #include "llvm/ADT/DenseSet.h"

@@ -2,8 +2,8 @@
 
 #include "weft/Interp/RanksRunner.h"
 
-#include "Collectives.h"
 #include "ProgramRun.h"
+#include "RunCollectives.h"
 #include "weft/Abi/Names.h"
 #include "weft/Abi/RankDivisors.h"
 #include "weft/Dist/Dist.h"

@@ -1,6 +1,6 @@
 //===- CollectiveCommands.cpp - What ranks send each other ----------------===//
 
-#include "weft/Plan/Collectives.h"
+#include "weft/Plan/PlanCollectives.h"
 
 #include "weft/Interfaces/Ranks.h"
 

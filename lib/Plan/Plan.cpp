@@ -1,6 +1,6 @@
 //===- Plan.cpp - The plan dialect and its structure ops ------------------===//
 
-#include "weft/Plan/Collectives.h"
+#include "weft/Plan/PlanCollectives.h"
 #include "weft/Plan/Transfers.h"
 
 #include "mlir/IR/DialectImplementation.h"

@@ -12,7 +12,7 @@
 
 #include "Dependences.h"
 
-#include "weft/Plan/Collectives.h"
+#include "weft/Plan/PlanCollectives.h"
 #include "weft/Plan/Transfers.h"
 
 namespace weft {

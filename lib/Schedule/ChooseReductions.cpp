@@ -2,7 +2,7 @@
 
 #include "weft/Schedule/Passes.h"
 
-#include "weft/Plan/Collectives.h"
+#include "weft/Plan/PlanCollectives.h"
 #include "weft/Schedule/ClusterFile.h"
 
 namespace weft {

@@ -2,7 +2,7 @@
 
 #include "ExplainSchedule.h"
 
-#include "weft/Plan/Collectives.h"
+#include "weft/Plan/PlanCollectives.h"
 #include "weft/Plan/Transfers.h"
 
 #include "llvm/ADT/DenseMap.h"

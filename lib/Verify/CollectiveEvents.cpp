@@ -3,7 +3,7 @@
 #include "CollectiveEvents.h"
 
 #include "weft/Analysis/StreamOrder.h"
-#include "weft/Plan/Collectives.h"
+#include "weft/Plan/PlanCollectives.h"
 
 #include "llvm/ADT/MapVector.h"
 

@@ -11,7 +11,7 @@
 #include "weft/Abi/Names.h"
 #include "weft/Analysis/IndexRules.h"
 #include "weft/Analysis/PlanQueries.h"
-#include "weft/Formats/Ports.h"
+#include "weft/Formats/ProgramPorts.h"
 #include "weft/Weft/IndexInputs.h"
 #include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Weft.h"

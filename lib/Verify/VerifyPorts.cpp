@@ -9,7 +9,7 @@
 
 #include "weft/Abi/Names.h"
 #include "weft/Analysis/PlanQueries.h"
-#include "weft/Formats/Ports.h"
+#include "weft/Formats/ProgramPorts.h"
 #include "weft/Support/TypeText.h"
 #include "weft/Weft/Optimizers.h"
 

@@ -1,8 +1,8 @@
 //===- BenchCommand.cpp - weft bench: a cost table of this machine --------===//
 
 #include "BenchRun.h"
-#include "Commands.h"
 #include "MlirFlags.h"
+#include "ToolCommands.h"
 
 #include "weft/Base/OutputFile.h"
 #include "weft/Base/StandardStreams.h"

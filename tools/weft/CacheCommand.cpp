@@ -1,7 +1,7 @@
 //===- CacheCommand.cpp - weft cache --------------------------------------===//
 
-#include "Commands.h"
 #include "ProgramCache.h"
+#include "ToolCommands.h"
 
 #include "weft/Base/Flags.h"
 #include "weft/Base/StandardStreams.h"

@@ -1,7 +1,7 @@
 //===- CheckCommand.cpp - weft check: gradients of a model ----------------===//
 
-#include "Commands.h"
 #include "MlirFlags.h"
+#include "ToolCommands.h"
 
 #include "weft/Autodiff/FiniteDifference.h"
 #include "weft/Base/StandardStreams.h"

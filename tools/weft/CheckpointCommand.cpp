@@ -1,6 +1,6 @@
 //===- CheckpointCommand.cpp - weft ckpt ----------------------------------===//
 
-#include "Commands.h"
+#include "ToolCommands.h"
 
 #include "weft/Base/Flags.h"
 #include "weft/Base/StandardStreams.h"

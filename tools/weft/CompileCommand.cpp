@@ -1,9 +1,9 @@
 //===- CompileCommand.cpp - weft compile ----------------------------------===//
 
-#include "Commands.h"
 #include "CompileFiles.h"
 #include "MlirFlags.h"
 #include "Simulate.h"
+#include "ToolCommands.h"
 
 #include "weft/Base/OutputFile.h"
 #include "weft/Base/StandardStreams.h"

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Commands.h"
 #include "RunFlagHelp.h"
 #include "Simulate.h"
+#include "ToolCommands.h"
 
 #include "weft/Base/FlagNames.h"
 #include "weft/Base/StandardStreams.h"

@@ -1,11 +1,11 @@
 //===- InspectCommand.cpp - weft inspect ----------------------------------===//
 
-#include "Commands.h"
 #include "InspectKernels.h"
 #include "InspectModel.h"
 #include "InspectSchedule.h"
 #include "InspectSharding.h"
 #include "Profile.h"
+#include "ToolCommands.h"
 
 #include "weft/Base/Flags.h"
 #include "weft/Base/StandardStreams.h"

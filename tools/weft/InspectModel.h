@@ -3,7 +3,7 @@
 #ifndef WEFT_TOOLS_WEFT_INSPECTMODEL_H
 #define WEFT_TOOLS_WEFT_INSPECTMODEL_H
 
-#include "Commands.h"
+#include "ToolCommands.h"
 
 namespace weft {
 

@@ -1,6 +1,6 @@
 //===- LaunchCommand.cpp - weft launch ------------------------------------===//
 
-#include "Commands.h"
+#include "ToolCommands.h"
 
 #include "LaunchedProcesses.h"
 #include "LocalRun.h"

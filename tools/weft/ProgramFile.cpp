@@ -2,7 +2,7 @@
 
 #include "ProgramFile.h"
 
-#include "Commands.h"
+#include "ToolCommands.h"
 
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/FileSystem.h"

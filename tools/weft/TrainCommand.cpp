@@ -1,6 +1,5 @@
 //===- TrainCommand.cpp - weft train: compile (cached) and run ------------===//
 
-#include "Commands.h"
 #include "CompileFiles.h"
 #include "CompileProgram.h"
 #include "LocalRun.h"
@@ -8,6 +7,7 @@
 #include "MpiRun.h"
 #include "ProgramCache.h"
 #include "RunFlagHelp.h"
+#include "ToolCommands.h"
 
 #include "weft/Base/StandardStreams.h"
 #include "weft/Formats/Digest.h"

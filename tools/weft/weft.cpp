@@ -1,6 +1,6 @@
 //===- weft.cpp - The driver ----------------------------------------------===//
 
-#include "Commands.h"
+#include "ToolCommands.h"
 
 #include "weft/Base/FlagNames.h"
 #include "weft/Base/Text.h"

@@ -3,7 +3,7 @@
 #ifndef WEFT_ANALYSIS_COST_H
 #define WEFT_ANALYSIS_COST_H
 
-#include "weft/Analysis/Cluster.h"
+#include "weft/Analysis/MachineCluster.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Types.h"

@@ -1,7 +1,7 @@
 //===- PlanCollectiveOps.td - What ranks send each other ---*- tablegen -*-===//
 //
 // Commands in which all ranks of a group take part. Few passes know them, so
-// they have a header of their own (Collectives.h).
+// they have a header of their own (PlanCollectives.h).
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,7 +6,7 @@
 #include "weft/Dist/Dist.h"
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Lowering/Table/Routines.h"
-#include "weft/Plan/Collectives.h"
+#include "weft/Plan/PlanCollectives.h"
 #include "weft/Plan/Transfers.h"
 
 #include "llvm/ADT/StringMap.h"

@@ -7,7 +7,7 @@
 #include "weft/Abi/CudnnAttention.h"
 #include "weft/Abi/TransferRecords.h"
 #include "weft/Lowering/Cuda/Passes.h"
-#include "weft/Plan/Collectives.h"
+#include "weft/Plan/PlanCollectives.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -7,7 +7,7 @@
 #include "weft/Abi/TransferRecords.h"
 #include "weft/Base/InputFile.h"
 #include "weft/Lowering/Cuda/Cuda.h"
-#include "weft/Plan/Collectives.h"
+#include "weft/Plan/PlanCollectives.h"
 
 #include "llvm/ADT/StringSwitch.h"
 

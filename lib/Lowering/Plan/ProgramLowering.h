@@ -76,14 +76,14 @@ private:
   void forgetConstants();
   void writeConstant(ConstantOp op, mlir::Value target);
 
-  // ShapeOps.cpp: views, and shape ops that write.
+  // LowerShapes.cpp: views, and shape ops that write.
   ValueBuffer lowerView(ViewOpInterface op);
   void lowerConcat(ConcatOp op);
   void lowerPad(PadOp op);
   void copyTo(mlir::Value from, mlir::Value to);
   void reportCopy(llvm::StringRef why);
 
-  // MatrixCommands.cpp: products and attention.
+  // LowerMatrixCommands.cpp: products and attention.
   mlir::Value getFactor(mlir::Value value);
   template <typename OpT>
   void emitProduct(OpT op, ValueBuffer target, Accumulation accumulation,
@@ -95,7 +95,7 @@ private:
   void lowerAttentionGrad(AttentionGradOp op);
   ValueBuffer getAttentionOperand(mlir::Value value);
 
-  // Commands.cpp: everything else that is a command.
+  // LowerCommands.cpp: everything else that is a command.
   llvm::LogicalResult lowerCommand(mlir::Operation *op);
   llvm::LogicalResult lowerKernelCall(CallOp op);
   /// One that the op before it performs.

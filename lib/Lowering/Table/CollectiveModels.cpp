@@ -4,7 +4,7 @@
 #include "weft/Abi/CollectiveRecords.h"
 #include "weft/Abi/TransferRecords.h"
 #include "weft/Dist/Dist.h"
-#include "weft/Plan/Collectives.h"
+#include "weft/Plan/PlanCollectives.h"
 #include "weft/Plan/Transfers.h"
 
 using namespace mlir;

@@ -8,7 +8,7 @@
 #include "weft/Abi/PackedTables.h"
 #include "weft/Abi/TransferRecords.h"
 #include "weft/Lowering/Table/Tables.h"
-#include "weft/Plan/Collectives.h"
+#include "weft/Plan/PlanCollectives.h"
 #include "weft/Plan/Transfers.h"
 
 #include "llvm/ADT/SmallString.h"

@@ -3,7 +3,7 @@
 #include "RoutineModels.h"
 #include "TransferModels.h"
 #include "weft/Abi/TransferRecords.h"
-#include "weft/Plan/Collectives.h"
+#include "weft/Plan/PlanCollectives.h"
 
 using namespace mlir;
 

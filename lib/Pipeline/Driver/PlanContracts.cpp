@@ -2,7 +2,7 @@
 
 #include "Contracts.h"
 
-#include "weft/Plan/Collectives.h"
+#include "weft/Plan/PlanCollectives.h"
 #include "weft/Plan/Transfers.h"
 #include "weft/Verify/VerifyExecutable.h"
 #include "weft/Weft/Weft.h"

@@ -8,7 +8,7 @@
 #include "weft/Analysis/PlanQueries.h"
 #include "weft/Analysis/Timeline.h"
 #include "weft/Formats/TraceTime.h"
-#include "weft/Plan/Collectives.h"
+#include "weft/Plan/PlanCollectives.h"
 #include "weft/Plan/Transfers.h"
 #include "weft/Support/ModulePath.h"
 

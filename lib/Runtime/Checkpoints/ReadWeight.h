@@ -5,7 +5,7 @@
 
 #include "weft/Formats/Safetensors.h"
 #include "weft/Runtime/Execute/Context.h"
-#include "weft/Runtime/Execute/Segments.h"
+#include "weft/Runtime/Execute/StateSegments.h"
 
 namespace weft {
 

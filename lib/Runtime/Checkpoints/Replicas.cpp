@@ -7,7 +7,7 @@
 #include "weft/Runtime/Collectives/Transport.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
 #include "weft/Runtime/Execute/DTypes.h"
-#include "weft/Runtime/Execute/Segments.h"
+#include "weft/Runtime/Execute/StateSegments.h"
 
 #include <algorithm>
 #include <map>

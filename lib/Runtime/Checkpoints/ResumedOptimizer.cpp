@@ -3,7 +3,7 @@
 #include "weft/Runtime/Checkpoints/ResumedOptimizer.h"
 
 #include "weft/Base/Text.h"
-#include "weft/Runtime/Execute/Segments.h"
+#include "weft/Runtime/Execute/StateSegments.h"
 
 using namespace weft;
 

@@ -3,7 +3,7 @@
 #include "weft/Runtime/Devices/Ports.h"
 
 #include "weft/Abi/Names.h"
-#include "weft/Formats/Ports.h"
+#include "weft/Formats/ProgramPorts.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Execute/Elements.h"

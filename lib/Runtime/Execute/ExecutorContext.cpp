@@ -4,7 +4,7 @@
 
 #include "weft/Abi/TransferRecords.h"
 #include "weft/Base/Text.h"
-#include "weft/Runtime/Execute/Segments.h"
+#include "weft/Runtime/Execute/StateSegments.h"
 
 #include <algorithm>
 #include <cstring>

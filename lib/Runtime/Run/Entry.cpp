@@ -9,7 +9,7 @@
 #include "weft/Runtime/Collectives/Tcp.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/CpuFeatures.h"
-#include "weft/Runtime/Execute/Segments.h"
+#include "weft/Runtime/Execute/StateSegments.h"
 #include "weft/Runtime/Run/Generate.h"
 #include "weft/Runtime/Run/Run.h"
 #include "weft/Runtime/Run/Signals.h"

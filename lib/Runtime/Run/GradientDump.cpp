@@ -12,7 +12,7 @@
 #include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
 #include "weft/Runtime/Execute/DTypes.h"
-#include "weft/Runtime/Execute/Segments.h"
+#include "weft/Runtime/Execute/StateSegments.h"
 #include "weft/Runtime/Run/Gradients.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 
 #include "weft/Abi/Names.h"
 #include "weft/Base/Text.h"
-#include "weft/Formats/Ports.h"
+#include "weft/Formats/ProgramPorts.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Run/Trainer.h"

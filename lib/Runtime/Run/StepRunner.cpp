@@ -8,8 +8,8 @@
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
-#include "weft/Runtime/Execute/Segments.h"
 #include "weft/Runtime/Execute/SentBytes.h"
+#include "weft/Runtime/Execute/StateSegments.h"
 #include "weft/Runtime/Run/Evaluate.h"
 #include "weft/Runtime/Run/Gradients.h"
 

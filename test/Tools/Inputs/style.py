@@ -8,6 +8,8 @@
   the flag, or the phase table runs it
 - DEBUG_TYPE is defined where a debug message or a statistic uses it
 - no TODO or FIXME
+- no two files have one name, but for Passes.h, Passes.td, and a header with its
+  source; of tests the same holds
 Prints each break; ends with 1 if there is any.
 """
 import os
@@ -46,6 +48,19 @@ def check_source(path, text):
     if re.search(r"^#define DEBUG_TYPE", text, re.M) and not re.search(
             r"\b(LDBG|LLVM_DEBUG|STATISTIC)\(|\b(debug|stats)::", text):
         yield "expects no DEBUG_TYPE, which nothing uses"
+
+
+def check_names(root):
+    """Sources by name and kind, tests by name."""
+    homes = {}
+    tops = ("include/weft", "lib", "kernels", "tools", "test")
+    for path in find_files(root, tops, SOURCES + (".cu", ".mlir", ".test")):
+        name = os.path.basename(path)
+        if name not in ("Passes.h", "Passes.td") and "/Inputs/" not in path:
+            homes.setdefault(name, []).append(path)
+    for name, paths in sorted(homes.items()):
+        if len(paths) > 1:
+            yield f"{paths[0]}: expects a name of its own, but {', '.join(paths[1:])} has it too"
 
 
 def guard_of(path):
@@ -104,6 +119,7 @@ def main(root):
     for path in find_files(root, ["include", "lib", "kernels", "tools"], SOURCES):
         seen += 1
         broken += [f"{path}: {text}" for text in check_source(path, read(root, path))]
+    broken += check_names(root)
     broken += check_passes(root)
     print("\n".join(broken))
     print(f"{seen} files, {len(broken)} breaks")

@@ -1,6 +1,6 @@
 //===- ClusterTest.cpp - Collectives on nodes and the network -------------===//
 
-#include "weft/Analysis/Cluster.h"
+#include "weft/Analysis/MachineCluster.h"
 
 #include "gtest/gtest.h"
 
@@ -92,8 +92,7 @@ TEST(Cluster, OnOneNodeNothingCrossesTheNetwork) {
 TEST(Cluster, ARingCrossesTheNetworkOncePerNode) {
   const Cluster cluster = makeCluster(GatherAlgorithm::Ring);
   // 15 MB over the one link to the next node.
-  const CollectiveTime all =
-      cluster.getGather(makeGroup(16, 1, 16), kMegabyte);
+  const CollectiveTime all = cluster.getGather(makeGroup(16, 1, 16), kMegabyte);
   EXPECT_DOUBLE_EQ(all.linkUs, 375);
   EXPECT_DOUBLE_EQ(all.latencyUs, 12 * 5 + 3 * 20);
   // Four rings at a time, a rank of each on every node: 10 GB/s for each.

@@ -7,7 +7,7 @@
 
 #include "ProductHarness.h"
 
-#include "cuda/GemmPlan.h"
+#include "cuda/CublasLtPlan.h"
 
 #include <cstdlib>
 #include <fstream>

@@ -4,7 +4,7 @@
 #define WEFT_TEST_UNIT_DEVICES_CUDADEVICEFIXTURE_H
 
 #include "FakeDriver.h"
-#include "Transfers.h"
+#include "TransferPrograms.h"
 #include "weft/Runtime/Devices/CudaDevice.h"
 #include "weft/Runtime/Devices/Launch.h"
 #include "weft/Runtime/Devices/Ports.h"

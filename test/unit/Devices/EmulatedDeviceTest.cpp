@@ -11,7 +11,7 @@
 #include "weft/Runtime/Devices/Ports.h"
 
 #include "../Emulation/Driven.h"
-#include "Transfers.h"
+#include "TransferPrograms.h"
 
 #include <algorithm>
 #include <deque>

@@ -1,6 +1,6 @@
 //===- NcclErrorsTest.cpp - What the emulated NCCL refuses ----------------===//
 
-#include "Ranks.h"
+#include "EmulatedRanks.h"
 
 namespace weft::emulation {
 namespace {

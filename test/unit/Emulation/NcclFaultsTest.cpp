@@ -1,6 +1,6 @@
 //===- NcclFaultsTest.cpp - Ranks of the emulated NCCL that fail ----------===//
 
-#include "Ranks.h"
+#include "EmulatedRanks.h"
 
 #include <chrono>
 #include <thread>

@@ -1,6 +1,6 @@
 //===- NcclLifeTest.cpp - Communicators of the emulated NCCL --------------===//
 
-#include "Ranks.h"
+#include "EmulatedRanks.h"
 
 #include <chrono>
 #include <cstring>

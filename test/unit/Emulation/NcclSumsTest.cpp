@@ -1,6 +1,6 @@
 //===- NcclSumsTest.cpp - Orders of sums of the emulated NCCL -------------===//
 
-#include "Ranks.h"
+#include "EmulatedRanks.h"
 
 #include "weft/Base/Half.h"
 

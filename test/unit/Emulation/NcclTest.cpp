@@ -1,6 +1,6 @@
 //===- NcclTest.cpp - Collectives of the emulated NCCL --------------------===//
 
-#include "Ranks.h"
+#include "EmulatedRanks.h"
 
 #include "weft/Base/Half.h"
 

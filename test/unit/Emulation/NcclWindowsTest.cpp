@@ -1,6 +1,6 @@
 //===- NcclWindowsTest.cpp - Windows and captures of the emulated NCCL ----===//
 
-#include "Ranks.h"
+#include "EmulatedRanks.h"
 
 namespace weft::emulation {
 namespace {

@@ -1,6 +1,6 @@
 //===- MeasuredTraceTest.cpp - What the trace of a run says ---------------===//
 
-#include "Driver.h"
+#include "CompileTo.h"
 
 #include "weft/Base/OutputFile.h"
 #include "weft/Pipeline/Simulate/MeasuredTrace.h"

@@ -1,6 +1,6 @@
 //===- OverlapFitTest.cpp - What hidden collectives cost ------------------===//
 
-#include "Driver.h"
+#include "CompileTo.h"
 
 #include "weft/Base/OutputFile.h"
 #include "weft/Pipeline/Simulate/OverlapFit.h"

@@ -1,6 +1,6 @@
 //===- SnapshotTest.cpp - Going back equals starting again ----------------===//
 
-#include "Driver.h"
+#include "CompileTo.h"
 
 #include "weft/Memory/MemoryReport.h"
 #include "weft/Weft/Weft.h"

@@ -2,7 +2,7 @@
 
 #include "weft/Pipeline/Targets/Target.h"
 
-#include "Driver.h"
+#include "CompileTo.h"
 
 #include "weft/Pipeline/Driver/InitAll.h"
 #include "weft/Pipeline/Driver/Link.h"

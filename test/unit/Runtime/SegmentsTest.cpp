@@ -1,7 +1,7 @@
 //===- SegmentsTest.cpp - Tensors by name, wherever they lie --------------===//
 
-#include "weft/Runtime/Execute/Segments.h"
 #include "ToyTool.h"
+#include "weft/Runtime/Execute/StateSegments.h"
 
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Run/Entry.h"

@@ -19,7 +19,7 @@
 #include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/Fault.h"
 #include "weft/Runtime/Execute/Metadata.h"
-#include "weft/Runtime/Execute/Segments.h"
+#include "weft/Runtime/Execute/StateSegments.h"
 
 #include <optional>
 

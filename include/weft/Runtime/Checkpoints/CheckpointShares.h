@@ -3,7 +3,7 @@
 #ifndef WEFT_RUNTIME_CHECKPOINTS_CHECKPOINTSHARES_H
 #define WEFT_RUNTIME_CHECKPOINTS_CHECKPOINTSHARES_H
 
-#include "weft/Runtime/Execute/Segments.h"
+#include "weft/Runtime/Execute/StateSegments.h"
 
 namespace weft {
 

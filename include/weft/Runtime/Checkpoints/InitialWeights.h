@@ -14,7 +14,7 @@
 #include "weft/Formats/Safetensors.h"
 #include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/Metadata.h"
-#include "weft/Runtime/Execute/Segments.h"
+#include "weft/Runtime/Execute/StateSegments.h"
 
 #include <optional>
 

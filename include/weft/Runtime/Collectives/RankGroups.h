@@ -37,8 +37,8 @@ void joinRanks(WeftContext &context, RankConnections connections,
 /// Meetings over the connections of a context, which outlives them.
 std::shared_ptr<RankMeetings> meetingsOf(WeftContext &context);
 
-/// The connection of a group (Execute/Collectives.h) in a stream, or null: the
-/// rank has left, or the run has no such group.
+/// The connection of a group (Abi/CollectiveRecords.h) in a stream, or null:
+/// the rank has left, or the run has no such group.
 Communicator *findRanks(WeftContext &context, int64_t group,
                         int64_t stream = 0);
 /// Those of a stream, each once, and those of all streams.

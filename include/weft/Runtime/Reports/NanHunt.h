@@ -10,7 +10,7 @@
 
 #include "weft/Formats/Json.h"
 #include "weft/Runtime/Execute/Context.h"
-#include "weft/Runtime/Execute/Segments.h"
+#include "weft/Runtime/Execute/StateSegments.h"
 #include "weft/Runtime/Reports/DebugCommands.h"
 #include "weft/Runtime/Reports/TaintedBytes.h"
 

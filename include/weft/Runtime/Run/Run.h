@@ -13,7 +13,7 @@
 #ifndef WEFT_RUNTIME_RUN_RUN_H
 #define WEFT_RUNTIME_RUN_RUN_H
 
-#include "weft/Runtime/Run/Ranks.h"
+#include "weft/Runtime/Run/RunRanks.h"
 #include "weft/Runtime/Run/SharedSettings.h"
 
 #include <optional>

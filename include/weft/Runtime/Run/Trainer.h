@@ -56,7 +56,7 @@ private:
   Expected<std::optional<ExitCode>> act(const Decision &all, Status outcome);
   Error fail(const Decision &all, Status outcome);
 
-  // LossScale.cpp: what happens to steps whose gradients are not finite.
+  // SkippedSteps.cpp: steps whose gradients are not finite.
   bool hasScaler() const;
   std::vector<std::string> skippedFor(int64_t steps) const;
   void warnOfSkips(int64_t step);

@@ -1,0 +1,195 @@
+//===- AttentionLaunch.cpp - weft_cuda_attention and its gradient ---------===//
+
+#include "KernelArguments.h"
+#include "Launching.h"
+#include "RecordChecks.h"
+#include "weft/Abi/CudaRoutineAbi.h"
+#include "weft/Abi/CudaWorkspaces.h"
+#include "weft/Abi/Philox.h"
+
+namespace weft::cuda {
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// A kernel of attention: its name, rows that a block owns, blocks for as many
+/// rows, shared memory.
+struct TileKernel {
+  std::string name;
+  int64_t rows, parts, sharedBytes;
+};
+
+/// The kernels of one type and one width of heads.
+struct TileKernels {
+  TileKernel forward, queries, keys;
+};
+
+template <typename Forward, typename Backward>
+TileKernels kernelsOf(const std::string &suffix, int64_t keyParts) {
+  static_assert(Forward::kSharedBytes <= kMostSharedBytes &&
+                    Backward::kSharedBytes <= kMostSharedBytes,
+                "a block of some target has less shared memory");
+  return {
+      {"weft_attention_" + suffix, Forward::kRows, 1, Forward::kSharedBytes},
+      {"weft_attention_dq_" + suffix, Backward::kRows, 1,
+       Backward::kSharedBytes},
+      {"weft_attention_dk_" + suffix, Backward::kRows, keyParts,
+       Backward::kSharedBytes}};
+}
+
+/// Of the kernels of a type for heads as wide as these.
+std::string makeSuffix(const WeftAttentionRecord &record) {
+  return typeName(record.dtype) + "_" +
+         std::to_string(cudaHeadWidth(record.headSize));
+}
+
+template <int D> TileKernels kernelsFor(const WeftAttentionRecord &record) {
+  std::string suffix = makeSuffix(record);
+  if (record.dropout > 0.0)
+    suffix += "_dropout";
+  if (record.dtype == WEFT_F32)
+    return kernelsOf<WideForward<D>, WideBackward<D>>(suffix, 1);
+  return kernelsOf<LowForward<D>, LowBackward<D>>(
+      suffix, D / LowBackward<D>::kKeyColumns);
+}
+
+TileKernels findKernels(const WeftAttentionRecord &record) {
+  const int64_t width = cudaHeadWidth(record.headSize);
+  return width == 64    ? kernelsFor<64>(record)
+         : width == 128 ? kernelsFor<128>(record)
+                        : kernelsFor<256>(record);
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+/// Whether all rows of a tensor begin at a multiple of 16 bytes.
+bool isAligned(const HeadsArgument &tensor, int64_t bytes) {
+  UnitBytes common;
+  common.divides(tensor.data).divides(tensor.strides.batch * bytes);
+  common.divides(tensor.strides.row * bytes);
+  common.divides(tensor.strides.head * bytes);
+  return common.get() == 16;
+}
+
+/// All but tensors and statistics.
+AttentionArguments makeArguments(const WeftAttentionRecord &record) {
+  AttentionArguments a = {};
+  a.opId = record.opId;
+  a.rows = record.batch * record.heads * record.queries;
+  a.batch = static_cast<int32_t>(record.batch);
+  a.queries = static_cast<int32_t>(record.queries);
+  a.keys = static_cast<int32_t>(record.keys);
+  a.heads = static_cast<int32_t>(record.heads);
+  a.group = static_cast<int32_t>(record.heads / record.keyHeads);
+  a.headSize = static_cast<int32_t>(record.headSize);
+  a.causal = record.causal != 0;
+  a.scale = static_cast<float>(record.scale);
+  a.keepScale = philoxKeepScale(record.dropout);
+  a.dropThreshold = philoxDropThreshold(record.dropout);
+  return a;
+}
+
+void findVectors(AttentionArguments &a, int64_t dtype,
+                 std::initializer_list<HeadsArgument> tensors) {
+  int64_t bytes = floatBytes(dtype);
+  a.vectors = a.headSize * bytes % 16 == 0 &&
+              std::all_of(tensors.begin(), tensors.end(),
+                          [&](const HeadsArgument &tensor) {
+                            return isAligned(tensor, bytes);
+                          });
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+/// A block for each tile of `rows` rows of each of `heads` heads.
+void launchTiles(WeftContext &context, const WeftCommand &command,
+                 const TileKernel &kernel, int64_t rows, int64_t heads,
+                 AttentionArguments a) {
+  int64_t tiles = countPieces(rows, kernel.rows);
+  a.tiles = static_cast<int32_t>(tiles);
+  launch(context, command, kernel.name, tiles * heads * kernel.parts,
+         kAttentionThreads, kernel.sharedBytes, a);
+}
+
+bool check(WeftContext &context, const WeftCommand &command,
+           const WeftAttentionRecord &record, int64_t numBuffers) {
+  return checkBuffers(context, command, numBuffers + (record.dropout > 0.0)) &&
+         checkAttention(context, command, record) &&
+         checkRange(context, command, "headSize", record.headSize, 1,
+                    kMostHeadSize);
+}
+
+void runForward(WeftContext &context, const WeftCommand &command,
+                const WeftAttentionRecord &record, void *const *buffers) {
+  AttentionArguments a = makeArguments(record);
+  a.q = {buffers[0], record.q};
+  a.k = {buffers[1], record.k};
+  a.v = {buffers[2], record.v};
+  a.out = {buffers[3], record.out};
+  a.lse = as<float>(buffers[4]);
+  if (record.dropout > 0.0)
+    a.rng = as<int64_t>(buffers[5]);
+  findVectors(a, record.dtype, {a.q, a.k, a.v, a.out});
+  launchTiles(context, command, findKernels(record).forward, record.queries,
+              record.batch * record.heads, a);
+}
+
+void runBackward(WeftContext &context, const WeftCommand &command,
+                 const WeftAttentionGradRecord &record, void *const *buffers,
+                 float *delta) {
+  const WeftAttentionRecord &forward = record.forward;
+  AttentionArguments a = makeArguments(forward);
+  a.dout = {buffers[0], record.dout};
+  a.q = {buffers[1], forward.q};
+  a.k = {buffers[2], forward.k};
+  a.v = {buffers[3], forward.v};
+  a.out = {buffers[4], forward.out};
+  a.lse = as<float>(buffers[5]);
+  a.dq = {buffers[6], record.dq};
+  a.dk = {buffers[7], record.dk};
+  a.dv = {buffers[8], record.dv};
+  a.delta = delta;
+  if (forward.dropout > 0.0)
+    a.rng = as<int64_t>(buffers[9]);
+  findVectors(a, forward.dtype, {a.dout, a.q, a.k, a.v, a.dq, a.dk, a.dv});
+  launch(context, command, "weft_attention_delta_" + makeSuffix(forward),
+         blocksFor(a.rows, kDeltaThreads / 32), kDeltaThreads, 0, a);
+  TileKernels kernels = findKernels(forward);
+  launchTiles(context, command, kernels.keys, forward.keys,
+              forward.batch * forward.keyHeads, a);
+  launchTiles(context, command, kernels.queries, forward.queries,
+              forward.batch * forward.heads, a);
+}
+
+} // namespace
+} // namespace weft::cuda
+
+using namespace weft;
+using namespace weft::cuda;
+
+extern "C" void weft_cuda_attention(WeftContext *context,
+                                    const WeftCommand *command,
+                                    void *const *buffers) {
+  const auto *record = recordOf<WEFT_ATTENTION>(*context, *command);
+  if (record && check(*context, *command, *record, 5))
+    runForward(*context, *command, *record, buffers);
+}
+
+extern "C" void weft_cuda_attention_grad(WeftContext *context,
+                                         const WeftCommand *command,
+                                         void *const *buffers) {
+  const auto *record = recordOf<WEFT_ATTENTION_GRAD>(*context, *command);
+  if (!record || !check(*context, *command, record->forward, 9))
+    return;
+  char *memory = workspaceOf(*context, *command, buffers,
+                             cudaAttentionGradWorkspaceBytes(*record));
+  if (memory)
+    runBackward(*context, *command, *record, buffers,
+                reinterpret_cast<float *>(memory));
+}

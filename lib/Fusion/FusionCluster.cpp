@@ -1,0 +1,375 @@
+//===- FusionCluster.cpp - Which ops run as one kernel --------------------===//
+
+#include "Fusion.h"
+
+using namespace mlir;
+
+namespace weft {
+
+/// Points of a space from which on too few parts cost more than another pass.
+static constexpr int64_t kLargeSpace = 8192;
+static constexpr int64_t kMinRows = 16;
+static constexpr int64_t kMinColumns = 128;
+/// How far back an op looks for a kernel that reads the same values, in ops
+/// that do work.
+static constexpr unsigned kSiblingDistance = 64;
+/// Leaves numbers for copies before and behind each op: see copyOperand and
+/// materialize.
+static constexpr unsigned kOrderStep = 3;
+
+/// Whether the op takes time: it is no name of what is there.
+static bool doesWork(Operation *op) {
+  return !isViewOp(op) && !isa<ConstantOp, IotaOp, ReadOp>(op);
+}
+
+ClusterBuilder::ClusterBuilder(Block &block, FusionLimits limits,
+                               const Formulas &formulas)
+    : block(block), limits(limits) {
+  for (auto &[number, update] : formulas.repeated)
+    repeated.insert(number);
+  places.reserve(block.getOperations().size());
+  unsigned index = 0, work = 0;
+  for (Operation &op : block) {
+    places[&op] = {kOrderStep * index++, work};
+    work += doesWork(&op);
+    // Numbers of ops that have been erased mean nothing.
+    if (auto update = formulas.updates.find(&op);
+        update != formulas.updates.end())
+      updates.insert(*update);
+  }
+}
+
+bool ClusterBuilder::comesBefore(Operation *x, Operation *y) const {
+  return places.lookup(x).order < places.lookup(y).order;
+}
+
+Cluster *ClusterBuilder::clusterOf(Value value) const {
+  Operation *op = value.getDefiningOp();
+  return op ? owner.lookup(op) : nullptr;
+}
+
+/// Ops that are not worth a kernel but may stand inside one.
+static bool isAlias(Operation *op) {
+  return renames(op) || isa<BroadcastOp, IotaOp>(op);
+}
+
+static bool isNumber(Operation *op) {
+  return !isa<ReduceOp>(op) && getShape(op->getResult(0)).empty();
+}
+
+/// Whether all that the cluster computes are single numbers.
+static bool hasNumbersOnly(const Cluster &cluster) {
+  return llvm::all_of(cluster.ops, [](Operation *op) {
+    return llvm::all_of(getShape(op->getResult(0)),
+                        [](int64_t size) { return size == 1; });
+  });
+}
+
+static bool isCompute(Operation *op) {
+  return isa<ReduceOp>(op) || (isa<ScalarBodyOpInterface>(op) && !isAlias(op));
+}
+
+LogicalResult ClusterBuilder::run() {
+  for (Operation &op : block.without_terminator()) {
+    if (auto reduce = dyn_cast<ReduceOp>(op);
+        reduce && failed(copyOperand(reduce)))
+      return failure();
+    if (failed(visit(&op)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult ClusterBuilder::visit(Operation *op) {
+  if ((isCompute(op) || isAlias(op)) && failed(place(op)))
+    return failure();
+  if (isa<BroadcastOp, IotaOp>(op))
+    materialize(op);
+  for (Value operand : op->getOperands()) {
+    Cluster *producer = clusterOf(operand);
+    if (producer && producer != owner.lookup(op))
+      producer->open = false;
+  }
+  return success();
+}
+
+bool readsThroughBroadcast(Operation *user) {
+  return isCompute(user) || isa<BroadcastOp>(user);
+}
+
+LogicalResult ClusterBuilder::place(Operation *op) {
+  llvm::SmallVector<Cluster *> producers = findProducers(op);
+  if (producers.size() > 1 && joinAll(op, producers))
+    return success();
+  for (Cluster *producer : producers)
+    if (join(op, *producer))
+      return success();
+  if (isAlias(op))
+    return success(); // a view for whoever uses it
+  if (Cluster *sibling = limits.apart ? nullptr : findSibling(op))
+    if (join(op, *sibling))
+      return success();
+  if (!reportMissed(op, producers) && limits.explain)
+    reportApart(op);
+  clusters.push_back(std::make_unique<Cluster>());
+  if (join(op, *clusters.back()))
+    return success();
+  return op->emitOpError("has no generated kernel for its shapes: ")
+         << op->getOperandTypes();
+}
+
+/// Whether the op computes elements of an update whose kernels others call.
+bool ClusterBuilder::isOfRepeated(Operation *op) const {
+  auto update = updates.find(op);
+  return update != updates.end() && repeated.contains(update->second) &&
+         !isNumber(op);
+}
+
+std::optional<unsigned>
+ClusterBuilder::getRepeated(const Cluster &cluster) const {
+  Operation *op = cluster.ops.back();
+  return isOfRepeated(op) ? std::optional(updates.lookup(op)) : std::nullopt;
+}
+
+/// Ops that are to be kernels of their own stay apart, but for those of one
+/// update: of it only what it writes is of interest. Its numbers it may share
+/// with others. An update whose kernels are called for others stays apart too.
+bool ClusterBuilder::mayJoin(Operation *op, const Cluster &cluster) const {
+  if (!limits.apart && !isOfRepeated(op) && !isOfRepeated(cluster.ops.back()))
+    return true;
+  auto own = updates.find(op), other = updates.find(cluster.ops.back());
+  return own != updates.end() && other != updates.end() &&
+         own->second == other->second && !isNumber(op) &&
+         !isNumber(cluster.ops.back());
+}
+
+/// Open clusters that compute operands of `op` and that it may join, the latest
+/// first.
+llvm::SmallVector<Cluster *> ClusterBuilder::findProducers(Operation *op) {
+  llvm::SmallVector<Cluster *> found;
+  for (Value operand : op->getOperands()) {
+    Cluster *cluster = clusterOf(operand);
+    if (cluster && cluster->open && mayJoin(op, *cluster) &&
+        !llvm::is_contained(found, cluster))
+      found.push_back(cluster);
+  }
+  llvm::sort(found, [&](Cluster *x, Cluster *y) {
+    return comesBefore(y->ops.back(), x->ops.back());
+  });
+  return found;
+}
+
+/// Whether few ops stand between the cluster and `op`.
+bool ClusterBuilder::isNear(Operation *op, const Cluster &cluster) const {
+  return places.lookup(op).workBefore -
+             places.lookup(cluster.ops.back()).workBefore <
+         kSiblingDistance;
+}
+
+/// An open cluster nearby that reads a large operand of `op` anyway, or, if
+/// `op` computes a number, that computes others.
+Cluster *ClusterBuilder::findSibling(Operation *op) {
+  if (isNumber(op) && numbers && numbers->open && isNear(op, *numbers) &&
+      hasNumbersOnly(*numbers))
+    return numbers;
+  for (Value operand : op->getOperands()) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    Cluster *cluster = readers.lookup(operand);
+    if (!cluster || !cluster->open || clusterOf(operand) == cluster ||
+        !mayJoin(op, *cluster))
+      continue;
+    if (isNear(op, *cluster) &&
+        type.getNumElements() == cluster->space.getNumPoints())
+      return cluster;
+  }
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Joining
+//===----------------------------------------------------------------------===//
+
+/// Whether the elements of the result lie one after the other, as a parameter
+/// does in a flat state: it is read where it lies, as a buffer of its own. A
+/// view may lie anywhere.
+static bool isDensePart(SliceOp slice) {
+  if (Operation *source = slice.getOperand().getDefiningOp();
+      source && isViewOp(source))
+    return false;
+  std::optional<Layout> layout =
+      slice.apply(Layout::getDense(getShape(slice.getOperand())));
+  return layout && layout->isDense();
+}
+
+/// Views of outside values that a kernel reads through instead of a copy.
+static bool isInlined(Operation *view) {
+  if (isSplatConstant(view) || isa<BroadcastOp, IotaOp>(view))
+    return true;
+  if (auto slice = dyn_cast<SliceOp>(view))
+    return !isDensePart(slice);
+  auto transpose = dyn_cast<TransposeOp>(view);
+  // Without the last dimension in place, reads would not be contiguous.
+  return transpose && !transpose.getPermutation().empty() &&
+         transpose.getPermutation().back() ==
+             static_cast<int64_t>(transpose.getPermutation().size()) - 1;
+}
+
+/// Adds `op`, after the constants and views it reads through.
+/// If it does not fit, the space is broken: see rebuildSpace.
+bool ClusterBuilder::append(Operation *op, Cluster &cluster,
+                            llvm::SmallVectorImpl<Operation *> &added) const {
+  llvm::SmallVector<Operation *> chain = {op};
+  for (unsigned i = 0; i < chain.size(); ++i)
+    for (Value operand : chain[i]->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      if (def && !owner.lookup(def) && !cluster.contains(def) &&
+          isInlined(def) && !llvm::is_contained(chain, def))
+        chain.push_back(def);
+    }
+  // A view of a view may have been found before the view it reads.
+  llvm::sort(chain,
+             [&](Operation *x, Operation *y) { return comesBefore(x, y); });
+  for (Operation *next : chain) {
+    if (!cluster.space.add(next))
+      return false;
+    added.push_back(next);
+  }
+  return cluster.ops.empty() ||
+         cluster.ops.size() + added.size() <= limits.maxOps;
+}
+
+unsigned countBuffers(const KernelSpace &space) {
+  llvm::SmallDenseSet<Value, 16> bases;
+  for (auto &[operand, use] : space.getUses())
+    if (!use.base.getDefiningOp<IotaOp>())
+      bases.insert(use.base);
+  return bases.size();
+}
+
+bool hasMoreBuffers(const KernelSpace &space, unsigned limit) {
+  return space.getNumUses() > limit && countBuffers(space) > limit;
+}
+
+static bool escapes(const Cluster &cluster, Operation *except) {
+  for (Operation *op : cluster.ops) {
+    if (!cluster.space.isMember(op->getResult(0)))
+      continue;
+    for (Operation *user : op->getUsers())
+      if (user != except && !cluster.contains(user))
+        return true;
+  }
+  return false;
+}
+
+/// Whether a space of reductions is cut into too few parts to compute anything
+/// large beside them.
+static bool isNarrow(const KernelSpace &space) {
+  if (!space.hasReduction() || space.getNumPoints() < kLargeSpace)
+    return false;
+  int64_t parts = 1;
+  for (auto [d, size] : llvm::enumerate(space.getSizes()))
+    if (!space.isReduced(d))
+      parts *= size;
+  return parts < (space.reducesLast() ? kMinRows : kMinColumns);
+}
+
+/// Why it is not worth while that `op` joins the cluster, whose space becomes
+/// `after`; null if it is.
+const char *ClusterBuilder::refuse(Operation *op, const Cluster &cluster,
+                                   const KernelSpace &after,
+                                   int64_t pointsBefore,
+                                   bool reducedBefore) const {
+  if (cluster.ops.empty())
+    return nullptr;
+  if (hasMoreBuffers(after, limits.maxBuffers))
+    return "both together have too many buffers";
+  if (!after.keepsOrder())
+    return "its loops would add up in another order";
+  bool grows = after.getNumPoints() > pointsBefore;
+  if (grows && escapes(cluster, op))
+    return "every row of the larger loop would write its results again";
+  if (!isNarrow(after))
+    return nullptr;
+  bool joins =
+      reducedBefore ? !after.isFull(op->getResult(0)) : !escapes(cluster, op);
+  return joins ? nullptr : "both together have too few parts for threads";
+}
+
+void Cluster::rebuildSpace() {
+  space = KernelSpace();
+  for (Operation *op : ops)
+    space.add(op);
+}
+
+bool ClusterBuilder::join(Operation *op, Cluster &cluster) {
+  if (!tryJoin(op, cluster))
+    return false;
+  commit(op, cluster);
+  return true;
+}
+
+/// Adds the op to the cluster, which is not yet its owner. Most ops that come
+/// here fit: the space is changed in place.
+bool ClusterBuilder::tryJoin(Operation *op, Cluster &cluster) {
+  int64_t points = cluster.space.getNumPoints();
+  bool reduced = cluster.space.hasReduction();
+  llvm::SmallVector<Operation *> added;
+  if (!append(op, cluster, added) ||
+      refuse(op, cluster, cluster.space, points, reduced)) {
+    cluster.rebuildSpace();
+    return false;
+  }
+  cluster.add(added);
+  return true;
+}
+
+/// Joins `op` and all candidates into the first of them.
+bool ClusterBuilder::joinAll(Operation *op,
+                             llvm::ArrayRef<Cluster *> candidates) {
+  llvm::SmallVector<Operation *> all;
+  for (Cluster *candidate : candidates)
+    all.append(candidate->ops.begin(), candidate->ops.end());
+  if (all.size() >= limits.maxOps)
+    return false;
+  llvm::sort(all,
+             [&](Operation *x, Operation *y) { return comesBefore(x, y); });
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  Cluster merged;
+  for (Operation *next : all) {
+    if (!merged.space.add(next))
+      return false;
+    merged.add(next);
+  }
+  for (Cluster *candidate : candidates) {
+    const KernelSpace &own = candidate->space;
+    // Numbers alone are no part of a loop that begins behind them.
+    bool isBefore = own.getNumPoints() == 1 && candidate->contains(all[0]);
+    if ((isBefore && merged.space.getNumPoints() > 1) ||
+        (own.hasReduction() != merged.space.hasReduction() &&
+         isNarrow(merged.space)))
+      return false;
+  }
+  if (!tryJoin(op, merged))
+    return false;
+  *candidates.front() = std::move(merged);
+  for (Operation *next : candidates.front()->ops)
+    if (candidates.front()->space.isMember(next->getResult(0)))
+      commit(next, *candidates.front());
+  for (Cluster *candidate : candidates.drop_front()) {
+    candidate->ops.clear();
+    candidate->set.clear();
+    candidate->open = false;
+  }
+  return true;
+}
+
+void ClusterBuilder::commit(Operation *op, Cluster &cluster) {
+  owner[op] = &cluster;
+  if (isNumber(op))
+    numbers = &cluster;
+  for (Value operand : op->getOperands())
+    if (clusterOf(operand) != &cluster)
+      readers[operand] = &cluster;
+}
+
+} // namespace weft

@@ -1,0 +1,158 @@
+//===- InterpretedPrograms.cpp - Programs over values and over buffers ----===//
+
+#include "InterpretedPrograms.h"
+
+#include "PlanInterpreter.h"
+#include "weft/Analysis/IndexRules.h"
+#include "weft/Interp/StreamOrders.h"
+
+#include "llvm/ADT/SetVector.h"
+
+namespace weft {
+
+using mlir::RankedTensorType;
+
+//===----------------------------------------------------------------------===//
+// Programs over values
+//===----------------------------------------------------------------------===//
+
+/// Number of rows that an integer input selects from: of the table or logits
+/// that it reaches through ops that move elements, or 2.
+static int64_t countChoices(mlir::BlockArgument argument) {
+  llvm::SetVector<mlir::Value> reached;
+  reached.insert(argument);
+  for (size_t i = 0; i < reached.size(); ++i)
+    for (mlir::Operation *user : reached[i].getUsers()) {
+      if (auto embedding = llvm::dyn_cast<EmbeddingOp>(user))
+        return embedding.getTable().getType().getDimSize(0);
+      if (auto loss = llvm::dyn_cast<CrossEntropyOp>(user))
+        return loss.getLogits().getType().getShape().back();
+      if (movesElements(user) || llvm::isa<CastOp>(user))
+        reached.insert(user->getResult(0));
+    }
+  return 2;
+}
+
+ProgramInfo describeProgram(ProgramOp program) {
+  ProgramInfo info;
+  info.op = program;
+  info.name = program.getSymName().str();
+  info.kind = program.getKind();
+  for (mlir::BlockArgument argument : program.getBody().getArguments()) {
+    auto type = llvm::cast<RankedTensorType>(argument.getType());
+    bool isIndex = !llvm::isa<mlir::FloatType>(type.getElementType());
+    info.inputs.push_back({program.getInputName(argument.getArgNumber()).str(),
+                           type, isIndex ? countChoices(argument) : 0});
+  }
+  for (auto target : program.getTerminator()
+                         .getTargets()
+                         .getAsRange<mlir::FlatSymbolRefAttr>())
+    info.written.push_back(target.getValue().str());
+  return info;
+}
+
+//===----------------------------------------------------------------------===//
+// Programs over buffers
+//===----------------------------------------------------------------------===//
+
+RankedTensorType getTensorType(mlir::Value buffer) {
+  auto type = llvm::cast<mlir::MemRefType>(buffer.getType());
+  return RankedTensorType::get(type.getShape(), type.getElementType());
+}
+
+/// The same for the buffer of an input.
+static int64_t countChoices(plan::InputOp input) {
+  auto counts = findClassCounts(input);
+  return counts.empty() ? 2 : *llvm::min_element(counts);
+}
+
+ProgramInfo describeProgram(plan::ProgramOp program) {
+  ProgramInfo info;
+  info.op = program;
+  info.name = program.getSymName().str();
+  info.kind = symbolizeProgramKind(program.getKind());
+  llvm::SetVector<mlir::Value> written;
+  for (mlir::Operation &op : program.getBody().front()) {
+    if (auto input = llvm::dyn_cast<plan::InputOp>(op))
+      info.inputs.push_back({input.getName().str(),
+                             getTensorType(input.getBuffer()),
+                             countChoices(input)});
+    if (auto command = llvm::dyn_cast<plan::CommandOpInterface>(op))
+      for (auto [index, buffer] : llvm::enumerate(op.getOperands()))
+        if (command.isWritten(index))
+          written.insert(plan::getRoot(buffer));
+  }
+  for (auto use : program.getBody().front().getOps<plan::UseOp>())
+    if (written.contains(use.getBuffer()))
+      info.written.push_back(use.getState().str());
+  return info;
+}
+
+//===----------------------------------------------------------------------===//
+// What both interpreters do
+//===----------------------------------------------------------------------===//
+
+bool ProgramInfo::hasInput(llvm::StringRef input) const {
+  return llvm::any_of(inputs, [&](const Input &i) { return i.name == input; });
+}
+
+static bool isSameClass(ElementKind a, ElementKind b) {
+  bool isBool = a == ElementKind::I1;
+  return isFloat(a) == isFloat(b) && isBool == (b == ElementKind::I1);
+}
+
+llvm::FailureOr<Tensor> ModuleRunner::adopt(Tensor value, RankedTensorType type,
+                                            mlir::Location loc,
+                                            llvm::StringRef what) const {
+  std::optional<ElementKind> kind = elementKindOf(type.getElementType());
+  if (!kind || llvm::ArrayRef<int64_t>(value.shape()) != type.getShape() ||
+      !isSameClass(*kind, value.kind()))
+    return mlir::emitError(loc) << what << " expects the type " << type
+                                << ", but got " << value.typeText();
+  for (int64_t element : value.intValues())
+    if (wrapTo(*kind, element) != element)
+      return mlir::emitError(loc) << what << " expects values of the type "
+                                  << type << ", but got " << element;
+  value = value.renamed(*kind);
+  if (mode == ComputeMode::F32)
+    value.roundElements();
+  return value;
+}
+
+llvm::FailureOr<std::vector<Tensor>>
+ModuleRunner::bindInputs(const ProgramInfo &program,
+                         const TensorMap &inputs) const {
+  for (const auto &[name, value] : inputs)
+    if (!program.hasInput(name))
+      return program.op->emitError() << "program '@" << program.name
+                                     << "' has no input '" << name << "'";
+  std::vector<Tensor> values;
+  for (const ProgramInfo::Input &input : program.inputs) {
+    auto found = inputs.find(input.name);
+    if (found == inputs.end())
+      return program.op->emitError()
+             << "program '@" << program.name << "' expects the input '"
+             << input.name << "'";
+    llvm::FailureOr<Tensor> value =
+        adopt(found->second, input.type, program.op->getLoc(),
+              "input '" + input.name + "'");
+    if (failed(value))
+      return llvm::failure();
+    values.push_back(std::move(*value));
+  }
+  return values;
+}
+
+std::unique_ptr<ModuleRunner> makeRunner(mlir::ModuleOp module,
+                                         ComputeMode mode) {
+  return makeRunner(module, mode, /*streamOrder=*/0);
+}
+
+std::unique_ptr<ModuleRunner>
+makeRunner(mlir::ModuleOp module, ComputeMode mode, uint64_t streamOrder) {
+  if (module.getOps<plan::ProgramOp>().empty())
+    return std::make_unique<Interpreter>(module, mode);
+  return std::make_unique<PlanInterpreter>(module, mode, streamOrder);
+}
+
+} // namespace weft

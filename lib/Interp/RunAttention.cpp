@@ -1,0 +1,168 @@
+//===- RunAttention.cpp - Attention and its adjoint -----------------------===//
+//
+// Both ops walk over (batch, head, query time) and look at one row of
+// probabilities at a time.
+//
+//===----------------------------------------------------------------------===//
+
+#include "OpTable.h"
+
+#include <cmath>
+#include <limits>
+
+namespace weft {
+
+/// Sizes and positions of query [B,T,H,D], key and value [B,S,G,D].
+struct AttentionShape {
+  int64_t batches, queries, keys, heads, groups, width;
+
+  AttentionShape(const Tensor &query, const Tensor &key)
+      : batches(query.dim(0)), queries(query.dim(1)), keys(key.dim(1)),
+        heads(query.dim(2)), groups(key.dim(2)), width(query.dim(3)) {}
+
+  int64_t groupOf(int64_t head) const { return head / (heads / groups); }
+  /// First element of a row of query or out.
+  int64_t queryRow(int64_t b, int64_t t, int64_t head) const {
+    return ((b * queries + t) * heads + head) * width;
+  }
+  /// First element of the row of key or value that `head` uses.
+  int64_t keyRow(int64_t b, int64_t s, int64_t head) const {
+    return ((b * keys + s) * groups + groupOf(head)) * width;
+  }
+  int64_t lseIndex(int64_t b, int64_t head, int64_t t) const {
+    return (b * heads + head) * queries + t;
+  }
+  /// Number of keys that query `t` sees.
+  int64_t visible(int64_t t, bool causal) const {
+    if (!causal)
+      return keys;
+    return std::min(keys, std::max<int64_t>(0, t + keys - queries + 1));
+  }
+};
+
+static double dot(const Tensor &a, int64_t aRow, const Tensor &b, int64_t bRow,
+                  int64_t width) {
+  double sum = 0;
+  for (int64_t d = 0; d < width; ++d)
+    sum += a.at(aRow + d) * b.at(bRow + d);
+  return sum;
+}
+
+/// The dropout factors of both ops; everything is kept without dropout.
+class AttentionDropout {
+public:
+  template <typename OpT>
+  AttentionDropout(OpT op, OpCall &call, unsigned rngIndex,
+                   const AttentionShape &shape)
+      : shape(shape) {
+    double p = op.getDropout().convertToDouble();
+    if (p > 0 && op.getRng())
+      mask.emplace(call.operand(rngIndex), static_cast<int64_t>(op.getOpId()),
+                   p, call.interpreter.getMode());
+  }
+  double factor(int64_t b, int64_t head, int64_t t, int64_t s) const {
+    if (!mask)
+      return 1;
+    return mask->factor(b, (head * shape.queries + t) * shape.keys + s);
+  }
+
+private:
+  const AttentionShape &shape;
+  std::optional<DropoutMask> mask;
+};
+
+template <typename OpT> static llvm::LogicalResult checkRng(OpT op) {
+  if (op.getDropout().convertToDouble() > 0 && !op.getRng())
+    return op.emitOpError() << "expects an rng operand where dropout is not 0; "
+                               "run weft-derive-programs";
+  return llvm::success();
+}
+
+/// Calls visit(b, head, t) for every row of probabilities.
+static void
+forEachRow(const AttentionShape &shape,
+           llvm::function_ref<void(int64_t, int64_t, int64_t)> visit) {
+  for (int64_t b = 0; b < shape.batches; ++b)
+    for (int64_t head = 0; head < shape.heads; ++head)
+      for (int64_t t = 0; t < shape.queries; ++t)
+        visit(b, head, t);
+}
+
+template <typename OpT>
+static llvm::LogicalResult evaluateAttention(OpCall &call) {
+  auto op = call.as<OpT>();
+  if (failed(checkRng(op)))
+    return llvm::failure();
+  const Tensor &q = call.operand(0), &k = call.operand(1), &v = call.operand(2);
+  AttentionShape shape(q, k);
+  AttentionDropout dropout(op, call, 3, shape);
+  double scale = op.getScale().convertToDouble();
+  forEachRow(shape, [&](int64_t b, int64_t head, int64_t t) {
+    int64_t visible = shape.visible(t, op.getCausal());
+    int64_t queryRow = shape.queryRow(b, t, head);
+    std::vector<double> scores(visible);
+    double most = -std::numeric_limits<double>::infinity(), sum = 0;
+    for (int64_t s = 0; s < visible; ++s) {
+      scores[s] =
+          scale * dot(q, queryRow, k, shape.keyRow(b, s, head), shape.width);
+      most = std::fmax(most, scores[s]);
+    }
+    for (double score : scores)
+      sum += std::exp(score - most);
+    for (int64_t s = 0; s < visible; ++s) {
+      double p =
+          std::exp(scores[s] - most) / sum * dropout.factor(b, head, t, s);
+      for (int64_t d = 0; d < shape.width; ++d)
+        call.result(0).at(queryRow + d) +=
+            p * v.at(shape.keyRow(b, s, head) + d);
+    }
+    // A query that sees no key gives out = 0 and lse = -inf.
+    call.result(1).at(shape.lseIndex(b, head, t)) =
+        visible ? most + std::log(sum) : most;
+  });
+  return llvm::success();
+}
+
+/// With p the probabilities, m the dropout factors, d p m = dout . v and
+/// delta = sum_s p (d p) = dout . out:
+///   d score = p (m (dout . v) - delta), d q = scale d score k, ...
+template <typename OpT>
+static llvm::LogicalResult evaluateAttentionGrad(OpCall &call) {
+  auto op = call.as<OpT>();
+  if (failed(checkRng(op)))
+    return llvm::failure();
+  const Tensor &dout = call.operand(0), &q = call.operand(1);
+  const Tensor &k = call.operand(2), &v = call.operand(3);
+  const Tensor &out = call.operand(4), &lse = call.operand(5);
+  AttentionShape shape(q, k);
+  AttentionDropout dropout(op, call, 6, shape);
+  double scale = op.getScale().convertToDouble();
+  forEachRow(shape, [&](int64_t b, int64_t head, int64_t t) {
+    int64_t queryRow = shape.queryRow(b, t, head);
+    double delta = dot(dout, queryRow, out, queryRow, shape.width);
+    int64_t visible = shape.visible(t, op.getCausal());
+    for (int64_t s = 0; s < visible; ++s) {
+      int64_t keyRow = shape.keyRow(b, s, head);
+      double score = scale * dot(q, queryRow, k, keyRow, shape.width);
+      double p = std::exp(score - lse.at(shape.lseIndex(b, head, t)));
+      double factor = dropout.factor(b, head, t, s);
+      double dp = factor * dot(dout, queryRow, v, keyRow, shape.width);
+      double dscore = p * (dp - delta) * scale;
+      for (int64_t d = 0; d < shape.width; ++d) {
+        call.result(0).at(queryRow + d) += dscore * k.at(keyRow + d);
+        call.result(1).at(keyRow + d) += dscore * q.at(queryRow + d);
+        call.result(2).at(keyRow + d) += p * factor * dout.at(queryRow + d);
+      }
+    }
+  });
+  return llvm::success();
+}
+
+void addAttentionOps(OpTable &table) {
+  table["weft.attention"] = evaluateAttention<AttentionOp>;
+  table["weft.attention_grad"] = evaluateAttentionGrad<AttentionGradOp>;
+  table["plan.attention"] = evaluateAttention<plan::AttentionOp>;
+  table["plan.attention_grad"] = evaluateAttentionGrad<plan::AttentionGradOp>;
+}
+
+} // namespace weft

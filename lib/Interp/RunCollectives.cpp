@@ -1,0 +1,182 @@
+//===- RunCollectives.cpp - Collectives of the interpreter ----------------===//
+
+#include "RunCollectives.h"
+
+#include "weft/Dist/Dist.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+#include <cmath>
+
+namespace weft {
+
+//===----------------------------------------------------------------------===//
+// The mean
+//===----------------------------------------------------------------------===//
+
+RankMean::RankMean(double pre, double post, ElementKind kind, ComputeMode mode)
+    : pre(pre), post(post), kind(kind), rounds(mode == ComputeMode::F32) {}
+
+double RankMean::roundToKind(double value) const {
+  return rounds ? roundTo(kind, value) : value;
+}
+
+/// Sums of f64 are kept in f64, all others in f32.
+double RankMean::roundSum(double value) const {
+  return rounds && kind != ElementKind::F64 ? roundTo(ElementKind::F32, value)
+                                            : value;
+}
+
+double RankMean::compute(llvm::ArrayRef<double> ranks) const {
+  double sum = roundToKind(ranks.front() / pre);
+  for (double number : ranks.drop_front())
+    sum = roundSum(sum + roundToKind(number / pre));
+  return roundToKind(sum / post);
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+static void gather(GroupCalls group) {
+  Tensor &full = group.front()->result();
+  int64_t at = 0;
+  for (OpCall *call : group)
+    for (double element : call->operand(0).floatValues())
+      full.at(at++) = element;
+  for (OpCall *call : group.drop_front())
+    call->result() = full;
+}
+
+static double getNumber(mlir::Operation *op, llvm::StringRef name) {
+  return op->getAttrOfType<mlir::FloatAttr>(name).getValueAsDouble();
+}
+
+static void reduceScatter(GroupCalls group) {
+  const OpCall &first = *group.front();
+  RankMean mean(getNumber(first.op, "pre"), getNumber(first.op, "post"),
+                first.operand(0).kind(), first.interpreter.getMode());
+  llvm::SmallVector<double> numbers(group.size());
+  int64_t at = 0;
+  for (OpCall *call : group)
+    for (double &element : call->result().floatValues()) {
+      for (auto [number, rank] : llvm::zip(numbers, group))
+        number = rank->operand(0).at(at);
+      element = mean.compute(numbers);
+      ++at;
+    }
+}
+
+static void takeOwnSlice(GroupCalls group) {
+  int64_t at = 0;
+  for (OpCall *call : group)
+    for (double &element : call->result().floatValues())
+      element = call->operand(0).at(at++);
+}
+
+static void tellRank(GroupCalls group) {
+  for (auto [number, call] : llvm::enumerate(group))
+    call->result().intAt(0) = int64_t(number);
+}
+
+/// An attribute of dist; plan has its word.
+static dist::Reduction getReduction(mlir::Attribute attribute) {
+  if (auto word = llvm::dyn_cast<mlir::StringAttr>(attribute))
+    return *dist::symbolizeReduction(word.getValue());
+  return llvm::cast<dist::ReductionAttr>(attribute).getValue();
+}
+
+/// `result`, joined with the number of one more rank.
+static void reduce(dist::Reduction reduction, const Tensor &number,
+                   Tensor &result) {
+  switch (reduction) {
+  case dist::Reduction::Sum:
+    result.at(0) += number.at(0);
+    return;
+  case dist::Reduction::Max: // NaN sticks
+    if (!(result.at(0) >= number.at(0)) && !std::isnan(result.at(0)))
+      result.at(0) = number.at(0);
+    return;
+  case dist::Reduction::Or:
+    result.intAt(0) |= number.intAt(0);
+    return;
+  }
+  llvm_unreachable("all reductions are handled");
+}
+
+static void allReduce(GroupCalls group) {
+  OpCall &first = *group.front();
+  auto reductions = first.op->getAttrOfType<mlir::ArrayAttr>("reductions");
+  for (auto [index, attribute] : llvm::enumerate(reductions)) {
+    Tensor result = first.operand(index);
+    for (OpCall *call : group.drop_front())
+      reduce(getReduction(attribute), call->operand(index), result);
+    for (OpCall *call : group)
+      call->result(index) = result;
+  }
+}
+
+CollectiveFunction findCollective(llvm::StringRef opName) {
+  return llvm::StringSwitch<CollectiveFunction>(opName)
+      .Cases({"dist.all_gather", "plan.all_gather"}, gather)
+      .Cases({"dist.reduce_scatter", "plan.reduce_scatter"}, reduceScatter)
+      .Cases({"dist.own_slice", "plan.own_slice"}, takeOwnSlice)
+      .Cases({"dist.rank", "plan.rank"}, tellRank)
+      .Cases({"dist.all_reduce", "plan.all_reduce"}, allReduce)
+      .Default(nullptr);
+}
+
+bool hasCollectives(mlir::ModuleOp module) {
+  auto found = module.walk([](mlir::Operation *op) {
+    return findCollective(op->getName()) ? mlir::WalkResult::interrupt()
+                                         : mlir::WalkResult::advance();
+  });
+  return found.wasInterrupted();
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+/// The axis along which the ranks of a collective differ, or null: all ranks.
+static mlir::StringAttr findAxis(mlir::Operation *op) {
+  if (auto axis = op->getAttrOfType<mlir::StringAttr>("axis"))
+    return axis;
+  auto group = op->getAttrOfType<mlir::StringAttr>("group");
+  return group && !group.empty() ? group : mlir::StringAttr();
+}
+
+/// A plan says beside the mesh how many ranks take part and along what.
+static llvm::LogicalResult
+checkGroup(mlir::Operation *op, dist::MeshOp mesh, mlir::StringAttr axis,
+           llvm::ArrayRef<llvm::SmallVector<int64_t>> groups) {
+  if (axis && !(mesh && mesh.hasAxis(axis)))
+    return op->emitOpError("expects an axis of the mesh, but got ") << axis;
+  auto ranks = op->getAttrOfType<mlir::IntegerAttr>("ranks");
+  int64_t size = static_cast<int64_t>(groups.front().size());
+  if (!ranks || ranks.getInt() == size)
+    return llvm::success();
+  return op->emitOpError("expects the ranks of the mesh, ")
+         << size << ", but got " << ranks.getInt();
+}
+
+llvm::LogicalResult runCollective(CollectiveFunction function,
+                                  llvm::MutableArrayRef<OpCall> ranks) {
+  mlir::Operation *op = ranks.front().op;
+  dist::MeshOp mesh = dist::findMesh(op->getParentOfType<mlir::ModuleOp>());
+  int64_t all = mesh ? mesh.getNumRanks() : 1;
+  if (all != static_cast<int64_t>(ranks.size()))
+    return op->emitOpError("expects all ranks of the mesh, ")
+           << all << ", to run in turn, but got " << ranks.size();
+  mlir::StringAttr axis = findAxis(op);
+  llvm::SmallVector<llvm::SmallVector<int64_t>> groups =
+      dist::getGroups(mesh, axis);
+  if (failed(checkGroup(op, mesh, axis, groups)))
+    return llvm::failure();
+  for (llvm::ArrayRef<int64_t> group : groups)
+    function(
+        llvm::map_to_vector(group, [&](int64_t rank) { return &ranks[rank]; }));
+  return llvm::success();
+}
+
+} // namespace weft

@@ -1,0 +1,205 @@
+//===- SkippedSteps.cpp - Steps without finite gradients ----------------===//
+
+#include "weft/Abi/Names.h"
+#include "weft/Runtime/Devices/ArenaBytes.h"
+#include "weft/Runtime/Run/Gradients.h"
+#include "weft/Runtime/Run/NanCauses.h"
+#include "weft/Runtime/Run/Trainer.h"
+
+#include <cmath>
+
+using namespace weft;
+
+/// As many skips in a row are no search for the right scale any more.
+static constexpr int64_t kManySkips = 20;
+
+static const char *const kFindOp =
+    "compile with --debug-nan to name the op that makes the first value that "
+    "is not finite";
+static const char *const kStayFinite =
+    "a smaller --lr, a --warmup or --clip 1 keeps a run finite";
+
+bool Trainer::hasScaler() const {
+  return WeftContext::findOutput(runner.applyProgram(), names::kLossScale);
+}
+
+/// Without a loss scale a step that is not finite is the last one. Weights are
+/// those that it began with, but gradients may be of the next one.
+Status Trainer::nonFinite(const StepInFlight &step) {
+  if (next) {
+    dropNext();
+    if (Status s = runner.repeatGradients(step); !s)
+      return s;
+  }
+  auto what = findBadGradient(context);
+  if (!what)
+    return what.takeError();
+  foundBad = !what->empty();
+  return Error(ExitCode::Numerics,
+               "step " + std::to_string(step.report.step) +
+                   ": expects finite gradients, but " +
+                   (foundBad ? *what : std::string("some gradient is not")) +
+                   "; nothing was updated")
+      .hint(adviceAgainstBad());
+}
+
+/// The update had finite gradients, but nothing is known of what they are of.
+Status Trainer::nonFiniteLoss(const StepReport &report) {
+  foundBad = true;
+  return Error(ExitCode::Numerics,
+               "step " + std::to_string(report.step) +
+                   ": expects a finite loss, but got " +
+                   numberText(report.loss) +
+                   "; what was updated with it is not saved")
+      .hint(adviceAgainstBad());
+}
+
+/// No state has changed. One warning is enough: metrics tell of each step.
+Status Trainer::skipWithoutTargets(StepReport &report) {
+  report.skipped = true;
+  report.skips = ++skips;
+  ++withoutTargets;
+  if (!warnedOfNoTargets)
+    journal.warnOf("step " + std::to_string(report.step) +
+                       ": no target of its rows counts, so nothing is updated",
+                   "later steps like this one are told by \"skipped\" in the "
+                   "metrics alone");
+  warnedOfNoTargets = true;
+  return Status::success();
+}
+
+void Trainer::reportFirstBad(int64_t step, bool good) {
+  nanCause.clear();
+  if (!hunt)
+    return;
+  if (good)
+    hunt->learn();
+  else
+    nanCause = findFirstCause(agreement, step, hunt->findCause());
+  if (nanCause.empty())
+    return;
+  journal.warnOf("step " + std::to_string(step) + ": " + nanCause, "");
+}
+
+std::string Trainer::adviceAgainstBad() const {
+  if (!hunt)
+    return (hasScaler() ? "" : std::string(kStayFinite) + "; ") + kFindOp;
+  return (nanCause.empty() ? "" : nanCause + "; ") + kStayFinite;
+}
+
+/// " of optimizer 'first'", or nothing if all are meant.
+static std::string ofOptimizers(const std::vector<std::string> &names,
+                                size_t all) {
+  if (names.empty() || names.size() == all)
+    return "";
+  std::string text = names.size() == 1 ? " of optimizer " : " of optimizers ";
+  for (const std::string &name : names)
+    text += (name == names.front() ? "" : ", ") + inQuotes(name);
+  return text;
+}
+
+/// The instances that were skipped in so many steps up to this one.
+std::vector<std::string> Trainer::skippedFor(int64_t steps) const {
+  std::vector<std::string> names;
+  for (const auto &[name, count] : groupSkipsInARow)
+    if (count >= steps)
+      names.push_back(name);
+  return names;
+}
+
+void Trainer::warnOfSkips(int64_t step) {
+  warnedOfSkips = true;
+  journal.warnOf(
+      "step " + std::to_string(step) + ": " + std::to_string(kManySkips) +
+          " steps in a row were skipped, as gradients" +
+          ofOptimizers(skippedFor(kManySkips), groupSkipsInARow.size()) +
+          " are not finite",
+      hunt ? adviceAgainstBad() : kFindOp);
+}
+
+/// A skip is fine as long as the scale can answer to it.
+Status Trainer::countSkip(StepInFlight &step) {
+  if (Status s = checkInverse(step); !s)
+    return s;
+  StepReport &report = step.report;
+  const bool skipped = step.foundInf;
+  report.skipped = skipped;
+  skips += skipped;
+  skipsInARow = skipped ? skipsInARow + 1 : 0;
+  for (const auto &[name, bad] : report.foundInf)
+    groupSkipsInARow[name] = bad ? groupSkipsInARow[name] + 1 : 0;
+  applied +=
+      !(skipped && skippedFor(/*steps=*/1).size() == groupSkipsInARow.size());
+  report.skips = skips;
+  if (step.scaleExhausted)
+    return scaleExhausted(report);
+  if (skipsInARow == kManySkips && !warnedOfSkips)
+    warnOfSkips(report.step);
+  return Status::success();
+}
+
+/// A dynamic scale may be on its way down at the end of a short run; a fixed
+/// one that never fits will not.
+Status Trainer::checkApplied() const {
+  const int64_t steps = now.step + 1 - firstStep - withoutTargets;
+  if (scaler.policy != ScalePolicy::Fixed || steps == 0 || applied > 0)
+    return Status::success();
+  auto scale =
+      loadArenaNumber(context, scaler.scale->offset, scaler.scale->dtype);
+  if (!scale)
+    return scale.takeError();
+  return Error(ExitCode::Numerics,
+               "expects steps with finite gradients, but " +
+                   (steps == 1 ? "the only step"
+                               : "all " + std::to_string(steps) + " steps") +
+                   " of this run" +
+                   (withoutTargets > 0 ? " with targets" : "") +
+                   " had some that are not at the fixed loss "
+                   "scale " +
+                   numberText(*scale) + "; nothing was updated")
+      .hint(
+          "compile with a smaller --loss-scale, or with --loss-scale=dynamic");
+}
+
+Status Trainer::scaleExhausted(const StepReport &report) const {
+  return Error(ExitCode::Numerics,
+               "step " + std::to_string(report.step) +
+                   ": expects finite gradients, but some" +
+                   ofOptimizers(skippedFor(/*steps=*/1),
+                                groupSkipsInARow.size()) +
+                   " are not at loss scale " + numberText(report.lossScale) +
+                   ", which cannot shrink any more; nothing was updated")
+      .hint(adviceAgainstBad());
+}
+
+static bool hasInverse(double scale) {
+  return std::isfinite(static_cast<float>(1.0 / scale));
+}
+
+static Error noInverse(int64_t step, double scale) {
+  return Error(ExitCode::Numerics,
+               "step " + std::to_string(step) +
+                   ": expects a loss scale with a finite inverse in f32, but "
+                   "got " +
+                   numberText(scale) +
+                   "; what was updated with it is not saved")
+      .hint("compile with --scaler-min to keep the scale from shrinking so "
+            "far");
+}
+
+/// Whether the gradients of some optimizer were to be divided by the scale.
+static bool isScaleUsed(const StepInFlight &step) {
+  for (const auto &[name, bad] : step.report.foundInf)
+    if (!bad)
+      return true;
+  return !step.foundInf;
+}
+
+/// An update divides by any scale: what it has written is of no use,
+/// and is not saved.
+Status Trainer::checkInverse(const StepInFlight &step) const {
+  const double scale = step.report.lossScale;
+  if (!isScaleUsed(step) || hasInverse(scale))
+    return Status::success();
+  return noInverse(step.report.step, scale);
+}

@@ -1,0 +1,34 @@
+//===- ToolCommands.h - The commands of the driver --------------*- C++ -*-===//
+
+#ifndef WEFT_TOOLS_WEFT_TOOLCOMMANDS_H
+#define WEFT_TOOLS_WEFT_TOOLCOMMANDS_H
+
+#include "weft/Base/Flags.h"
+#include "weft/Formats/Json.h"
+
+#include <string>
+#include <vector>
+
+namespace weft {
+
+using Arguments = std::vector<std::string>;
+
+/// Each command prints its results and returns, or says what went wrong.
+Expected<ExitCode> compileCommand(const Arguments &args);
+Expected<ExitCode> trainCommand(const Arguments &args);
+Expected<ExitCode> launchCommand(const Arguments &args);
+Expected<ExitCode> inspectCommand(const Arguments &args);
+Expected<ExitCode> benchCommand(const Arguments &args);
+Expected<ExitCode> checkCommand(const Arguments &args);
+Expected<ExitCode> checkpointCommand(const Arguments &args);
+Expected<ExitCode> cacheCommand(const Arguments &args);
+Expected<ExitCode> helpMarkdownCommand(const Arguments &args);
+
+FlagTable benchFlags();
+
+/// The JSON text in the section `.weft.meta` of a compiled program.
+Expected<Json> readMetadata(const std::string &path);
+
+} // namespace weft
+
+#endif // WEFT_TOOLS_WEFT_TOOLCOMMANDS_H
