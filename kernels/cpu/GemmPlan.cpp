@@ -173,17 +173,17 @@ bool usesBrgemm(const WeftGemmRecord &s, const dnnl::engine &engine) {
 
 /// oneDNN crashes where it gets no memory for the code that it generates: ask
 /// for more than it takes before it does.
-static void requireRoom() {
+static void requireMemory() {
   constexpr size_t bytes = size_t(16) << 20;
-  void *room = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (room == MAP_FAILED)
+  void *memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
     throw std::bad_alloc();
-  ::munmap(room, bytes);
+  ::munmap(memory, bytes);
 }
 
 Product makeProduct(const WeftGemmRecord &shape, const dnnl::engine &engine) {
-  requireRoom();
+  requireMemory();
   dnnl::matmul::primitive_desc descriptor = describe(shape, engine);
   Product product;
   product.primitive = dnnl::matmul(descriptor);

@@ -118,7 +118,7 @@ WEFT_DEVICE void mergeRuns(const MergeArguments &a) {
 //===----------------------------------------------------------------------===//
 
 /// Rows of dout that are read before the first of them is added.
-constexpr int kAhead = 8;
+constexpr int kPrefetch = 8;
 
 /// The sum of an f32 table: in f64, rounded once.
 struct WideSum {
@@ -137,16 +137,16 @@ template <typename Type, typename Sum>
 WEFT_DEVICE void addPositions(const EmbeddingGradArguments &a, int64_t column,
                               int32_t begin, int32_t end, Sum &sum) {
   const auto *dout = static_cast<const typename Type::Bits *>(a.dout) + column;
-  for (int32_t i = begin; i < end; i += kAhead) {
-    float values[kAhead];
+  for (int32_t i = begin; i < end; i += kPrefetch) {
+    float values[kPrefetch];
 #pragma unroll
-    for (int k = 0; k < kAhead; ++k)
+    for (int k = 0; k < kPrefetch; ++k)
       if (i + k < end)
         values[k] = Type::widen(
             dout[static_cast<int64_t>(static_cast<uint32_t>(a.keys[i + k])) *
                  a.columns]);
 #pragma unroll
-    for (int k = 0; k < kAhead; ++k)
+    for (int k = 0; k < kPrefetch; ++k)
       if (i + k < end)
         sum.add(values[k]);
   }

@@ -58,7 +58,7 @@ static StringRef findChange(ProgramOp model, Operation *op) {
 
 /// The operands that decide the denominator: all but the first, the scores.
 LogicalResult
-Denominators::verifyKnownAhead(CountedLossOpInterface loss) const {
+Denominators::verifyKnownBefore(CountedLossOpInterface loss) const {
   for (Value operand : loss->getOperands().drop_front())
     for (Operation *op : findSources(operand)) {
       StringRef change = findChange(model, op);
@@ -93,7 +93,7 @@ LogicalResult Denominators::collect() {
     auto isSource = [&](const auto &ops) { return ops.contains(loss); };
     if (!isCounted(model, loss) || llvm::none_of(sources, isSource))
       continue;
-    if (failed(verifyKnownAhead(loss)))
+    if (failed(verifyKnownBefore(loss)))
       return failure();
     for (auto [term, ops] : llvm::zip_equal(terms, sources))
       if (isSource(ops))

@@ -47,7 +47,7 @@ private:
   llvm::LogicalResult collect();
   llvm::SmallVector<CountedLossOpInterface> findIn(ProgramOp program) const;
   bool mayHaveNoTargets() const;
-  llvm::LogicalResult verifyKnownAhead(CountedLossOpInterface loss) const;
+  llvm::LogicalResult verifyKnownBefore(CountedLossOpInterface loss) const;
   llvm::LogicalResult verifyNames() const;
   void declareStates(mlir::OpBuilder &builder) const;
   mlir::Value readState(mlir::OpBuilder &builder, mlir::Location loc,

@@ -274,17 +274,17 @@ FailureOr<SmallVector<Value, 2>>
 Differentiator::collectTerms(ParamOp param, Value read, Type element) {
   SmallVector<Value, 2> terms = sums.takeTerms(read);
   ArrayRef<Deciding> from = uses[read];
-  bool areAlike = llvm::all_equal(from);
+  bool haveSameType = llvm::all_equal(from);
   for (auto [term, deciding] : llvm::zip_equal(terms, from)) {
     FailureOr<Value> wide = widener.widen(term, element);
     if (failed(wide))
       return failure();
-    term = areAlike ? *wide : branches.leave(*wide, deciding);
+    term = haveSameType ? *wide : branches.leave(*wide, deciding);
   }
   sortByPosition(terms);
   backward.follow(param.getLoc(), param.getScope().value_or(""));
   terms = GradientSums::join(terms, builder, param.getLoc());
-  if (areAlike)
+  if (haveSameType)
     for (Value &term : terms)
       term = branches.leave(term, from.front());
   return terms;

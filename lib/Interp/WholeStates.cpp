@@ -71,10 +71,10 @@ static std::optional<std::string> findDifference(mlir::Operation *op,
 }
 
 /// What the ranks that hold one slice agree on.
-static llvm::FailureOr<Tensor> agree(const RanksRunner &ranks,
-                                     llvm::StringRef name,
-                                     llvm::ArrayRef<int64_t> holders,
-                                     bool isGradient) {
+static llvm::FailureOr<Tensor> requireEqual(const RanksRunner &ranks,
+                                            llvm::StringRef name,
+                                            llvm::ArrayRef<int64_t> holders,
+                                            bool isGradient) {
   const Tensor &first = *ranks.getRank(holders.front()).findState(name);
   mlir::Operation *state = findState(ranks, name);
   for (int64_t rank : holders.drop_front()) {
@@ -132,7 +132,7 @@ llvm::FailureOr<std::optional<Tensor>> readWhole(const RanksRunner &ranks,
   bool isGradient =
       llvm::is_contained(ranks.getRank(0).getGradients(), name.str());
   return join(ranks, name, [&](llvm::ArrayRef<int64_t> holders) {
-    return agree(ranks, name, holders, isGradient);
+    return requireEqual(ranks, name, holders, isGradient);
   });
 }
 

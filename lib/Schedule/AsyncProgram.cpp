@@ -179,7 +179,7 @@ private:
     plan::CommandOpInterface command = commands[index];
     return queues[command.getStreamNumber()];
   }
-  bool isUnderWay(unsigned index);
+  bool isInFlight(unsigned index);
   std::string getEvent(unsigned index);
   void awaitLastCollective(unsigned index);
   void begin(unsigned index);
@@ -219,7 +219,7 @@ AsyncWriter::AsyncWriter(plan::ProgramOp program,
     builder.setInsertionPoint(end);
 }
 
-bool AsyncWriter::isUnderWay(unsigned index) {
+bool AsyncWriter::isInFlight(unsigned index) {
   auto place = places.find(index);
   return place != places.end() && place->second >= queueOf(index).awaited;
 }
@@ -232,7 +232,7 @@ void AsyncWriter::wait(StringRef event, int64_t stream) {
 /// What computes goes on when the collective is done, and with it all that its
 /// stream began before.
 void AsyncWriter::waitFor(unsigned index) {
-  if (!isUnderWay(index))
+  if (!isInFlight(index))
     return;
   Queue &queue = queueOf(index);
   const size_t place = places[index];
@@ -248,7 +248,7 @@ std::string AsyncWriter::getEvent(unsigned index) {
   std::string event = names.get(commands[index]);
   for (auto [last, isNew] = lastOf.try_emplace(event, index); !isNew;
        std::tie(last, isNew) = lastOf.try_emplace(event, index)) {
-    if (!isUnderWay(last->second)) {
+    if (!isInFlight(last->second)) {
       last->second = index;
       break;
     }
@@ -266,7 +266,7 @@ static bool sends(plan::CommandOpInterface command) {
 
 /// A collective waits for the one before it, if that is in another stream.
 void AsyncWriter::awaitLastCollective(unsigned index) {
-  if (!lastCollective || !isUnderWay(*lastCollective))
+  if (!lastCollective || !isInFlight(*lastCollective))
     return;
   plan::CommandOpInterface command = commands[index],
                            last = commands[*lastCollective];

@@ -27,7 +27,7 @@ private:
   void await(plan::WaitOp wait);
 
   int64_t computed = 0;
-  llvm::DenseMap<int64_t, std::vector<Begun>> underWay; // by stream
+  llvm::DenseMap<int64_t, std::vector<Begun>> inFlight; // by stream
   /// The stream of an event, and how many of its collectives are done then.
   llvm::DenseMap<StringAttr, std::pair<int64_t, size_t>> records;
   llvm::DenseMap<int64_t, size_t> done; // collectives waited for, by stream
@@ -52,7 +52,7 @@ void Explainer::await(plan::WaitOp wait) {
     return;
   auto [stream, count] = record->second;
   for (size_t &next = done[stream]; next < count; ++next) {
-    auto [command, before] = underWay[stream][next];
+    auto [command, before] = inFlight[stream][next];
     InFlightDiagnostic remark =
         command->emitRemark()
         << (isa<plan::AllGatherOp>(*command) ? "is gathered beside "
@@ -70,11 +70,11 @@ void Explainer::visit(plan::CommandOpInterface command) {
   const int64_t stream = command.getStreamNumber();
   if (auto record = dyn_cast<plan::RecordOp>(*command))
     records[record.getEventAttr().getAttr()] = {stream,
-                                                underWay[stream].size()};
+                                                inFlight[stream].size()};
   else if (auto wait = dyn_cast<plan::WaitOp>(*command); wait && stream == 0)
     await(wait);
   else if (stream != 0 && plan::isCollective(command))
-    underWay[stream].push_back({command, computed});
+    inFlight[stream].push_back({command, computed});
   else if (stream == 0)
     ++computed;
 }

@@ -21,11 +21,11 @@ namespace {
 /// Goes through a program in its order and says what comes when.
 class Scheduler {
 public:
-  /// Units are gathered as many units ahead as `leads` says, and as many are
+  /// Units are gathered as many units ahead as `depths` says, and as many are
   /// under reduction as `late` says.
   Scheduler(const AsyncProgram &program, const ScheduleUnits &units,
-            ArrayRef<int64_t> leads, int64_t late)
-      : program(program), units(units), leads(leads), late(late),
+            ArrayRef<int64_t> depths, int64_t late)
+      : program(program), units(units), depths(depths), late(late),
         isPut(program.getCommands().size()),
         isDone(program.getCommands().size()) {}
 
@@ -51,12 +51,12 @@ private:
 
   const AsyncProgram &program;
   const ScheduleUnits &units;
-  const ArrayRef<int64_t> leads;
+  const ArrayRef<int64_t> depths;
   const int64_t late;
   SmallVector<AsyncStep> steps;
   std::vector<bool> isPut, isDone; // by command; a collective that is awaited
   size_t nextUnit = 0;
-  std::deque<Late> underWay;
+  std::deque<Late> inFlight;
   std::deque<unsigned> followers; // that are not put yet
 };
 } // namespace
@@ -91,8 +91,8 @@ void Scheduler::beginUnits(size_t count) {
 /// one that is due as well.
 size_t Scheduler::countDue(size_t unit) const {
   size_t count = unit + 1;
-  for (size_t next = count; next < leads.size(); ++next)
-    if (static_cast<int64_t>(next) - leads[next] <= static_cast<int64_t>(unit))
+  for (size_t next = count; next < depths.size(); ++next)
+    if (static_cast<int64_t>(next) - depths[next] <= static_cast<int64_t>(unit))
       count = next + 1;
   return count;
 }
@@ -120,19 +120,19 @@ void Scheduler::beginLate(unsigned collective) {
     return;
   }
   std::string block = units.getBlockOf(collective);
-  if (underWay.empty() || block.empty() || underWay.back().block != block) {
-    while (static_cast<int64_t>(underWay.size()) >= late)
+  if (inFlight.empty() || block.empty() || inFlight.back().block != block) {
+    while (static_cast<int64_t>(inFlight.size()) >= late)
       endOldest();
-    underWay.push_back({std::move(block), {}});
+    inFlight.push_back({std::move(block), {}});
   }
   put(collective);
-  underWay.back().collectives.push_back(collective);
+  inFlight.back().collectives.push_back(collective);
 }
 
 void Scheduler::endOldest() {
-  for (unsigned collective : underWay.front().collectives)
+  for (unsigned collective : inFlight.front().collectives)
     await(collective);
-  underWay.pop_front();
+  inFlight.pop_front();
   putFollowers();
 }
 
@@ -183,7 +183,7 @@ public:
   ProgramSchedule(plan::ProgramOp op, int64_t forward, int64_t backward,
                   bool inTurn);
 
-  void write() { write(leads); }
+  void write() { write(depths); }
   /// Gathers that are exposed by the estimates begin earlier, up to `most`
   /// units ahead, as long as the program gets shorter.
   LogicalResult lengthen(int64_t most);
@@ -195,7 +195,7 @@ private:
 
   plan::ProgramOp op;
   llvm::DenseMap<Operation *, size_t> unitOf; // of a gather
-  SmallVector<int64_t> leads;                 // by unit
+  SmallVector<int64_t> depths;                // by unit
   int64_t late;
   const bool inTurn;
 };
@@ -209,8 +209,8 @@ ProgramSchedule::ProgramSchedule(plan::ProgramOp op, int64_t forward,
   for (const auto &[number, unit] : llvm::enumerate(units.getGathers()))
     for (unsigned gather : unit.gathers)
       unitOf[program.getCommands()[gather]] = number;
-  leads.assign(units.getBackward(), forward);
-  leads.resize(units.getGathers().size(), backward);
+  depths.assign(units.getBackward(), forward);
+  depths.resize(units.getGathers().size(), backward);
 }
 
 void ProgramSchedule::write(ArrayRef<int64_t> chosen) {
@@ -219,17 +219,17 @@ void ProgramSchedule::write(ArrayRef<int64_t> chosen) {
   program.write(Scheduler(program, units, chosen, late).run(), inTurn);
 }
 
-/// The leads with those of exposed gathers one longer.
+/// The depths with those of exposed gathers one longer.
 SmallVector<int64_t> ProgramSchedule::raiseExposed(const Timeline &timeline,
                                                    int64_t most) const {
-  SmallVector<int64_t> raised = leads;
+  SmallVector<int64_t> raised = depths;
   for (const OverlapEntry &overlap : timeline.getOverlaps()) {
     auto unit = unitOf.find(timeline.getEntries()[overlap.begun].command);
     if (unit == unitOf.end() || timeline.getExposed(overlap) <= 0)
       continue;
     const int64_t longest = std::min(most, static_cast<int64_t>(unit->second));
-    raised[unit->second] = std::max(leads[unit->second],
-                                    std::min(leads[unit->second] + 1, longest));
+    raised[unit->second] = std::max(
+        depths[unit->second], std::min(depths[unit->second] + 1, longest));
   }
   return raised;
 }
@@ -240,7 +240,7 @@ LogicalResult ProgramSchedule::lengthen(int64_t most) {
     return failure();
   for (int64_t round = 0; round < most; ++round) {
     SmallVector<int64_t> raised = raiseExposed(*timeline, most);
-    if (raised == leads)
+    if (raised == depths)
       return success();
     write(raised);
     FailureOr<Timeline> next = Timeline::get(op);
@@ -250,7 +250,7 @@ LogicalResult ProgramSchedule::lengthen(int64_t most) {
       write();
       return success();
     }
-    leads = std::move(raised);
+    depths = std::move(raised);
     timeline = std::move(next);
   }
   return success();

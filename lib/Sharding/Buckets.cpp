@@ -95,7 +95,7 @@ FailureOr<std::vector<Member>> collectMembers(ModuleOp module) {
 
 /// What is kept of both is the same, in the same types, on the same ranks at
 /// every stage.
-static bool isStoredAlike(const Member &a, const Member &b) {
+static bool hasSameStorage(const Member &a, const Member &b) {
   ParamOp first = a.param, second = b.param;
   if (first.getTensorType().getElementType() !=
           second.getTensorType().getElementType() ||
@@ -123,11 +123,11 @@ static std::optional<StringRef> getReadSlot(Value operand,
 
 /// One op could update both if it were for the weight decay alone
 /// (hasCommonDecay): equal numbers but for the factors.
-static bool isUpdatedAlike(const Member &a, const Member &b) {
+static bool hasSameUpdate(const Member &a, const Member &b) {
   Operation *first = a.update, *second = b.update;
   if (!first || !second)
     return first == second;
-  if (!areAlike(first, second))
+  if (!haveSameFormula(first, second))
     return false;
   std::optional<unsigned> decay = getDecayOperand(first);
   for (unsigned i = 0; i != first->getNumOperands(); ++i) {
@@ -154,7 +154,7 @@ static bool hasCommonDecay(const Bucket &bucket, const Member &member) {
 }
 
 /// One op could update both without factors by range.
-static bool isFactoredAlike(const Member &a, const Member &b) {
+static bool hasSameFactors(const Member &a, const Member &b) {
   auto first = dyn_cast_or_null<OptimizerOpInterface>(a.update);
   auto second = dyn_cast_or_null<OptimizerOpInterface>(b.update);
   if (!first || !second)
@@ -207,9 +207,9 @@ divide(const Unit &unit, bool hasRanks,
     const Member &member = *memberOf.lookup(param);
     auto alike = llvm::find_if(buckets, [&](const Bucket &bucket) {
       const Member &first = bucket.members.front();
-      return isStoredAlike(first, member) && isUpdatedAlike(first, member) &&
+      return hasSameStorage(first, member) && hasSameUpdate(first, member) &&
              hasCommonDecay(bucket, member) &&
-             (!hasRanks || isFactoredAlike(first, member));
+             (!hasRanks || hasSameFactors(first, member));
     });
     if (alike == buckets.end())
       alike = buckets.insert(buckets.end(), Bucket());

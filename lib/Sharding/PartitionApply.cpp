@@ -12,14 +12,15 @@ namespace weft {
 // Gradients
 //===----------------------------------------------------------------------===//
 
-/// The state of gradients that a value is the contents of, or null.
+/// The gradient state that the op reads, or null.
 static StateOp findGradient(ReadOp read) {
   auto state =
       SymbolTable::lookupNearestSymbolFrom<StateOp>(read, read.getSourceAttr());
   return state && state.getKind() == StateKind::Gradient ? state : StateOp();
 }
 
-/// What each micro-step has reduced is in slices already.
+/// Reduces replicated gradients. Sharded gradients are already reduced by
+/// micro-steps.
 LogicalResult ApplyPartition::reduceGradients() {
   SmallVector<ReadOp> reads;
   for (auto read : program.getBody().front().getOps<ReadOp>()) {
@@ -65,8 +66,8 @@ static Operation *findFirstUser(ReducedGradient &reduced) {
   return first;
 }
 
-/// What else reads a gradient reads what all ranks have made of it, gathered
-/// just before: one bucket at a time.
+/// Makes all other users of a gradient read the mean of all ranks, gathered
+/// right before the first user: one bucket at a time.
 void ApplyPartition::gather() {
   for (auto &[read, reduced] : gradients) {
     if (Operation *first = findFirstUser(reduced)) {
@@ -78,7 +79,8 @@ void ApplyPartition::gather() {
             return use.getOwner() != reduction;
           });
     }
-    // What micro-steps have reduced is a slice, which has another type.
+    // A gradient that micro-steps have reduced is a shard, which has another
+    // type.
     if (read->use_empty())
       read->erase();
   }
@@ -88,7 +90,7 @@ void ApplyPartition::gather() {
 // Norms
 //===----------------------------------------------------------------------===//
 
-/// The slice of the gradient that a value is a part of.
+/// The shard of the gradient that a value is a segment of.
 FailureOr<Value> ApplyPartition::findSlice(NormAndCheckOp op, Value grad) {
   auto known = gradients.find(skipViews(grad).getDefiningOp());
   if (known != gradients.end())
@@ -97,7 +99,7 @@ FailureOr<Value> ApplyPartition::findSlice(NormAndCheckOp op, Value grad) {
          << grad;
 }
 
-/// The check of what this rank owns.
+/// Creates the check of the shards that this rank owns.
 FailureOr<GradientCheck> ApplyPartition::checkSlices(NormAndCheckOp op) {
   llvm::SmallSetVector<Value, 8> slices;
   for (Value grad : op.getGrads()) {
@@ -113,9 +115,10 @@ FailureOr<GradientCheck> ApplyPartition::checkSlices(NormAndCheckOp op) {
   return GradientCheck{op, own.getNorm(), own.getFoundInf()};
 }
 
-/// One message with the numbers of all checks, and which gradients there are.
-void ApplyPartition::agree(MutableArrayRef<GradientCheck> checks,
-                           RankPresence &presence) {
+/// Combines the results of all checks, and the presence of gradients, over all
+/// ranks in one message.
+void ApplyPartition::reduceChecks(MutableArrayRef<GradientCheck> checks,
+                                  RankPresence &presence) {
   SmallVector<Value> numbers;
   SmallVector<Attribute> reductions;
   auto add = [&](Value number, dist::Reduction reduction) {
@@ -139,8 +142,8 @@ void ApplyPartition::agree(MutableArrayRef<GradientCheck> checks,
   presence.replace(all.getReduced().drop_front(2 * checks.size()));
 }
 
-/// What reads the norm gets the root of the sum; a norm of several groups adds
-/// up their sums and takes one root of all.
+/// Users of the norm get the root of the sum. A norm of several groups adds
+/// their sums and takes one root.
 void ApplyPartition::takeRoots(GradientCheck &check) {
   Value root;
   for (OpOperand &use :
@@ -162,7 +165,8 @@ void ApplyPartition::takeRoots(GradientCheck &check) {
   check.op.getFoundInf().replaceAllUsesWith(check.foundInf);
 }
 
-/// The views through which an op reads gradients, those of views behind them.
+/// The views through which an op reads gradients; a view precedes the view that
+/// it reads.
 static llvm::SetVector<Operation *> findViews(ValueRange grads) {
   llvm::SetVector<Operation *> views;
   for (Value grad : grads)
@@ -172,7 +176,7 @@ static llvm::SetVector<Operation *> findViews(ValueRange grads) {
   return views;
 }
 
-/// Erases those that nothing reads, until something reads all that are left.
+/// Erases unused views repeatedly, until all remaining views are used.
 static void eraseUnread(llvm::SetVector<Operation *> views) {
   auto isUnread = [](Operation *op) { return op->use_empty(); };
   for (auto dead = llvm::find_if(views, isUnread); dead != views.end();
@@ -183,7 +187,8 @@ static void eraseUnread(llvm::SetVector<Operation *> views) {
   }
 }
 
-/// One message joins the numbers of all checks, behind the last of them.
+/// One message, after the last check, combines the results of all checks: no
+/// user of a result may come before it.
 static LogicalResult verifyOrder(ArrayRef<GradientCheck> checks) {
   Operation *last = checks.back().op;
   for (GradientCheck check : checks)
@@ -214,7 +219,7 @@ LogicalResult ApplyPartition::checkSlices() {
                                "tells presence, but got none");
   if (failed(verifyOrder(checks)) || failed(presence.verify(checks.back().op)))
     return failure();
-  agree(checks, presence);
+  reduceChecks(checks, presence);
   for (GradientCheck &check : checks) {
     takeRoots(check);
     llvm::SetVector<Operation *> views = findViews(check.op.getGrads());

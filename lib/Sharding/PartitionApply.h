@@ -1,8 +1,8 @@
 //===- PartitionApply.h - Gradients and norms of all ranks ------*- C++ -*-===//
 //
-// Of a gradient that all ranks hold, each reduces the slice that it owns; what
-// reads it whole gathers it: every stage adds up gradients and norms in this
-// one order.
+// Each rank reduces its shard of a replicated gradient. Ops that read the full
+// gradient read the gathered shards. Every stage adds gradients and norms in
+// this one order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,29 +16,30 @@
 
 namespace weft {
 
-/// A gradient of all ranks: the slice that this rank owns of the mean.
+/// A gradient and this rank's shard of its mean over all ranks.
 struct ReducedGradient {
   ReadOp read;
   mlir::Value slice;
-  /// What reads it whole for that; null: nothing does.
+  /// The op that reads the full gradient to reduce it. Null if a micro-step has
+  /// reduced it.
   mlir::Operation *reduction;
 };
 
-/// Numbers of one check of gradients.
+/// The results of one check of gradients.
 struct GradientCheck {
   NormAndCheckOp op;
-  mlir::Value norm, foundInf; // of all ranks
+  mlir::Value norm, foundInf; // of this rank, then of all ranks
 };
 
-/// The program `apply` on one of several ranks.
+/// Partitions the program `apply`.
 class ApplyPartition {
 public:
   ApplyPartition(ProgramOp program, const MeshCollectives &mesh)
       : program(program), mesh(mesh), builder(program.getContext()) {}
 
-  /// Gradients and their norms become those of all ranks.
+  /// Replaces gradients and their norms by values of all ranks.
   llvm::LogicalResult reduce();
-  /// By the read of each gradient.
+  /// The shards, by the read of each gradient.
   Slices getSlices();
   void gather();
   int64_t countBuckets() const { return gradients.size(); }
@@ -48,14 +49,14 @@ private:
   llvm::LogicalResult checkSlices();
   llvm::FailureOr<mlir::Value> findSlice(NormAndCheckOp op, mlir::Value grad);
   llvm::FailureOr<GradientCheck> checkSlices(NormAndCheckOp op);
-  void agree(llvm::MutableArrayRef<GradientCheck> checks,
-             RankPresence &presence);
+  void reduceChecks(llvm::MutableArrayRef<GradientCheck> checks,
+                    RankPresence &presence);
   void takeRoots(GradientCheck &check);
 
   ProgramOp program;
   const MeshCollectives &mesh;
   mlir::OpBuilder builder;
-  /// In the order of the program, by their read.
+  /// In program order, by their read.
   llvm::MapVector<mlir::Operation *, ReducedGradient> gradients;
 };
 

@@ -176,8 +176,9 @@ static bool isElementwise(Operation *op) {
 static bool areJoinable(ArrayRef<Operation *> ops) {
   Operation *first = ops.front();
   return isElementwise(first) &&
-         llvm::all_of(ops.drop_front(),
-                      [&](Operation *op) { return op && areAlike(first, op); });
+         llvm::all_of(ops.drop_front(), [&](Operation *op) {
+           return op && haveSameFormula(first, op);
+         });
 }
 
 /// A number that all ops read, or the whole of what each of them reads.

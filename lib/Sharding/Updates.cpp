@@ -21,7 +21,7 @@ static DictionaryAttr getCommonAttributes(Operation *op) {
   return attributes.getDictionary(op->getContext());
 }
 
-bool areAlike(Operation *a, Operation *b) {
+bool haveSameFormula(Operation *a, Operation *b) {
   return a->getName() == b->getName() &&
          a->getNumOperands() == b->getNumOperands() &&
          a->getNumResults() == b->getNumResults() && !a->hasAttr(kFactors) &&

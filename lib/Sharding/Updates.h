@@ -14,13 +14,14 @@ namespace weft {
 
 /// Whether the ops differ in nothing but operands, scope and, if they are
 /// updates, factors.
-bool areAlike(mlir::Operation *a, mlir::Operation *b);
+bool haveSameFormula(mlir::Operation *a, mlir::Operation *b);
 
 /// The first of the ops in the program: all they share stands before it.
 mlir::Operation *getFirst(llvm::ArrayRef<mlir::Operation *> ops);
 
-/// How many operands of an update or a cast, the first ones, have an element for
-/// each of the result. The others are numbers, also where the result is one.
+/// How many operands of an update or a cast, the first ones, have an element
+/// for each of the result. The others are numbers, also where the result is
+/// one.
 unsigned countPartOperands(mlir::Operation *op);
 
 /// The operand with the weight decay of an update; none of another op.

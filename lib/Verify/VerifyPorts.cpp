@@ -273,8 +273,8 @@ LogicalResult PortVerifier::verifyLogits(plan::ProgramOp logits) {
 
 /// Both programs read the same data and tell the same losses.
 template <typename PortOp>
-static LogicalResult verifyAlike(plan::ProgramOp program, plan::ProgramOp other,
-                                 StringRef what) {
+static LogicalResult verifySamePorts(plan::ProgramOp program,
+                                     plan::ProgramOp other, StringRef what) {
   auto isShared = [&](PortOp port) {
     if constexpr (std::is_same_v<PortOp, plan::InputOp>)
       return !isFilledByHost(port.getName());
@@ -331,14 +331,14 @@ LogicalResult PortVerifier::verifyPresent() {
   auto micro = findProgram(module, names::kMicro);
   auto eval = findProgram(module, names::kEval);
   if (micro && eval &&
-      (failed(verifyAlike<plan::InputOp>(micro, eval, "input")) ||
-       failed(verifyAlike<plan::InputOp>(eval, micro, "input")) ||
-       failed(verifyAlike<plan::OutputOp>(micro, eval, "output")) ||
-       failed(verifyAlike<plan::OutputOp>(eval, micro, "output"))))
+      (failed(verifySamePorts<plan::InputOp>(micro, eval, "input")) ||
+       failed(verifySamePorts<plan::InputOp>(eval, micro, "input")) ||
+       failed(verifySamePorts<plan::OutputOp>(micro, eval, "output")) ||
+       failed(verifySamePorts<plan::OutputOp>(eval, micro, "output"))))
     return failure();
   for (auto program : module.getOps<plan::ProgramOp>())
     if (micro && program.getKind() == names::kDenominators &&
-        failed(verifyAlike<plan::InputOp>(program, micro, "input")))
+        failed(verifySamePorts<plan::InputOp>(program, micro, "input")))
       return failure();
   if (auto logits = findProgram(module, names::kLogits);
       logits && failed(verifyLogits(logits)))

@@ -306,7 +306,7 @@ std::string weft::findWrongPitch(TypeRange ports, ArrayRef<int64_t> pitches) {
   return wrong;
 }
 
-std::string weft::describeLateRead(unsigned result, int64_t input) {
+std::string weft::describeReadAfterWrite(unsigned result, int64_t input) {
   return "expects result " + std::to_string(result) +
          " not to take the buffer of argument " + std::to_string(input) +
          ", whose elements are read in another order or later";

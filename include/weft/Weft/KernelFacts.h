@@ -24,7 +24,7 @@ std::string findWrongPitch(mlir::TypeRange ports,
                            llvm::ArrayRef<int64_t> pitches);
 
 /// That an argument in the list of a result is read too late for it.
-std::string describeLateRead(unsigned result, int64_t input);
+std::string describeReadAfterWrite(unsigned result, int64_t input);
 
 /// A list of numbers: "[8, 64]".
 std::string spellList(llvm::ArrayRef<int64_t> list);

@@ -330,7 +330,7 @@ LogicalResult KernelLayout::checkFacts(KernelOp kernel) const {
     SmallVector<int64_t> inputs = getInPlaceInputs(kernel, i);
     for (int64_t input : kernel.getInPlaceInputs(i))
       if (!is_contained(inputs, input))
-        return kernel.emitOpError(describeLateRead(i, input));
+        return kernel.emitOpError(describeReadAfterWrite(i, input));
   }
   return success();
 }

@@ -35,7 +35,7 @@ namespace {
 
 /// A root with room behind its rows, which a product fills row by row, and the
 /// products that it is the left factor of.
-struct RoomyRoot {
+struct PaddedRoot {
   Value root;
   int64_t columns = 0;
   plan::GemmOp filled = {};
@@ -56,11 +56,11 @@ public:
   unsigned run();
 
 private:
-  std::optional<RoomyRoot> find(plan::AllocOp root) const;
-  bool isFilledBy(const RoomyRoot &found, plan::GemmOp gemm, Value view) const;
-  bool isSummedBy(const RoomyRoot &found, plan::GemmOp gemm, Value view) const;
+  std::optional<PaddedRoot> find(plan::AllocOp root) const;
+  bool isFilledBy(const PaddedRoot &found, plan::GemmOp gemm, Value view) const;
+  bool isSummedBy(const PaddedRoot &found, plan::GemmOp gemm, Value view) const;
   bool isUnchanged(Value factor, Operation *from, Operation *to) const;
-  bool isCheap(const RoomyRoot &found) const;
+  bool isCheap(const PaddedRoot &found) const;
 
   plan::ProgramOp program;
   int64_t leastRows, share;
@@ -74,7 +74,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// Whether a view has all rows of the root but for the room behind them.
-static bool hasAllRows(const RoomyRoot &found, Value view) {
+static bool hasAllRows(const PaddedRoot &found, Value view) {
   MemRefType type = getType(view);
   Layout layout = Layout::get(type);
   return type.getRank() >= 2 && layout.offset == 0 &&
@@ -85,7 +85,7 @@ static bool hasAllRows(const RoomyRoot &found, Value view) {
 }
 
 /// Whether the product writes all rows of the root, for the first time.
-bool ProductWidener::isFilledBy(const RoomyRoot &found, plan::GemmOp gemm,
+bool ProductWidener::isFilledBy(const PaddedRoot &found, plan::GemmOp gemm,
                                 Value view) const {
   return gemm.getTarget() == view && isPlain(gemm) && !gemm.accumulates() &&
          hasAllRows(found, view) &&
@@ -108,7 +108,7 @@ bool ProductWidener::isUnchanged(Value factor, Operation *from,
 }
 
 /// Whether the product adds up over the columns, with the same factor.
-bool ProductWidener::isSummedBy(const RoomyRoot &found, plan::GemmOp gemm,
+bool ProductWidener::isSummedBy(const PaddedRoot &found, plan::GemmOp gemm,
                                 Value view) const {
   plan::GemmOp first = found.filled;
   return gemm.getLhs() == view && !gemm.getTransposeLhs() && isPlain(gemm) &&
@@ -134,8 +134,8 @@ static std::optional<int64_t> findColumns(plan::AllocOp root, int64_t pitch) {
   return columns < pitch ? std::optional(columns) : std::nullopt;
 }
 
-std::optional<RoomyRoot> ProductWidener::find(plan::AllocOp root) const {
-  RoomyRoot found{root.getBuffer()};
+std::optional<PaddedRoot> ProductWidener::find(plan::AllocOp root) const {
+  PaddedRoot found{root.getBuffer()};
   if (found.getType().getRank() < 2)
     return std::nullopt;
   std::optional<int64_t> columns = findColumns(root, found.getPitch());
@@ -162,7 +162,7 @@ std::optional<RoomyRoot> ProductWidener::find(plan::AllocOp root) const {
 }
 
 /// Whether the room is small beside the rows, and the factor beside the root.
-bool ProductWidener::isCheap(const RoomyRoot &found) const {
+bool ProductWidener::isCheap(const PaddedRoot &found) const {
   plan::GemmOp gemm = found.filled;
   int64_t room = found.getPitch() - found.columns;
   int64_t factor = getType(gemm.getRhs()).getNumElements();
@@ -178,7 +178,7 @@ namespace {
 /// Writes the products of one root anew.
 class RootWidener {
 public:
-  explicit RootWidener(const RoomyRoot &found)
+  explicit RootWidener(const PaddedRoot &found)
       : found(found), filled(found.filled), loc(filled.getLoc()),
         declarations(filled.getContext()), commands(filled) {
     declarations.setInsertionPointAfterValue(found.root);
@@ -193,9 +193,9 @@ private:
   Value makeFactor();
   Value getZero(Type element);
   void copy(Value from, Value to);
-  void clearRoom(Value root, Layout matrix, unsigned dim);
+  void clearPadding(Value root, Layout matrix, unsigned dim);
 
-  const RoomyRoot &found;
+  const PaddedRoot &found;
   plan::GemmOp filled;
   Location loc;
   OpBuilder declarations, commands;
@@ -247,7 +247,7 @@ Value RootWidener::getZero(Type element) {
 }
 
 /// Zeros behind the columns along dimension `dim` of a matrix.
-void RootWidener::clearRoom(Value root, Layout matrix, unsigned dim) {
+void RootWidener::clearPadding(Value root, Layout matrix, unsigned dim) {
   matrix.offset = found.columns * matrix.strides[dim];
   matrix.sizes[dim] -= found.columns;
   Layout repeated = matrix;
@@ -267,7 +267,7 @@ Value RootWidener::makeFactor() {
   Layout part = Layout::getDense(sizes);
   part.sizes[dim] = found.columns;
   copy(factor, viewAs(wide, part));
-  clearRoom(wide, Layout::getDense(sizes), dim);
+  clearPadding(wide, Layout::getDense(sizes), dim);
   return wide;
 }
 
@@ -280,7 +280,7 @@ void RootWidener::run() {
     // Behind rows of numbers that are not finite the product left others
     // still, whatever has been written over the rows since.
     commands.setInsertionPoint(gemm);
-    clearRoom(found.root, Layout::getDense({rows, found.getPitch()}), 1);
+    clearPadding(found.root, Layout::getDense({rows, found.getPitch()}), 1);
     gemm.getLhsMutable().assign(widen(gemm.getLhs()));
     gemm.getRhsMutable().assign(factor);
   }
@@ -290,7 +290,7 @@ unsigned ProductWidener::run() {
   // Each sees what the ones before it have made of the products.
   unsigned count = 0;
   for (auto root : llvm::to_vector(program.getOps<plan::AllocOp>())) {
-    std::optional<RoomyRoot> found;
+    std::optional<PaddedRoot> found;
     if (!root.getOffset())
       found = find(root);
     if (!found)

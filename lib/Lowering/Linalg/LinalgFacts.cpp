@@ -153,7 +153,7 @@ LogicalResult LinalgKernel::checkReads(func::FuncOp function, unsigned result,
           (access && read.access == *access))
         continue;
       InFlightDiagnostic error =
-          function.emitOpError(describeLateRead(result, input));
+          function.emitOpError(describeReadAfterWrite(result, input));
       error.attachNote(nest.op->getLoc()) << "reads argument " << input;
       return error;
     }

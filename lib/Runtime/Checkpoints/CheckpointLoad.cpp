@@ -202,7 +202,7 @@ Expected<ResumePoint> weft::passOver(const ResumePoint &point, Error damage,
   return std::move(**older);
 }
 
-Status weft::makeRoomAfter(const std::string &saveDir, int64_t step) {
+Status weft::freeSpaceAfter(const std::string &saveDir, int64_t step) {
   auto steps = listSteps(saveDir);
   if (!steps)
     return steps.takeError();

@@ -83,8 +83,8 @@ static std::string modelText(const WeftExecutable &executable,
   return model.pretty();
 }
 
-Status weft::checkRoom(int64_t bytes, uint64_t room,
-                       const std::string &saveDir) {
+Status weft::checkFreeSpace(int64_t bytes, uint64_t room,
+                            const std::string &saveDir) {
   if (room >= uint64_t(bytes))
     return Status::success();
   return storageError("expects room for a checkpoint of " + humanBytes(bytes) +
@@ -111,8 +111,9 @@ Status weft::prepareSaves(const SavePolicy &policy,
   if (statvfs(policy.saveDir.c_str(), &disk) != 0)
     return systemError(ExitCode::Storage, "cannot ask for free space", errno)
         .at(policy.saveDir);
-  return checkRoom(checkpointBytes(executable),
-                   uint64_t(disk.f_bavail) * disk.f_frsize, policy.saveDir);
+  return checkFreeSpace(checkpointBytes(executable),
+                        uint64_t(disk.f_bavail) * disk.f_frsize,
+                        policy.saveDir);
 }
 
 Expected<std::optional<double>> CheckpointWriter::bestLoss() const {
@@ -180,7 +181,7 @@ CheckpointWriter::write(const std::string &directory) const {
   std::vector<std::pair<HeldRange, int32_t>> pieces;
   std::vector<TensorSpec> specs;
   const auto saved = savedTensors(*context.executable());
-  const auto shares = shareWrites(saved, agreement.ranks());
+  const auto shares = shareWrites(saved, consensus.ranks());
   for (size_t i = 0; i < saved.size(); ++i)
     for (const WrittenPiece &piece : shares[i])
       if (piece.rank == context.rank()) {
@@ -285,9 +286,9 @@ Expected<std::string> CheckpointWriter::commit(Saving &saving,
   manifest.run = record;
   manifest.valLoss = state.valLoss;
   manifest.onlyBest = state.onlyBest;
-  manifest.worldSize = agreement.ranks();
+  manifest.worldSize = consensus.ranks();
   manifest.tensors =
-      describe(savedTensors(*context.executable()), agreement.ranks());
+      describe(savedTensors(*context.executable()), consensus.ranks());
   if (Status s = listFiles(directory, written, manifest); !s)
     return s.takeError();
   std::string model = modelText(*context.executable(), metadata);
@@ -310,9 +311,9 @@ CheckpointWriter::meet(Place::Kind kind, const Saving &saving,
   Status status = own ? Status::success() : Status(own.takeError());
   Vote vote = voteAt({kind, saving.state.step}, status, status ? *own : "");
   vote.doneStep = saving.state.step;
-  Decision all = agreement.agree(vote);
+  Decision all = consensus.reach(vote);
   if (all.failed())
-    return errorOf(all, agreement, std::move(status));
+    return errorOf(all, consensus, std::move(status));
   return std::move(all.texts);
 }
 
@@ -331,13 +332,13 @@ Expected<std::string> CheckpointWriter::saveInPhases(Saving &saving) {
 
 Expected<std::string> CheckpointWriter::save(const TrainState &state) {
   ++saves;
-  const auto heartbeats = agreement.sendHeartbeats();
+  const auto heartbeats = consensus.sendHeartbeats();
   std::optional<FileSizeLimit> full;
   if (faults.find(Fault::Kind::NoRoom, saves))
-    full.emplace(checkpointBytes(*context.executable()) / agreement.ranks() /
+    full.emplace(checkpointBytes(*context.executable()) / consensus.ranks() /
                  2);
-  if (agreement.ranks() > 1)
-    if (Status s = compareReplicas(context, agreement, state.step); !s)
+  if (consensus.ranks() > 1)
+    if (Status s = compareReplicas(context, consensus, state.step); !s)
       return s.takeError();
   Saving saving{state, std::nullopt};
   auto directory = saveInPhases(saving);

@@ -107,19 +107,19 @@ static Status compareTensor(const NamedTensor &tensor, size_t i, int64_t step,
   return Status::success();
 }
 
-Status weft::compareReplicas(const WeftContext &context, Agreement &agreement,
+Status weft::compareReplicas(const WeftContext &context, Consensus &consensus,
                              int64_t step) {
   const auto tensors = comparedTensors(*context.executable(), context.ranks());
   auto own = digestsOf(context, tensors);
   Status status = own ? Status::success() : Status(own.takeError());
   Vote vote = voteAt({Place::Replicas, step}, status, status ? *own : "");
   vote.doneStep = step;
-  const Decision all = agreement.agree(vote);
+  const Decision all = consensus.reach(vote);
   if (all.failed())
-    return errorOf(all, agreement, std::move(status));
+    return errorOf(all, consensus, std::move(status));
   // What follows is the same on all ranks.
   for (size_t i = 0; i < tensors.size(); ++i)
     if (Status s = compareTensor(tensors[i], i, step, all.texts); !s)
-      return s.takeError().saidBy(agreement.rank() == 0).ofAllProcesses();
+      return s.takeError().saidBy(consensus.rank() == 0).ofAllProcesses();
   return Status::success();
 }

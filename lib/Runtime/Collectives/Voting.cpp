@@ -1,7 +1,8 @@
 //===- Voting.cpp - Votes of ranks over a transport -----------------------===//
 //
-// A vote is a block of one size, which nearly every vote fits into; texts that
-// do not follow in a second exchange, for all ranks, if one has such a text.
+// A vote is a block of fixed size, which nearly every vote fits into. If the
+// text of one rank does not fit, all ranks take part in a second exchange with
+// the remainders.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +15,7 @@ using namespace weft;
 
 static constexpr size_t kHeaderBytes = 19, kLengthBytes = 4, kBlockBytes = 256;
 static constexpr size_t kInlineBytes = kBlockBytes - kLengthBytes;
-/// Far above what a save writes of one rank; a longer vote is a failure of the
+/// Far above the text of a save on one rank. A longer vote is a failure of its
 /// rank.
 static constexpr size_t kMostBytes = size_t(1) << 26;
 
@@ -95,10 +96,10 @@ Expected<Vote> weft::parseVote(std::string_view bytes) {
 }
 
 //===----------------------------------------------------------------------===//
-// The agreement
+// The consensus
 //===----------------------------------------------------------------------===//
 
-/// `bytes` of each rank, one after the other.
+/// `all` = the concatenated `own` of each rank; all have the same size.
 static Status exchangeEqual(Transport &transport, const std::string &own,
                             std::string &all, const std::string &title) {
   all.resize(own.size() * size_t(transport.ranks()));
@@ -110,7 +111,7 @@ static Status exchangeEqual(Transport &transport, const std::string &own,
                             title);
 }
 
-Expected<std::vector<Vote>> VotingAgreement::votesOf(const Vote &own) {
+Expected<std::vector<Vote>> VotingConsensus::votesOf(const Vote &own) {
   const std::string vote = voteBytes(own);
   const std::string title = "the vote " + placeText(own.place);
   auto &[block, blocks, mine, rests] = bytes;
@@ -150,14 +151,14 @@ Expected<std::vector<Vote>> VotingAgreement::votesOf(const Vote &own) {
   return votes;
 }
 
-std::unique_ptr<HeartbeatSender> VotingAgreement::sendHeartbeats() {
+std::unique_ptr<HeartbeatSender> VotingConsensus::sendHeartbeats() {
   return count > 1 && heartbeats
              ? std::make_unique<HeartbeatSender>(heartbeats, number, timeout)
              : nullptr;
 }
 
-/// Who waited in vain for a rank would do so again: it leaves.
-Decision VotingAgreement::leave(const Vote &own) {
+/// A rank that timed out in an exchange would time out again, so it leaves.
+Decision VotingConsensus::leave(const Vote &own) {
   gone = absence();
   transport.reset();
   std::vector<Vote> votes(size_t(count), voteAt(own.place, Status()));
@@ -166,7 +167,7 @@ Decision VotingAgreement::leave(const Vote &own) {
   return decide(votes);
 }
 
-Decision VotingAgreement::agree(const Vote &vote) {
+Decision VotingConsensus::reach(const Vote &vote) {
   if (vote.failure == ExitCode::Communication)
     return leave(vote);
   if (!transport) {
@@ -177,7 +178,7 @@ Decision VotingAgreement::agree(const Vote &vote) {
   if (vote.text.size() > kMostBytes - kHeaderBytes) {
     Vote tooLong = voteAt(vote.place, Status());
     tooLong.failure = ExitCode::Internal;
-    return agree(tooLong);
+    return reach(tooLong);
   }
   auto votes = votesOf(vote);
   Decision all = votes ? decide(*votes) : decideAlone(vote, votes.error());
@@ -186,7 +187,7 @@ Decision VotingAgreement::agree(const Vote &vote) {
   return all;
 }
 
-Decision VotingAgreement::decideAlone(const Vote &own,
+Decision VotingConsensus::decideAlone(const Vote &own,
                                       const Error &error) const {
   Vote silent = voteAt(own.place, Status());
   silent.doneStep = own.doneStep;

@@ -177,8 +177,9 @@ Status CudaDevice::allocate() {
                           int64_t(constants.bytes().size()));
         !s)
       return s;
-  auto blocks = CudaPorts::make(
-      cuda, executable, std::max(1, options.runsAhead), int(streams.size()));
+  auto blocks =
+      CudaPorts::make(cuda, executable, std::max(1, options.runsInAdvance),
+                      int(streams.size()));
   if (!blocks)
     return blocks.takeError();
   ports.emplace(std::move(*blocks));

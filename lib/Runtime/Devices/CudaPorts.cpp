@@ -133,7 +133,7 @@ const char *CudaPorts::output(const WeftPort &port) const {
   // The slot behind the oldest of those that are under way.
   const int count = int(slots.size());
   const Slot &slot =
-      slots[size_t((next + 2 * count - numUnderWay - 1) % count)];
+      slots[size_t((next + 2 * count - numInFlight - 1) % count)];
   const int64_t begin =
       slot.blocks ? slot.blocks->outputs.find(port.offset) : -1;
   assert(begin >= 0 && "expects an output of the run that was finished last");
@@ -156,7 +156,7 @@ static Status reserve(const CudaCalls &cuda, CudaHostMemory &memory,
 }
 
 Status CudaPorts::begin(const WeftProgram &program) {
-  assert(numUnderWay + 1 < int(slots.size()) &&
+  assert(numInFlight + 1 < int(slots.size()) &&
          "expects the oldest run to be finished first");
   Slot &slot = newest();
   auto [known, isNew] = blocks.try_emplace(&program);
@@ -203,15 +203,15 @@ Status CudaPorts::end(const std::vector<CudaStream> &streams) {
     if (Status s = cuda.cuEventRecord(slot.done[i].get(), streams[i].get()); !s)
       return s;
   next = (next + 1) % int(slots.size());
-  ++numUnderWay;
+  ++numInFlight;
   return Status::success();
 }
 
 Status CudaPorts::wait() {
-  assert(numUnderWay > 0 && "expects a run that was started");
+  assert(numInFlight > 0 && "expects a run that was started");
   const int count = int(slots.size());
-  const Slot &oldest = slots[size_t((next + count - numUnderWay) % count)];
-  --numUnderWay;
+  const Slot &oldest = slots[size_t((next + count - numInFlight) % count)];
+  --numInFlight;
   for (const CudaEvent &event : oldest.done)
     if (Status s = cuda.cuEventSynchronize(event.get()); !s)
       return s;

@@ -26,8 +26,8 @@ public:
   Status zero(int64_t, int64_t) override { return absent(); }
   char *inputBytes(const WeftPort &) override { return nullptr; }
   const char *outputBytes(const WeftPort &) override { return nullptr; }
-  int runsAhead() const override { return 0; }
-  int runsUnderWay() const override { return 0; }
+  int runsInAdvance() const override { return 0; }
+  int runsInFlight() const override { return 0; }
   bool start(WeftContext &context, const WeftProgram &) override {
     Error error = absent();
     context.fail(error.exitStatus(), error.message());

@@ -199,7 +199,7 @@ Status CudaDevice::startProgram(WeftContext &context,
     return launched;
   if (Status s = ports->end(streams); !s)
     return s;
-  return options.runsAhead == 0 ? synchronize() : Status::success();
+  return options.runsInAdvance == 0 ? synchronize() : Status::success();
 }
 
 /// After an error nothing is under way, and no copy works with memory of the

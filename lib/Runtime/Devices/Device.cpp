@@ -12,7 +12,7 @@ Expected<int64_t> Device::tune(WeftContext &, const std::string &) {
 }
 
 bool Device::run(WeftContext &context, const WeftProgram &program) {
-  while (runsUnderWay() > 0)
+  while (runsInFlight() > 0)
     if (!finish(context))
       return false;
   return start(context, program) && finish(context);

@@ -81,14 +81,14 @@ const char *HostDevice::outputBytes(const WeftPort &port) {
 }
 
 bool HostDevice::start(WeftContext &context, const WeftProgram &program) {
-  assert(!isUnderWay && "expects the last run to be finished");
-  isUnderWay = runProgram(context, program);
-  return isUnderWay;
+  assert(!isInFlight && "expects the last run to be finished");
+  isInFlight = runProgram(context, program);
+  return isInFlight;
 }
 
 bool HostDevice::finish(WeftContext &) {
-  assert(isUnderWay && "expects a run that was started");
-  isUnderWay = false;
+  assert(isInFlight && "expects a run that was started");
+  isInFlight = false;
   return true;
 }
 

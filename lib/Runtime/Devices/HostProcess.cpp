@@ -100,9 +100,11 @@ Expected<std::unique_ptr<WeftContext>>
 weft::openDevice(const WeftExecutable &executable,
                  const DeviceOptions &options) {
   const int64_t bytes = executable.arenaBytes;
-  if (Status s = checkMemory(bytes, memoryRoom(), options.ranksOfProcess); !s)
+  if (Status s = checkMemory(bytes, processBudget(), options.ranksOfProcess);
+      !s)
     return s.takeError();
-  if (Status s = checkMemory(bytes, machineRoom(), options.ranksOfMachine); !s)
+  if (Status s = checkMemory(bytes, machineBudget(), options.ranksOfMachine);
+      !s)
     return s.takeError();
   if (int64_t free = availableMemory(); bytes > free / options.ranksOfProcess)
     warn("the program needs " + humanBytes(bytes * options.ranksOfProcess) +

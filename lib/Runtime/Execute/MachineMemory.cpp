@@ -47,11 +47,11 @@ int64_t weft::availableMemory(const std::string &root) {
   return *available + findNumber(path, "SwapFree:", 1024).value_or(0);
 }
 
-static void lower(MemoryRoom &room, int64_t bytes, const char *limit) {
-  if (bytes >= room.bytes)
+static void lower(MemoryBudget &budget, int64_t bytes, const char *limit) {
+  if (bytes >= budget.bytes)
     return;
-  room.bytes = std::max<int64_t>(bytes, 0);
-  room.limit = limit;
+  budget.bytes = std::max<int64_t>(bytes, 0);
+  budget.limit = limit;
 }
 
 //===----------------------------------------------------------------------===//
@@ -74,7 +74,7 @@ constexpr GroupFiles kVersion2 = {"/memory.max", "/memory.current",
 
 /// What one group allows beyond what cannot be dropped of its memory: cached
 /// files can.
-static void lowerToGroup(MemoryRoom &room, const std::string &folder,
+static void lowerToGroup(MemoryBudget &budget, const std::string &folder,
                          const GroupFiles &files) {
   auto limit = readNumber(folder + files.limit);
   if (!limit)
@@ -83,21 +83,22 @@ static void lowerToGroup(MemoryRoom &room, const std::string &folder,
   int64_t used = readNumber(folder + files.usage).value_or(0) -
                  findNumber(stat, files.inactive).value_or(0) -
                  findNumber(stat, files.active).value_or(0);
-  lower(room, *limit - std::max<int64_t>(used, 0), "the control group leaves");
+  lower(budget, *limit - std::max<int64_t>(used, 0),
+        "the control group leaves");
 }
 
 /// The group at `path` below a mount, and every group around it. In a container
 /// the path may be that of the host, of which nothing but the mount is there.
-static void lowerToGroups(MemoryRoom &room, const std::string &mount,
+static void lowerToGroups(MemoryBudget &budget, const std::string &mount,
                           std::string path, const GroupFiles &files) {
   while (!path.empty() && path != "/") {
-    lowerToGroup(room, mount + path, files);
+    lowerToGroup(budget, mount + path, files);
     path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
   }
-  lowerToGroup(room, mount, files);
+  lowerToGroup(budget, mount, files);
 }
 
-static void lowerToGroups(MemoryRoom &room, const std::string &root) {
+static void lowerToGroups(MemoryBudget &budget, const std::string &root) {
   const std::string mount = root + "/sys/fs/cgroup";
   std::ifstream file(root + "/proc/self/cgroup");
   // "4:memory:/path" of version 1, "0::/path" of version 2.
@@ -108,11 +109,11 @@ static void lowerToGroups(MemoryRoom &room, const std::string &root) {
     std::string controllers = line.substr(first + 1, second - first - 1);
     std::string path = line.substr(second + 1);
     if (controllers.empty()) {
-      lowerToGroups(room, mount, path, kVersion2);
-      lowerToGroups(room, mount + "/unified", path, kVersion2);
+      lowerToGroups(budget, mount, path, kVersion2);
+      lowerToGroups(budget, mount + "/unified", path, kVersion2);
     } else if (("," + controllers + ",").find(",memory,") !=
                std::string::npos) {
-      lowerToGroups(room, mount + "/memory", path, kVersion1);
+      lowerToGroups(budget, mount + "/memory", path, kVersion1);
     }
   }
 }
@@ -121,7 +122,7 @@ static void lowerToGroups(MemoryRoom &room, const std::string &root) {
 // Limits of the process
 //===----------------------------------------------------------------------===//
 
-static void lowerToLimit(MemoryRoom &room, int resource,
+static void lowerToLimit(MemoryBudget &budget, int resource,
                          const std::string &root, const char *used,
                          const char *limit) {
   rlimit value;
@@ -129,33 +130,34 @@ static void lowerToLimit(MemoryRoom &room, int resource,
       value.rlim_cur == RLIM_INFINITY || value.rlim_cur > rlim_t(INT64_MAX))
     return;
   int64_t has = findNumber(root + "/proc/self/status", used, 1024).value_or(0);
-  lower(room, int64_t(value.rlim_cur) - has, limit);
+  lower(budget, int64_t(value.rlim_cur) - has, limit);
 }
 
-MemoryRoom weft::machineRoom() {
-  MemoryRoom room;
-  lower(room, int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE),
+MemoryBudget weft::machineBudget() {
+  MemoryBudget budget;
+  lower(budget, int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE),
         "the machine has");
-  return room;
+  return budget;
 }
 
-MemoryRoom weft::memoryRoom(const std::string &root) {
-  MemoryRoom room = machineRoom();
-  lowerToGroups(room, root);
-  lowerToLimit(room, RLIMIT_AS, root,
+MemoryBudget weft::processBudget(const std::string &root) {
+  MemoryBudget budget = machineBudget();
+  lowerToGroups(budget, root);
+  lowerToLimit(budget, RLIMIT_AS, root,
                "VmSize:", "the limit on address space (ulimit -v) leaves");
-  lowerToLimit(room, RLIMIT_DATA, root,
+  lowerToLimit(budget, RLIMIT_DATA, root,
                "VmData:", "the limit on data (ulimit -d) leaves");
-  return room;
+  return budget;
 }
 
-Status weft::checkMemory(int64_t bytes, const MemoryRoom &room, int64_t ranks) {
-  if (bytes <= room.bytes / ranks)
+Status weft::checkMemory(int64_t bytes, const MemoryBudget &budget,
+                         int64_t ranks) {
+  if (bytes <= budget.bytes / ranks)
     return Status::success();
   const std::string all =
       ranks == 1 ? "" : " for each of " + std::to_string(ranks) + " ranks";
   return Error(ExitCode::DoesNotFit, "the program needs " + humanBytes(bytes) +
-                                         all + ", but " + room.limit + " " +
-                                         humanBytes(room.bytes))
+                                         all + ", but " + budget.limit + " " +
+                                         humanBytes(budget.bytes))
       .hint("compile with a smaller --batch or --seq");
 }

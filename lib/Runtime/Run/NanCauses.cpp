@@ -42,11 +42,11 @@ std::string weft::describeFirstCause(const std::vector<std::string> &texts) {
   return sentence;
 }
 
-std::string weft::findFirstCause(Agreement &agreement, int64_t step,
+std::string weft::findFirstCause(Consensus &consensus, int64_t step,
                                  const NanCause &own) {
   Vote vote =
       voteAt({Place::NanCauses, step}, Status::success(), formatNanCause(own));
   vote.doneStep = step;
-  const Decision all = agreement.agree(vote);
+  const Decision all = consensus.reach(vote);
   return all.failed() ? own.text : describeFirstCause(all.texts);
 }

@@ -35,7 +35,7 @@ static int threadsOf(const RunInputs &inputs) {
 /// Collectives of programs are counted over all groups of the rank, in the
 /// order in which they begin.
 void RankPart::breakCollectives() {
-  auto skips = [&faults = inputs.faults, rank = agreement.rank(),
+  auto skips = [&faults = inputs.faults, rank = consensus.rank(),
                 calls = std::make_shared<std::atomic<int64_t>>(0)] {
     const Fault *fault = faults.find(Fault::Kind::SkippedCollective, ++*calls);
     return fault && fault->rank == rank;
@@ -54,9 +54,9 @@ Status RankPart::open() {
   wanted.graphs = inputs.options.graphs;
   // A trace runs rank 0 command by command. Its peers meet it in each command,
   // so they may neither launch graphs nor begin the next step earlier.
-  if (agreement.ranks() > 1 && !inputs.options.trace.empty()) {
+  if (consensus.ranks() > 1 && !inputs.options.trace.empty()) {
     wanted.graphs = false;
-    wanted.runsAhead = 0;
+    wanted.runsInAdvance = 0;
   }
   wanted.onlyDescribes = inputs.options.dryRun;
   wanted.tuning = inputs.options.tuning;
@@ -64,15 +64,15 @@ Status RankPart::open() {
   wanted.tf32 = tf32 && *tf32 == "on";
   // Ranks of a process are opened in turn.
   if (!inputs.process)
-    wanted.ranksOfProcess = agreement.ranks() - agreement.rank();
+    wanted.ranksOfProcess = consensus.ranks() - consensus.rank();
   wanted.ranksAreProcesses = inputs.process != nullptr;
   wanted.localRank = findLocalRank();
   wanted.timeout = inputs.options.timeout;
   wanted.gather = inputs.options.gather;
   wanted.collectiveCtas = inputs.metadata.collectiveCtas;
-  wanted.ranksOfMachine = inputs.process ? countLocal() : agreement.ranks();
-  wanted.rank = agreement.rank();
-  wanted.ranks = agreement.ranks();
+  wanted.ranksOfMachine = inputs.process ? countLocal() : consensus.ranks();
+  wanted.rank = consensus.rank();
+  wanted.ranks = consensus.ranks();
   auto device = openDevice(inputs.executable, wanted);
   if (!device)
     return device.takeError();
@@ -111,13 +111,13 @@ Status RankPart::startHunt() {
 }
 
 Status RankPart::loadCheckpoint(ResumePoint &point) {
-  inputs.faults.sleepIf(Fault::Kind::SlowLoad, 1, agreement.rank());
+  inputs.faults.sleepIf(Fault::Kind::SlowLoad, 1, consensus.rank());
   return inputs.options.dryRun ? point.manifest.verifyFiles(point.directory)
                                : weft::loadCheckpoint(*opened, point);
 }
 
 Status RankPart::loadWeights(InitialWeights &weights, int64_t seed) {
-  return inputs.options.dryRun ? weights.verify(agreement.rank())
+  return inputs.options.dryRun ? weights.verify(consensus.rank())
                                : weights.load(*opened, seed);
 }
 
@@ -126,7 +126,7 @@ Status RankPart::completeState(bool resumed) {
     auto change = adaptLossScale(*opened, LossScaler::of(inputs.executable));
     if (!change)
       return change.takeError();
-    if (*change && agreement.rank() == 0)
+    if (*change && consensus.rank() == 0)
       warn(**change);
   }
   // What follows from parameters is in no file.
@@ -159,17 +159,17 @@ Expected<ExitCode> RankPart::train(const TrainState &state, const DataSet &data,
   std::optional<CheckpointWriter> writer;
   if (policy)
     writer.emplace(*opened, inputs.metadata, record, *policy, inputs.faults,
-                   agreement);
+                   consensus);
   std::optional<Trace> trace;
-  if (!inputs.options.trace.empty() && agreement.rank() == 0)
+  if (!inputs.options.trace.empty() && consensus.rank() == 0)
     trace.emplace(*opened);
   Trainer trainer(
-      {*opened, data, agreement, journal, signals, writer ? &*writer : nullptr},
+      {*opened, data, consensus, journal, signals, writer ? &*writer : nullptr},
       inputs, state, std::move(hunt));
   auto code = trainer.run();
   if (!code || !trace)
     return code;
-  const auto heartbeats = agreement.sendHeartbeats();
+  const auto heartbeats = consensus.sendHeartbeats();
   if (Status s = writeTrace(*trace, inputs.options.trace, inputs.metadata.name);
       !s)
     return s.takeError();

@@ -179,7 +179,7 @@ Status Run::prepareOutputs(const SavePolicy &policy) const {
   if (!isFirst())
     return Status::success();
   if (!policy.saveDir.empty())
-    if (Status s = makeRoomAfter(policy.saveDir, state.step); !s)
+    if (Status s = freeSpaceAfter(policy.saveDir, state.step); !s)
       return s;
   if (!policy.saveDir.empty())
     if (Status s = prepareSaves(policy, executable, state.step + 1); !s)

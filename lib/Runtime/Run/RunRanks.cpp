@@ -13,14 +13,14 @@
 
 using namespace weft;
 
-/// A rank part, what connects it with the others, and its thread.
+/// A rank part with its connections to other ranks and its thread.
 struct Ranks::Member {
   Member(const RunInputs &inputs, std::unique_ptr<Transport> votes,
          RankConnections steps, StreamConnections streams)
-      : agreement(std::move(votes)),
-        part(inputs, agreement, std::move(steps), std::move(streams)) {}
+      : consensus(std::move(votes)),
+        part(inputs, consensus, std::move(steps), std::move(streams)) {}
 
-  VotingAgreement agreement;
+  VotingConsensus consensus;
   RankPart part;
 
   std::thread thread; // of several ranks
@@ -30,9 +30,9 @@ struct Ranks::Member {
   bool isOver = false;
   Status result;
 
-  /// Whom this rank has waited for in vain.
+  /// Ranks that did not reach a vote or a collective of this rank.
   Absence absence() const {
-    const Absence &ofVotes = agreement.absence();
+    const Absence &ofVotes = consensus.absence();
     return ofVotes.ranks.empty() ? part.absence() : ofVotes;
   }
   void loop();
@@ -44,8 +44,8 @@ struct Ranks::Member {
 // Threads
 //===----------------------------------------------------------------------===//
 
-/// No exception leaves a thread. The others hear that this rank has left: they
-/// would wait for it until the timeout.
+/// No exception leaves a thread. The other ranks are notified that this rank
+/// has left; otherwise they would wait for it until the timeout.
 static Status guarded(const Ranks::Work &work, RankPart &part) {
   try {
     return work(part);
@@ -68,7 +68,7 @@ void Ranks::Member::loop() {
     work = nullptr;
     changed.notify_all();
   }
-  // The team of this thread goes with it.
+  // The thread team of the device ends with this thread.
   part.close();
 }
 
@@ -110,7 +110,7 @@ static std::vector<int> meshOf(const Metadata &metadata) {
   return mesh;
 }
 
-/// The votes of the processes, and the single rank of this one.
+/// Connects the processes for votes, and creates the single rank of this one.
 Status Ranks::startProcess() {
   auto all = inputs.process->connect();
   all->setTimeout(inputs.options.timeout);
@@ -134,7 +134,7 @@ Status Ranks::startProcess() {
   auto steps = connectAlong(mesh, std::move(all));
   if (!steps)
     return steps.takeError();
-  processes = std::make_unique<VotingAgreement>(std::move(further[0]));
+  processes = std::make_unique<VotingConsensus>(std::move(further[0]));
   members.push_back(std::make_unique<Member>(
       inputs, std::move(further[1]), std::move(*steps), std::move(streams)));
   return Status::success();
@@ -205,7 +205,7 @@ Status Ranks::together(const Work &work) {
       continue;
     const int more = severityOf(s.error().code()) -
                      (worst ? -1 : severityOf(worst.error().code()));
-    if (more > 0 || (more == 0 && member->agreement.isReason()))
+    if (more > 0 || (more == 0 && member->consensus.isReason()))
       worst = std::move(s);
   }
   return worst;
@@ -215,11 +215,12 @@ Status Ranks::together(const Work &work) {
 // Processes
 //===----------------------------------------------------------------------===//
 
-/// Of a rank that has waited for others in vain: no vote can be had, and each
-/// process ends at once. The launcher ends all processes when one has ended: a
-/// rank that does not report the failure lets another one do so first.
+/// The error of a rank that other ranks did not reach in time. Processes cannot
+/// vote any more, so each one ends by itself. The launcher ends all processes
+/// when one has ended, so a rank that does not report the failure waits for the
+/// report of another one.
 Error Ranks::alone(Error error) {
-  // A part of a part that was settled: the election is over.
+  // The election has taken place for an inner part of the run.
   if (reportsFailure)
     return error.saidBy(*reportsFailure);
   Absence absence = members.front()->absence();
@@ -233,33 +234,33 @@ Error Ranks::alone(Error error) {
   return error.saidBy(*reportsFailure);
 }
 
-Expected<std::vector<std::string>> Ranks::agree(Status own, std::string text) {
+Expected<std::vector<std::string>> Ranks::reach(Status own, std::string text) {
   if (!processes) {
     if (!own)
       return own.takeError();
     return std::vector<std::string>{std::move(text)};
   }
-  // It was settled before.
+  // The error was settled before.
   if (!own && own.error().isOfAllProcesses())
     return own.takeError();
   if (!own && own.error().code() == ExitCode::Communication)
     return alone(own.takeError());
   Vote vote = voteAt({Place::Part, ++parts}, own, std::move(text));
-  vote.isReason = !own && members.front()->agreement.isReason();
-  Decision all = processes->agree(vote);
+  vote.isReason = !own && members.front()->consensus.isReason();
+  Decision all = processes->reach(vote);
   if (!all.failed())
     return std::move(all.texts);
   Error error = errorOf(all, *processes, std::move(own));
   if (all.failure == ExitCode::Communication)
     return alone(std::move(error));
   const bool reports = all.rank == processes->rank();
-  // The others that have not voted hold an election.
+  // Ranks that have not voted hold an election; tell them of this report.
   if (reports && !processes->absence().ranks.empty())
     processes->notify(FailureNotice::Reports);
   return error.saidBy(reports).ofAllProcesses();
 }
 
 Status Ranks::settle(Status own) {
-  auto said = agree(std::move(own), "");
+  auto said = reach(std::move(own), "");
   return said ? Status::success() : Status(said.takeError());
 }

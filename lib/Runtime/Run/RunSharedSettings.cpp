@@ -11,7 +11,7 @@ using namespace weft;
 /// A difference that would lead processes apart is an error of all.
 Status Run::settleSharedSettings(Status own,
                                  const std::vector<SharedSetting> &mine) {
-  auto all = ranks.agree(std::move(own), formatSharedSettings(mine));
+  auto all = ranks.reach(std::move(own), formatSharedSettings(mine));
   if (!all)
     return all.takeError();
   Status equal = compareSharedSettings(*all);
@@ -31,13 +31,13 @@ Status Run::checkStart(Status ready) {
   }
   if (Status s = settleSharedSettings(std::move(ready), mine); !s)
     return s;
-  return agreeOnLevel();
+  return chooseCommonLevel();
 }
 
 /// Processors may differ, the roundings of ranks may not.
-Status Run::agreeOnLevel() {
+Status Run::chooseCommonLevel() {
   const std::string own = cpuLevel();
-  auto all = ranks.agree(Status::success(), own);
+  auto all = ranks.reach(Status::success(), own);
   if (!all)
     return all.takeError();
   const size_t least = findLeastLevel(*all);

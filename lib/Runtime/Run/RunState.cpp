@@ -101,7 +101,7 @@ Expected<std::optional<ResumePoint>>
 Run::shareChoice(Expected<std::optional<ResumePoint>> own) {
   const std::string chosen = own && *own ? (*own)->directory : "";
   auto texts =
-      ranks.agree(own ? Status::success() : Status(own.takeError()), chosen);
+      ranks.reach(own ? Status::success() : Status(own.takeError()), chosen);
   if (!texts)
     return texts.takeError();
   if (isFirst() || texts->front().empty())
@@ -144,7 +144,7 @@ Status Run::chooseState() {
 Expected<std::string> Run::findDamage(Status &read) {
   const bool isDamage =
       !read && options.resume == ResumeKind::Auto && read.error().isDamage();
-  auto found = ranks.agree(isDamage ? Status::success() : std::move(read),
+  auto found = ranks.reach(isDamage ? Status::success() : std::move(read),
                            isDamage ? read.error().where() : "");
   if (!found)
     return found.takeError();
@@ -189,7 +189,7 @@ Status Run::readCheckpoint() {
   }
 }
 
-static bool areAlike(const std::vector<std::string> &texts) {
+static bool areEqual(const std::vector<std::string> &texts) {
   return std::all_of(texts.begin(), texts.end(), [&](const std::string &text) {
     return text == texts.front();
   });
@@ -201,11 +201,11 @@ static bool areAlike(const std::vector<std::string> &texts) {
 Status Run::readWeights() {
   const auto heartbeats = ranks.sendHeartbeats();
   auto own = weights->identity();
-  auto known = ranks.agree(own ? Status::success() : own.takeError(),
+  auto known = ranks.reach(own ? Status::success() : own.takeError(),
                            own ? std::move(*own) : "");
   if (!known)
     return known.takeError();
-  const bool isShared = known->size() > 1 && areAlike(*known);
+  const bool isShared = known->size() > 1 && areEqual(*known);
   if (isShared)
     weights->readRangesAlone();
   if (Status s = ranks.inTurn([&](RankPart &rank) {
@@ -221,7 +221,7 @@ Status Run::readWeights() {
   Status read = !share     ? share.takeError()
                 : isShared ? Status::success()
                            : weights->compareDigests({*share});
-  auto shares = ranks.agree(std::move(read), share ? std::move(*share) : "");
+  auto shares = ranks.reach(std::move(read), share ? std::move(*share) : "");
   return shares ? weights->compareDigests(*shares) : shares.takeError();
 }
 

@@ -75,7 +75,7 @@ void Trainer::reportFirstBad(int64_t step, bool good) {
   if (good)
     hunt->learn();
   else
-    nanCause = findFirstCause(agreement, step, hunt->findCause());
+    nanCause = findFirstCause(consensus, step, hunt->findCause());
   if (nanCause.empty())
     return;
   journal.warnOf("step " + std::to_string(step) + ": " + nanCause, "");

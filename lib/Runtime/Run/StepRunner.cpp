@@ -42,8 +42,8 @@ void StepRunner::warmUp() {
   context.device().warmUp(context, programs);
 }
 
-bool StepRunner::runsAhead() const {
-  return context.device().runsAhead() > 0 && !context.traceHook &&
+bool StepRunner::runsInAdvance() const {
+  return context.device().runsInAdvance() > 0 && !context.traceHook &&
          !context.checkHook;
 }
 
@@ -54,33 +54,33 @@ bool StepRunner::runsAhead() const {
 /// After an error nothing is under way, and the results of no run that was can
 /// be read: of those of `step`, or of an earlier one.
 Status StepRunner::lose(Error error, const StepPtr &step) {
-  for (Run &run : underWay) {
-    run.step->runsUnderWay = 0;
+  for (Run &run : inFlight) {
+    run.step->runsInFlight = 0;
     if (!run.step->failure && run.step != step)
       run.step->failure = error;
   }
-  underWay.clear();
-  step->runsUnderWay = 0;
+  inFlight.clear();
+  step->runsInFlight = 0;
   return error;
 }
 
 /// Gives a run to the device, which may have to be done with an older one
 /// first.
 Status StepRunner::start(const StepPtr &step, const WeftProgram &program) {
-  const int most = std::max(1, context.device().runsAhead());
-  while (int(underWay.size()) >= most)
+  const int most = std::max(1, context.device().runsInAdvance());
+  while (int(inFlight.size()) >= most)
     finishOldest();
   if (step->failure)
     return std::move(*step->failure);
   const auto begin = Clock::now();
   if (Status s = startChecked(context, program); !s)
     return lose(s.takeError(), step);
-  ++step->runsUnderWay;
+  ++step->runsInFlight;
   if (metadata.ranks() > 1)
     step->deviceBytes += sentBytes(program);
   step->report.computeMs += msSince(begin);
-  underWay.push_back({step, &program});
-  if (!runsAhead())
+  inFlight.push_back({step, &program});
+  if (!runsInAdvance())
     finishOldest();
   if (step->failure)
     return std::move(*step->failure);
@@ -88,9 +88,9 @@ Status StepRunner::start(const StepPtr &step, const WeftProgram &program) {
 }
 
 void StepRunner::finishOldest() {
-  const Run run = std::move(underWay.front());
-  underWay.pop_front();
-  --run.step->runsUnderWay;
+  const Run run = std::move(inFlight.front());
+  inFlight.pop_front();
+  --run.step->runsInFlight;
   const auto begin = Clock::now();
   if (Status s = finishChecked(context, *run.program); !s) {
     run.step->failure = lose(s.takeError(), run.step).takeError();
@@ -321,7 +321,7 @@ void StepRunner::countCollectives(StepInFlight &step) {
 }
 
 void StepRunner::finish(StepInFlight &step) {
-  while (step.runsUnderWay > 0)
+  while (step.runsInFlight > 0)
     finishOldest();
   if (step.failure)
     return;
@@ -341,7 +341,7 @@ void StepRunner::finish(StepInFlight &step) {
 
 void StepRunner::drop(StepInFlight &step) {
   step.isDropped = true;
-  while (step.runsUnderWay > 0)
+  while (step.runsInFlight > 0)
     finishOldest();
 }
 

@@ -21,7 +21,7 @@ Trainer::Trainer(const TrainerParts &parts, const RunInputs &inputs,
                  TrainState state, std::unique_ptr<NanHunt> hunt)
     : context(parts.context), metadata(inputs.metadata),
       options(inputs.options), data(parts.data), faults(inputs.faults),
-      agreement(parts.agreement), journal(parts.journal),
+      consensus(parts.consensus), journal(parts.journal),
       signals(parts.signals), writer(parts.writer), now(state),
       lastStep(*options.steps), firstStep(state.step + 1),
       savedStep(state.step), hunt(std::move(hunt)),
@@ -35,9 +35,9 @@ Trainer::Trainer(const TrainerParts &parts, const RunInputs &inputs,
 // A step and its outcome
 //===----------------------------------------------------------------------===//
 
-/// Whether training may go on after what the update found.
+/// Decides by the results of the update whether training may continue.
 Status Trainer::judge(StepInFlight &step) {
-  // Means over no target are no numbers, and tell nothing of other steps.
+  // A mean over no targets is NaN, which is no sign of divergence.
   if (step.report.hasNoTargets)
     return skipWithoutTargets(step.report);
   const bool isFinite = std::isfinite(step.report.loss);
@@ -49,18 +49,18 @@ Status Trainer::judge(StepInFlight &step) {
   return isFinite ? Status::success() : nonFiniteLoss(step.report);
 }
 
-/// Collectives of a program do not know the step that they are in.
+/// Adds the step to errors of collectives, which do not know it.
 static void nameStep(StepInFlight &step) {
   if (step.failure && step.failure->code() == ExitCode::Communication)
     step.failure->during("step " + std::to_string(step.report.step));
 }
 
-/// A rank whose step failed takes part in nothing any more, which the others
-/// learn from their next collective.
+/// A rank whose step failed leaves all collectives. The other ranks notice it
+/// in their next collective.
 void Trainer::joinOthers(StepInFlight &step) {
   if (metadata.ranks() == 1)
     return;
-  // Peers wait for this rank in the next step, which they have begun.
+  // Peers have begun the next step and wait for this rank there.
   if (!step.failure && next && next->failure)
     step.failure = std::move(*next->failure);
   if (step.report.ranks)
@@ -72,8 +72,8 @@ void Trainer::joinOthers(StepInFlight &step) {
     leaveRanks(context);
 }
 
-/// A step of which a rank had no rows has updated nothing. All ranks vote after
-/// it, and so know whose rows they were.
+/// A step without the rows of some rank has updated nothing. The vote after it
+/// tells all ranks which rank could not read its rows.
 Status Trainer::undo(StepInFlight &step) {
   if (Status s = runner.restoreScaler(); !s)
     return s;
@@ -83,7 +83,7 @@ Status Trainer::undo(StepInFlight &step) {
   return std::move(*step.lostRows);
 }
 
-/// A step that is whole becomes the state of the run, and is told.
+/// A complete step becomes the state of the run and is reported.
 Status Trainer::conclude(StepInFlight &step) {
   if (step.failure) {
     dataLost = step.dataLost;
@@ -103,18 +103,17 @@ Status Trainer::conclude(StepInFlight &step) {
   return journal.step(step.report);
 }
 
-/// Not over anything between the two steps that looks at the state, or may be
-/// the end. Ranks see a signal at different times, and all of them have to run
-/// the same programs: they stop by their vote alone.
-bool Trainer::mayBeginAhead(const StepInFlight &step) const {
+/// False if something between the two steps reads the state or may end the run.
+/// Ranks see a signal at different times but must run the same programs, so
+/// several ranks stop only by their vote.
+bool Trainer::mayOverlapNextStep(const StepInFlight &step) const {
   const int64_t number = step.report.step;
-  return runner.runsAhead() && !step.failure && number < lastStep &&
+  return runner.runsInAdvance() && !step.failure && number < lastStep &&
          !isDue(number, options.saveEvery) && !isLookDue(number) &&
          (metadata.ranks() > 1 || signals.stopSignal() == 0);
 }
 
-/// The run does not go on as was expected; no result of the next step is known
-/// to anyone.
+/// Drops the next step, which was begun too early. Its results are not read.
 void Trainer::dropNext() {
   if (next)
     runner.drop(*next);
@@ -125,8 +124,8 @@ Status Trainer::step() {
   auto step = next ? std::exchange(next, nullptr)
                    : runner.begin(now.step + 1, now.cursor.rows);
   runner.update(step);
-  // The device has work while the host reads what came of this step.
-  if (mayBeginAhead(*step))
+  // The device runs the next step while the host reads results of this one.
+  if (mayOverlapNextStep(*step))
     next = runner.begin(step->report.step + 1, step->endRow);
   runner.finish(*step);
   nameStep(*step);
@@ -135,7 +134,7 @@ Status Trainer::step() {
 }
 
 //===----------------------------------------------------------------------===//
-// A look at the model between steps
+// Evaluation and samples between steps
 //===----------------------------------------------------------------------===//
 
 bool Trainer::isEvalDue(int64_t step) const {
@@ -146,8 +145,8 @@ bool Trainer::isLookDue(int64_t step) const {
   return isEvalDue(step) || isDue(step, options.sampleEvery);
 }
 
-/// Whether there is a loss: else another rank cannot read its rows, and says so
-/// when all agree.
+/// Evaluates. False if another rank could not read its rows: then there is no
+/// loss, and that rank reports the error in the next vote.
 Expected<bool> Trainer::evaluate() {
   if (hunt)
     if (Status s = hunt->begin(); !s)
@@ -175,7 +174,7 @@ Expected<bool> Trainer::evaluate() {
   return true;
 }
 
-/// A sample of the prompt, as the weights are now.
+/// Prints a sample of the prompt with the current weights.
 Status Trainer::sample() {
   const bool isAlone = metadata.ranks() == 1;
   auto text = generateText(context, metadata, options, now.seed,
@@ -210,8 +209,8 @@ bool Trainer::isBest() {
   return true;
 }
 
-/// All ranks know what each of them knows after `step`, or the look at it.
-Decision Trainer::agree(Place::Kind kind, int64_t step, const Status &outcome) {
+/// Votes after `step`, or after the evaluation and the sample that follow it.
+Decision Trainer::reach(Place::Kind kind, int64_t step, const Status &outcome) {
   Vote vote = voteAt({kind, step}, outcome);
   vote.doneStep = now.step;
   vote.mayStillSave = dataLost;
@@ -221,7 +220,7 @@ Decision Trainer::agree(Place::Kind kind, int64_t step, const Status &outcome) {
   vote.save = isDue(now.step, options.saveEvery);
   if (kind == Place::Look && outcome)
     vote.save |= isBest();
-  return agreement.agree(vote);
+  return consensus.reach(vote);
 }
 
 Status Trainer::save() {
@@ -233,9 +232,10 @@ Status Trainer::save() {
   return Status::success();
 }
 
-/// The error of the run; the steps before one whose data is gone are saved.
+/// The error of the run. If a step's data could not be read, the steps before
+/// it are saved.
 Error Trainer::fail(const Decision &all, Status outcome) {
-  Error error = errorOf(all, agreement, std::move(outcome));
+  Error error = errorOf(all, consensus, std::move(outcome));
   if (!all.mayStillSave || !writer || now.step == savedStep)
     return error;
   Status saved = save();
@@ -247,7 +247,7 @@ Error Trainer::fail(const Decision &all, Status outcome) {
   return error;
 }
 
-/// Does what was decided; an exit code if the run ends so.
+/// Carries out a decision; an exit code if it ends the run.
 Expected<std::optional<ExitCode>> Trainer::act(const Decision &all,
                                                Status outcome) {
   if (all.failed() || all.save || all.stop || all.last)
@@ -260,7 +260,7 @@ Expected<std::optional<ExitCode>> Trainer::act(const Decision &all,
     if (Status s = save(); !s)
       return s.takeError();
   } else if (isDue(now.step, options.checkReplicas)) {
-    if (Status s = compareReplicas(context, agreement, now.step); !s)
+    if (Status s = compareReplicas(context, consensus, now.step); !s)
       return s.takeError();
   }
   if (all.last)
@@ -280,10 +280,10 @@ Expected<ExitCode> Trainer::loop() {
   while (!ended && now.step < lastStep) {
     const int64_t number = now.step + 1;
     Status outcome = step();
-    Decision all = agree(Place::Step, number, outcome);
+    Decision all = reach(Place::Step, number, outcome);
     if (!all.failed() && isLookDue(now.step)) {
       outcome = look();
-      all = agree(Place::Look, number, outcome);
+      all = reach(Place::Look, number, outcome);
     }
     auto acted = act(all, std::move(outcome));
     if (!acted)
@@ -292,7 +292,7 @@ Expected<ExitCode> Trainer::loop() {
   }
   if (ended == ExitCode::StoppedAndSaved)
     return *ended;
-  // Follows from what the ranks have agreed on.
+  // The result is equal on all ranks, so it needs no vote.
   if (Status s = checkApplied(); !s)
     return s.takeError();
   return ExitCode::Ok;

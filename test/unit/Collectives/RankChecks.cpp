@@ -298,9 +298,9 @@ static bool areEqual(const Decision &a, const Decision &b) {
 }
 
 void weft::checkVotes(Transport &all) {
-  VotingAgreement agreement(copyOf(all));
-  EXPECT_EQ(agreement.rank(), all.rank());
-  EXPECT_EQ(agreement.ranks(), all.ranks());
+  VotingConsensus consensus(copyOf(all));
+  EXPECT_EQ(consensus.rank(), all.rank());
+  EXPECT_EQ(consensus.ranks(), all.ranks());
   for (int64_t step = 1; step <= 60; ++step) {
     std::vector<Vote> votes;
     for (int rank = 0; rank < all.ranks(); ++rank)
@@ -308,33 +308,33 @@ void weft::checkVotes(Transport &all) {
     std::this_thread::sleep_for(
         std::chrono::microseconds((step * 37 + all.rank() * 61) % 200));
     ASSERT_TRUE(
-        areEqual(agreement.agree(votes[size_t(all.rank())]), decide(votes)))
+        areEqual(consensus.reach(votes[size_t(all.rank())]), decide(votes)))
         << step;
   }
 }
 
 void weft::checkLostVotes(Transport &all) {
   for (int gone = 0; gone < all.ranks() && all.ranks() > 1; ++gone) {
-    auto agreement = std::make_unique<VotingAgreement>(copyOf(all));
+    auto consensus = std::make_unique<VotingConsensus>(copyOf(all));
     Vote vote = voteAt({Place::Step, 1}, Status());
     vote.mayStillSave = true;
-    agreement->agree(vote);
+    consensus->reach(vote);
     if (all.rank() == gone) {
-      agreement.reset();
+      consensus.reset();
     } else {
-      Decision heard = agreement->agree(vote);
+      Decision heard = consensus->reach(vote);
       EXPECT_EQ(heard.failure, ExitCode::Communication);
       EXPECT_FALSE(heard.mayStillSave);
-      EXPECT_EQ(errorOf(heard, *agreement, Status()).where(),
+      EXPECT_EQ(errorOf(heard, *consensus, Status()).where(),
                 "expects rank " + std::to_string(heard.rank) +
                     " in the vote after step 1, but it has left the run");
       // What this rank knows is worse.
       vote.failure = ExitCode::Device;
-      heard = agreement->agree(vote);
+      heard = consensus->reach(vote);
       EXPECT_EQ(heard.failure, ExitCode::Device);
       EXPECT_EQ(heard.rank, all.rank());
       EXPECT_EQ(
-          errorOf(heard, *agreement, Error(ExitCode::Device, "mine")).where(),
+          errorOf(heard, *consensus, Error(ExitCode::Device, "mine")).where(),
           "mine");
       EXPECT_FALSE(heard.mayStillSave);
     }

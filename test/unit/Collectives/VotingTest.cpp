@@ -83,38 +83,38 @@ private:
   std::string answer;
 };
 
-TEST(VotingAgreement, RefusesWhatIsNoVote) {
-  VotingAgreement huge(std::make_unique<Echo>("\xff\xff\xff\xff"));
-  Decision heard = huge.agree(Vote());
+TEST(VotingConsensus, RefusesWhatIsNoVote) {
+  VotingConsensus huge(std::make_unique<Echo>("\xff\xff\xff\xff"));
+  Decision heard = huge.reach(Vote());
   EXPECT_EQ(heard.failure, ExitCode::Communication);
   EXPECT_EQ(heard.reason,
             "expects at most 67108864 bytes in a vote, but got 4294967295");
-  VotingAgreement empty(std::make_unique<Echo>(""));
-  heard = empty.agree(Vote());
+  VotingConsensus empty(std::make_unique<Echo>(""));
+  heard = empty.reach(Vote());
   EXPECT_EQ(heard.failure, ExitCode::Communication);
   EXPECT_EQ(heard.reason, "expects 19 or more bytes in a vote, but got 0");
 }
 
 // What a process reports is the error of that rank.
-TEST(VotingAgreement, KnowsWhoseFailureItIs) {
+TEST(VotingConsensus, KnowsWhoseFailureItIs) {
   onLoopback(3, [](Transport &transport) {
     auto own = transport.split(0);
     ASSERT_TRUE(own.ok());
-    VotingAgreement votes(std::move(*own));
+    VotingConsensus votes(std::move(*own));
     Vote vote;
     vote.failure = votes.rank() == 1 ? ExitCode::Input : ExitCode::Ok;
-    EXPECT_EQ(votes.agree(vote).failure, ExitCode::Input);
+    EXPECT_EQ(votes.reach(vote).failure, ExitCode::Input);
     EXPECT_EQ(votes.isReason(), votes.rank() == 1);
-    EXPECT_EQ(votes.agree(Vote()).failure, ExitCode::Ok);
+    EXPECT_EQ(votes.reach(Vote()).failure, ExitCode::Ok);
     EXPECT_EQ(votes.isReason(), votes.rank() == 1); // as in a last save
   });
 }
 
-TEST(VotingAgreement, ATextWithoutBoundIsAFailure) {
-  VotingAgreement alone(std::move(connectLoopback(1)[0]));
+TEST(VotingConsensus, ATextWithoutBoundIsAFailure) {
+  VotingConsensus alone(std::move(connectLoopback(1)[0]));
   Vote vote;
   vote.text.resize((size_t(1) << 26) + 1);
-  EXPECT_EQ(alone.agree(vote).failure, ExitCode::Internal);
+  EXPECT_EQ(alone.reach(vote).failure, ExitCode::Internal);
 }
 
 } // namespace

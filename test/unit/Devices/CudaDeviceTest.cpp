@@ -36,10 +36,10 @@ TEST_F(CudaDeviceTest, RunsTheSameWithAndWithoutGraphs) {
 /// Runs that are under way, and what each has to make.
 TEST_F(CudaDeviceTest, RunsAheadOfTheHost) {
   for (int depth : {0, 1, 3}) {
-    options.runsAhead = depth;
+    options.runsInAdvance = depth;
     ASSERT_TRUE(open());
     Device &device = context->device();
-    EXPECT_EQ(device.runsAhead(), depth);
+    EXPECT_EQ(device.runsInAdvance(), depth);
     for (int first = 0; first < 3; ++first) {
       const int runs = std::max(1, depth);
       for (int i = 0; i < runs; ++i) {
@@ -47,18 +47,18 @@ TEST_F(CudaDeviceTest, RunsAheadOfTheHost) {
         writeNumber(*context, inputs[1], 0);
         ASSERT_TRUE(device.start(*context, program));
         writeNumber(*context, inputs[0], -1, 0);
-        EXPECT_EQ(device.runsUnderWay(), i + 1);
+        EXPECT_EQ(device.runsInFlight(), i + 1);
       }
       for (int i = 0; i < runs; ++i) {
         ASSERT_TRUE(device.finish(*context));
         EXPECT_EQ(readNumber(*context, output, 0), 2 * (first * 10 + i));
-        EXPECT_EQ(device.runsUnderWay(), runs - 1 - i);
+        EXPECT_EQ(device.runsInFlight(), runs - 1 - i);
       }
     }
     // What wants results at once finishes what is under way.
     ASSERT_TRUE(device.start(*context, program));
     EXPECT_TRUE(run(5, 0));
-    EXPECT_EQ(device.runsUnderWay(), 0);
+    EXPECT_EQ(device.runsInFlight(), 0);
     context.reset();
     EXPECT_EQ(fake.leaks(), "");
   }
@@ -87,7 +87,7 @@ TEST_F(CudaDeviceTest, NothingIsUnderWayAfterAnError) {
     EXPECT_FALSE(startBoth() && context->device().finish(*context));
     EXPECT_EQ(context->error(), 9);
     EXPECT_NE(context->message().find(calls[i]), std::string::npos);
-    EXPECT_EQ(context->device().runsUnderWay(), 0);
+    EXPECT_EQ(context->device().runsInFlight(), 0);
     context->clearError();
     fake.failAt = -1;
     EXPECT_TRUE(run(2, 0));

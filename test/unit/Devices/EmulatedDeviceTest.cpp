@@ -50,7 +50,7 @@ void routine(WeftContext *context, const WeftCommand *command,
 class Emulated {
 public:
   /// For `without` see TransferCommands.
-  explicit Emulated(bool graphs, int runsAhead = 3,
+  explicit Emulated(bool graphs, int runsInAdvance = 3,
                     const std::string &without = "") {
     setenv("WEFT_TWINS", TEST_TWINS, 1);
     std::ofstream(TEST_CUBIN, std::ios::binary)
@@ -78,7 +78,7 @@ public:
     executable.images = &image;
     executable.numImages = 1;
     options.graphs = graphs;
-    options.runsAhead = runsAhead;
+    options.runsInAdvance = runsInAdvance;
     auto opened = openDevice(executable, options);
     EXPECT_TRUE(opened) << opened.error().str();
     if (opened)
@@ -101,27 +101,27 @@ public:
     struct Run {
       float x, runs;
     };
-    std::deque<Run> underWay;
+    std::deque<Run> inFlight;
     auto finish = [&] {
       ASSERT_TRUE(device.finish(*context)) << context->message();
-      expectOutputs(underWay.front().x, underWay.front().runs);
-      underWay.pop_front();
+      expectOutputs(inFlight.front().x, inFlight.front().runs);
+      inFlight.pop_front();
     };
     for (int i = 0; i < 12; ++i) {
-      if (int(underWay.size()) == std::max(1, device.runsAhead()))
+      if (int(inFlight.size()) == std::max(1, device.runsInAdvance()))
         finish();
       const float x = float(i) * 3, flag = i % 5 == 0 ? 0.0f : 1.0f;
       writeInputs(x, flag);
       ASSERT_TRUE(device.start(*context, program)) << context->message();
       writeInputs(-1, -1);
       runs = flag == 0 ? 1 : runs + 1;
-      underWay.push_back({x, runs});
-      ASSERT_EQ(device.runsUnderWay(), int(underWay.size()));
+      inFlight.push_back({x, runs});
+      ASSERT_EQ(device.runsInFlight(), int(inFlight.size()));
       if (i == 7)
         ASSERT_TRUE(device.zero(kWeights, 8));
     }
     ASSERT_TRUE(device.synchronize());
-    while (!underWay.empty())
+    while (!inFlight.empty())
       finish();
   }
 

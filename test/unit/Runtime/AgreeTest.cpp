@@ -22,14 +22,14 @@ Vote failing(ExitCode code, int64_t doneStep = 0, bool mayStillSave = false) {
 TEST(Decide, OneRankDoesWhatItSays) {
   OneRank alone;
   Vote vote = stepVote(1);
-  Decision all = alone.agree(vote);
+  Decision all = alone.reach(vote);
   EXPECT_FALSE(all.stop || all.save || all.last || all.failed());
   vote.stop = vote.save = vote.last = true;
   vote.text = "x";
-  all = alone.agree(vote);
+  all = alone.reach(vote);
   EXPECT_TRUE(all.stop && all.save && all.last);
   EXPECT_EQ(all.texts, std::vector<std::string>{"x"});
-  all = alone.agree(failing(ExitCode::Input, 3, /*mayStillSave=*/true));
+  all = alone.reach(failing(ExitCode::Input, 3, /*mayStillSave=*/true));
   EXPECT_EQ(all.failure, ExitCode::Input);
   EXPECT_TRUE(all.mayStillSave);
   EXPECT_EQ(errorOf(all, alone, Error(ExitCode::Input, "no data")).where(),
@@ -106,8 +106,8 @@ std::vector<std::string> decisionsOf(unsigned seed) {
   constexpr int ranks = 4;
   ThreadRanks all(ranks);
   std::vector<std::string> heard(ranks);
-  all.run([&](Agreement &agreement) {
-    const int rank = agreement.rank();
+  all.run([&](Consensus &consensus) {
+    const int rank = consensus.rank();
     std::minstd_rand random(seed * 16 + unsigned(rank) + 1);
     for (int64_t step = 1; step <= 40; ++step) {
       std::this_thread::sleep_for(std::chrono::microseconds(random() % 200));
@@ -116,7 +116,7 @@ std::vector<std::string> decisionsOf(unsigned seed) {
       vote.stop = step == 31 && rank == 2;
       if (step % 13 == rank)
         vote.failure = rank % 2 ? ExitCode::Input : ExitCode::Device;
-      const Decision decision = agreement.agree(vote);
+      const Decision decision = consensus.reach(vote);
       heard[size_t(rank)] += std::to_string(int(decision.failure)) + "," +
                              std::to_string(decision.rank) +
                              (decision.save ? "s" : "") +
@@ -139,14 +139,14 @@ TEST(ThreadRanks, NobodyWaitsForOneThatLeft) {
   for (int gone = 0; gone < 3; ++gone) {
     ThreadRanks all(3);
     std::vector<std::string> ends(3);
-    all.run([&](Agreement &agreement) {
-      std::string &end = ends[size_t(agreement.rank())];
-      if (agreement.rank() == gone)
+    all.run([&](Consensus &consensus) {
+      std::string &end = ends[size_t(consensus.rank())];
+      if (consensus.rank() == gone)
         throw std::bad_alloc();
       for (int64_t step = 1; end.empty(); ++step)
-        if (Decision heard = agreement.agree(stepVote(step)); heard.failed())
+        if (Decision heard = consensus.reach(stepVote(step)); heard.failed())
           end = std::to_string(int(heard.failure)) + " " +
-                errorOf(heard, agreement, Status()).where();
+                errorOf(heard, consensus, Status()).where();
     });
     const std::string left =
         "7 rank " + std::to_string(gone) + " has left the run";

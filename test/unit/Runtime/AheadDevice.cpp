@@ -42,7 +42,7 @@ void AheadDevice::perform(Run &run) {
 }
 
 void AheadDevice::performAll() {
-  for (Run &run : underWay)
+  for (Run &run : inFlight)
     perform(run);
 }
 
@@ -75,26 +75,26 @@ const char *AheadDevice::outputBytes(const WeftPort &port) {
 }
 
 bool AheadDevice::start(WeftContext &context, const WeftProgram &program) {
-  if (int(underWay.size()) >= std::max(1, runs)) {
+  if (int(inFlight.size()) >= std::max(1, runs)) {
     std::fprintf(stderr, "expects the oldest run to be finished first\n");
     std::abort();
   }
   const bool isMicro = std::strcmp(program.kind, "micro") == 0;
-  for (const Run &run : underWay)
+  for (const Run &run : inFlight)
     ahead += isMicro && std::strcmp(run.program->kind, "apply") == 0;
-  underWay.push_back({&context, &program, inputs, {}});
-  most = std::max(most, int(underWay.size()));
+  inFlight.push_back({&context, &program, inputs, {}});
+  most = std::max(most, int(inFlight.size()));
   if (!isLate)
-    perform(underWay.back());
+    perform(inFlight.back());
   return true;
 }
 
 bool AheadDevice::finish(WeftContext &) {
-  perform(underWay.front());
-  outputs = std::move(underWay.front().outputs);
-  const bool isGood = underWay.front().isGood;
-  underWay.pop_front();
+  perform(inFlight.front());
+  outputs = std::move(inFlight.front().outputs);
+  const bool isGood = inFlight.front().isGood;
+  inFlight.pop_front();
   if (!isGood)
-    underWay.clear();
+    inFlight.clear();
   return isGood;
 }

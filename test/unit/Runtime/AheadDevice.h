@@ -30,8 +30,8 @@ public:
   Status zero(int64_t offset, int64_t bytes) override;
   char *inputBytes(const WeftPort &port) override;
   const char *outputBytes(const WeftPort &port) override;
-  int runsAhead() const override { return runs; }
-  int runsUnderWay() const override { return int(underWay.size()); }
+  int runsInAdvance() const override { return runs; }
+  int runsInFlight() const override { return int(inFlight.size()); }
   bool start(WeftContext &context, const WeftProgram &program) override;
   bool finish(WeftContext &context) override;
   Status synchronize() override;
@@ -57,7 +57,7 @@ private:
   const int runs;
   const bool isLate;
   Mirrors inputs, outputs;
-  std::deque<Run> underWay;
+  std::deque<Run> inFlight;
   int most = 0, ahead = 0;
 };
 

@@ -29,8 +29,8 @@ public:
   const char *outputBytes(const WeftPort &port) override {
     return mirrorOf(outputs, port).data();
   }
-  int runsAhead() const override { return 2; }
-  int runsUnderWay() const override { return int(underWay.size()); }
+  int runsInAdvance() const override { return 2; }
+  int runsInFlight() const override { return int(inFlight.size()); }
   bool start(WeftContext &context, const WeftProgram &program) override {
     for (int32_t i = 0; i < program.numInputs; ++i) {
       const WeftPort &port = program.inputs[i];
@@ -38,10 +38,10 @@ public:
                   size_t(port.bytes));
     }
     if (!HostDevice::start(context, program) || !HostDevice::finish(context)) {
-      underWay.clear();
+      inFlight.clear();
       return false;
     }
-    Mirrors &written = underWay.emplace_back();
+    Mirrors &written = inFlight.emplace_back();
     for (int32_t i = 0; i < program.numOutputs; ++i) {
       const WeftPort &port = program.outputs[i];
       std::memcpy(mirrorOf(written, port).data(), arena.data() + port.offset,
@@ -50,8 +50,8 @@ public:
     return true;
   }
   bool finish(WeftContext &) override {
-    outputs = std::move(underWay.front());
-    underWay.pop_front();
+    outputs = std::move(inFlight.front());
+    inFlight.pop_front();
     return true;
   }
 
@@ -63,7 +63,7 @@ private:
   }
 
   Mirrors inputs, outputs;
-  std::deque<Mirrors> underWay; // what they wrote
+  std::deque<Mirrors> inFlight; // what they wrote
 };
 } // namespace
 

@@ -33,10 +33,10 @@ protected:
 } // namespace
 
 TEST_F(MemoryRoomTest, IsTheMachineWithoutGroups) {
-  MemoryRoom room = memoryRoom(folder);
-  EXPECT_EQ(room.bytes,
+  MemoryBudget budget = processBudget(folder);
+  EXPECT_EQ(budget.bytes,
             int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE));
-  EXPECT_EQ(room.limit, "the machine has");
+  EXPECT_EQ(budget.limit, "the machine has");
   EXPECT_EQ(availableMemory(folder), INT64_MAX);
 }
 
@@ -44,18 +44,18 @@ TEST_F(MemoryRoomTest, IsTheTightestGroupOfVersion2) {
   file("proc/self/cgroup", "0::/outer/inner\n");
   group("sys/fs/cgroup/outer/inner", "max", 3 * kMiB, 0);
   group("sys/fs/cgroup/outer", std::to_string(64 * kMiB), 20 * kMiB, 8 * kMiB);
-  MemoryRoom room = memoryRoom(folder);
-  EXPECT_EQ(room.bytes, 52 * kMiB); // cached files make room
-  EXPECT_EQ(room.limit, "the control group leaves");
-  Status status = checkMemory(53 * kMiB, room);
+  MemoryBudget budget = processBudget(folder);
+  EXPECT_EQ(budget.bytes, 52 * kMiB); // cached files can be freed
+  EXPECT_EQ(budget.limit, "the control group leaves");
+  Status status = checkMemory(53 * kMiB, budget);
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().message(),
             "the program needs 53.00 MiB, but the control group leaves 52.00 "
             "MiB");
   EXPECT_EQ(status.error().code(), ExitCode::DoesNotFit);
-  EXPECT_TRUE(checkMemory(52 * kMiB, room));
-  EXPECT_TRUE(checkMemory(13 * kMiB, room, /*ranks=*/4));
-  Status ofRanks = checkMemory(14 * kMiB, room, /*ranks=*/4);
+  EXPECT_TRUE(checkMemory(52 * kMiB, budget));
+  EXPECT_TRUE(checkMemory(13 * kMiB, budget, /*ranks=*/4));
+  Status ofRanks = checkMemory(14 * kMiB, budget, /*ranks=*/4);
   ASSERT_FALSE(ofRanks);
   EXPECT_EQ(ofRanks.error().message(),
             "the program needs 14.00 MiB for each of 4 ranks, but the control "
@@ -66,15 +66,15 @@ TEST_F(MemoryRoomTest, OfAContainerIsAtItsMount) {
   file("proc/self/cgroup", "5:cpu,memory:/docker/0123\n1:name=systemd:/\n");
   file("sys/fs/cgroup/memory/memory.limit_in_bytes", "33554432\n");
   file("sys/fs/cgroup/memory/memory.usage_in_bytes", "1048576\n");
-  EXPECT_EQ(memoryRoom(folder).bytes, 31 * kMiB);
+  EXPECT_EQ(processBudget(folder).bytes, 31 * kMiB);
   file("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
-  EXPECT_EQ(memoryRoom(folder).limit, "the machine has");
+  EXPECT_EQ(processBudget(folder).limit, "the machine has");
 }
 
 TEST_F(MemoryRoomTest, IsNeverNegative) {
   file("proc/self/cgroup", "0::/\n");
   group("sys/fs/cgroup", "1048576", 2 * kMiB, 0);
-  EXPECT_EQ(memoryRoom(folder).bytes, 0);
+  EXPECT_EQ(processBudget(folder).bytes, 0);
 }
 
 TEST_F(MemoryRoomTest, CountsFreeSwapAsAvailable) {
@@ -98,9 +98,9 @@ TEST_F(MemoryRoomTest, RespectsTheLimitsOfTheProcess) {
   if (child == 0) {
     rlimit limit = {rlim_t(1) << 30, rlim_t(1) << 30};
     setrlimit(RLIMIT_DATA, &limit);
-    MemoryRoom room = memoryRoom();
-    _exit(room.bytes < (int64_t(1) << 30) && room.bytes > 0 &&
-                  room.limit == "the limit on data (ulimit -d) leaves"
+    MemoryBudget budget = processBudget();
+    _exit(budget.bytes < (int64_t(1) << 30) && budget.bytes > 0 &&
+                  budget.limit == "the limit on data (ulimit -d) leaves"
               ? 0
               : 1);
   }

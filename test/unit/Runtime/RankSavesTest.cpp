@@ -16,25 +16,25 @@ struct Event {
   std::function<void(const Decision *)> act;
 };
 
-/// An agreement with an event on the way.
-class Eventful final : public Agreement {
+/// An consensus with an event on the way.
+class Eventful final : public Consensus {
 public:
-  Eventful(Agreement &inner, const Event &event) : inner(inner), event(event) {}
+  Eventful(Consensus &inner, const Event &event) : inner(inner), event(event) {}
   int rank() const override { return inner.rank(); }
   int ranks() const override { return inner.ranks(); }
-  Decision agree(const Vote &vote) override {
+  Decision reach(const Vote &vote) override {
     const bool isHere = event.act && vote.place.kind == event.kind &&
                         rank() == event.rank && vote.place.step == 2;
     if (isHere && !event.isAfter)
       event.act(nullptr);
-    Decision decision = inner.agree(vote);
+    Decision decision = inner.reach(vote);
     if (isHere && event.isAfter)
       event.act(&decision);
     return decision;
   }
 
 private:
-  Agreement &inner;
+  Consensus &inner;
   const Event &event;
 };
 
@@ -56,10 +56,10 @@ protected:
   std::vector<RankEnd> saveTwice(const Event &event) {
     ThreadRanks all(kToyRanks);
     std::vector<RankEnd> ends(kToyRanks);
-    all.run([&](Agreement &agreement) {
-      Eventful eventful(agreement, event);
-      RankEnd &end = ends[size_t(agreement.rank())];
-      auto context = contextOf(agreement.rank());
+    all.run([&](Consensus &consensus) {
+      Eventful eventful(consensus, event);
+      RankEnd &end = ends[size_t(consensus.rank())];
+      auto context = contextOf(consensus.rank());
       CheckpointWriter writer(*context, metadata, RunRecord(), saves(), faults,
                               eventful);
       for (int64_t step : {1, 2}) {

@@ -126,16 +126,16 @@ std::unique_ptr<WeftContext> RankTest::contextOf(int rank, int ranks) {
   return context;
 }
 
-RankEnd RankTest::train(Agreement &agreement, const ToyRows::Fail &fail,
+RankEnd RankTest::train(Consensus &consensus, const ToyRows::Fail &fail,
                         const StopRequest &signals, bool isSaved) {
   const RunInputs inputs = {rankToy(), metadata, options, faults};
-  auto context = contextOf(agreement.rank());
+  auto context = contextOf(consensus.rank());
   CheckpointWriter writer(*context, metadata, RunRecord(), saves(), faults,
-                          agreement);
+                          consensus);
   DataSet data;
   data.train = std::make_unique<ToyRows>(kToyRanks, fail);
   Journal journal;
-  Trainer trainer({*context, data, agreement, journal, signals,
+  Trainer trainer({*context, data, consensus, journal, signals,
                    isSaved ? &writer : nullptr},
                   inputs, TrainState());
   auto code = trainer.run();
@@ -148,10 +148,10 @@ RankTest::trainAll(const std::function<Status(int rank, int64_t step)> &fail,
                    ToyStop (&signals)[kToyRanks], bool isSaved) {
   ThreadRanks all(kToyRanks);
   std::vector<RankEnd> ends(kToyRanks);
-  all.run([&](Agreement &agreement) {
-    const int rank = agreement.rank();
+  all.run([&](Consensus &consensus) {
+    const int rank = consensus.rank();
     ends[size_t(rank)] = train(
-        agreement, [&](int64_t row) { return fail(rank, row / kToyRanks + 1); },
+        consensus, [&](int64_t row) { return fail(rank, row / kToyRanks + 1); },
         signals[rank], isSaved);
   });
   return ends;

@@ -63,7 +63,7 @@ protected:
   SavePolicy saves() const { return {path("saves"), 0, false, nullptr}; }
   /// Trains on a rank as `options` say; row numbers begin with 0 and every step
   /// reads one for each rank.
-  RankEnd train(Agreement &agreement, const ToyRows::Fail &fail,
+  RankEnd train(Consensus &consensus, const ToyRows::Fail &fail,
                 const StopRequest &signals, bool isSaved = true);
   /// Trains on all ranks.
   std::vector<RankEnd>

@@ -15,15 +15,15 @@ protected:
   compare(int ranks, const std::function<void(WeftContext &)> &change) {
     ThreadRanks all(ranks);
     std::vector<RankEnd> ends(static_cast<size_t>(ranks));
-    all.run([&](Agreement &agreement) {
+    all.run([&](Consensus &consensus) {
       ContextOptions wanted;
-      wanted.rank = agreement.rank();
+      wanted.rank = consensus.rank();
       wanted.ranks = ranks;
       wanted.threads = 1;
       std::string error;
       auto context = WeftContext::create(rankToy(), wanted, error);
       change(*context);
-      Status same = compareReplicas(*context, agreement, 7);
+      Status same = compareReplicas(*context, consensus, 7);
       ends[size_t(wanted.rank)] = {
           same ? 0 : same.error().exitStatus(),
           same ? "" : same.error().where(),

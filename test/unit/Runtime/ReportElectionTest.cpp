@@ -81,7 +81,7 @@ static std::vector<int> elect(int ranks, std::vector<Failure> failures,
   std::vector<std::thread> threads;
   for (Failure &each : failures)
     threads.emplace_back([&] {
-      VotingAgreement processes(
+      VotingConsensus processes(
           std::make_unique<NoticeTransport>(board, each.rank, names));
       std::this_thread::sleep_for(seconds(each.after));
       each.wins = each.isOwn || ReportElection(processes).wins(each.absence);

@@ -494,8 +494,8 @@ TEST_F(ResumeTest, metricsWithoutRoomAreAStorageError) {
 }
 
 TEST_F(ResumeTest, roomIsCheckedBeforeTheFirstStep) {
-  EXPECT_TRUE(checkRoom(1000, 1000, "d").ok());
-  Status full = checkRoom(4096, 1024, "d");
+  EXPECT_TRUE(checkFreeSpace(1000, 1000, "d").ok());
+  Status full = checkFreeSpace(4096, 1024, "d");
   ASSERT_FALSE(full.ok());
   EXPECT_EQ(full.error().code(), ExitCode::Storage);
   EXPECT_EQ(full.error().where(), "d: expects room for a checkpoint of 4.00 "

@@ -3,7 +3,7 @@
 #ifndef WEFT_TEST_UNIT_RUNTIME_THREADRANKS_H
 #define WEFT_TEST_UNIT_RUNTIME_THREADRANKS_H
 
-#include "weft/Runtime/Collectives/Agree.h"
+#include "weft/Runtime/Collectives/Consensus.h"
 
 #include <condition_variable>
 #include <functional>
@@ -20,19 +20,19 @@ public:
   explicit ThreadRanks(int ranks)
       : votes(size_t(ranks)), hasLeft(size_t(ranks), false) {}
 
-  std::unique_ptr<Agreement> connect(int rank) {
+  std::unique_ptr<Consensus> connect(int rank) {
     return std::make_unique<Connection>(*this, rank);
   }
   int64_t decisions() const { return round; }
 
   /// Runs `body` on a thread for each rank; what it throws ends that rank.
-  void run(const std::function<void(Agreement &)> &body) {
+  void run(const std::function<void(Consensus &)> &body) {
     std::vector<std::thread> threads;
     for (int rank = 0; rank < int(votes.size()); ++rank)
       threads.emplace_back([this, &body, rank] {
-        auto agreement = connect(rank);
+        auto consensus = connect(rank);
         try {
-          body(*agreement);
+          body(*consensus);
         } catch (const std::exception &) {
         }
       });
@@ -41,14 +41,14 @@ public:
   }
 
 private:
-  class Connection final : public Agreement {
+  class Connection final : public Consensus {
   public:
     Connection(ThreadRanks &all, int number) : all(all), number(number) {}
     ~Connection() override { all.leave(number); }
     int rank() const override { return number; }
     int ranks() const override { return int(all.votes.size()); }
-    Decision agree(const Vote &vote) override {
-      return all.agree(number, vote);
+    Decision reach(const Vote &vote) override {
+      return all.reach(number, vote);
     }
 
   private:
@@ -56,7 +56,7 @@ private:
     const int number;
   };
 
-  Decision agree(int rank, const Vote &vote) {
+  Decision reach(int rank, const Vote &vote) {
     std::unique_lock<std::mutex> lock(mutex);
     const int64_t mine = round;
     votes[size_t(rank)] = vote;

@@ -15,10 +15,10 @@ namespace {
 /// A rank whose state follows from the step.
 class Saver {
 public:
-  Saver(Agreement &agreement, const SavePolicy &policy)
-      : writer(*open(agreement), metadata(), RunRecord(), policy, faults,
-               agreement),
-        isFirst(agreement.rank() == 0) {}
+  Saver(Consensus &consensus, const SavePolicy &policy)
+      : writer(*open(consensus), metadata(), RunRecord(), policy, faults,
+               consensus),
+        isFirst(consensus.rank() == 0) {}
 
   int save(int64_t from, int64_t to) {
     for (int64_t step = from; step <= to; ++step) {
@@ -44,10 +44,10 @@ private:
     }();
     return toy;
   }
-  WeftContext *open(const Agreement &agreement) {
+  WeftContext *open(const Consensus &consensus) {
     ContextOptions options;
-    options.rank = agreement.rank();
-    options.ranks = agreement.ranks();
+    options.rank = consensus.rank();
+    options.ranks = consensus.ranks();
     options.threads = 1;
     std::string error;
     context = WeftContext::create(rankToy(), options, error);
@@ -73,9 +73,9 @@ int saveAll(const std::string &directory, int64_t steps) {
   const SavePolicy policy = {directory, 2, false, &*lock};
   ThreadRanks all(kToyRanks);
   std::vector<int> codes(kToyRanks, 70);
-  all.run([&](Agreement &agreement) {
-    codes[size_t(agreement.rank())] =
-        Saver(agreement, policy).save(from, steps);
+  all.run([&](Consensus &consensus) {
+    codes[size_t(consensus.rank())] =
+        Saver(consensus, policy).save(from, steps);
   });
   for (int code : codes)
     if (code != codes[0])

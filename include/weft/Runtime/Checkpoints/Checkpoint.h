@@ -15,7 +15,7 @@
 #include "weft/Formats/StepDirectories.h"
 #include "weft/Runtime/Checkpoints/ResumeOptions.h"
 #include "weft/Runtime/Checkpoints/ResumedOptimizer.h"
-#include "weft/Runtime/Collectives/Agree.h"
+#include "weft/Runtime/Collectives/Consensus.h"
 #include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/Fault.h"
 #include "weft/Runtime/Execute/Metadata.h"
@@ -85,7 +85,7 @@ Expected<ResumePoint> passOver(const ResumePoint &point, Error damage,
 /// Moves damaged step directories that are newer than `step` out of the way of
 /// a run that continues from it; a usable one is an error, since the run would
 /// write it again, and so is one that cannot be read.
-Status makeRoomAfter(const std::string &saveDir, int64_t step);
+Status freeSpaceAfter(const std::string &saveDir, int64_t step);
 
 /// Reads the tensors of a chosen checkpoint into the arena, verifies them on
 /// the way, and lets it go. What was read before damage is found stays in the
@@ -111,7 +111,7 @@ Status clearGaps(WeftContext &context);
 int64_t checkpointBytes(const WeftExecutable &executable);
 
 /// A storage error if a checkpoint of `bytes` has no room.
-Status checkRoom(int64_t bytes, uint64_t room, const std::string &saveDir);
+Status checkFreeSpace(int64_t bytes, uint64_t room, const std::string &saveDir);
 
 struct SavePolicy {
   std::string saveDir;
@@ -133,9 +133,9 @@ class CheckpointWriter {
 public:
   CheckpointWriter(const WeftContext &context, const Metadata &metadata,
                    RunRecord record, SavePolicy policy, const Faults &faults,
-                   Agreement &agreement)
+                   Consensus &consensus)
       : context(context), metadata(metadata), record(std::move(record)),
-        policy(std::move(policy)), faults(faults), agreement(agreement) {}
+        policy(std::move(policy)), faults(faults), consensus(consensus) {}
 
   /// The lowest validation loss of the steps that are there.
   Expected<std::optional<double>> bestLoss() const;
@@ -152,7 +152,7 @@ private:
     std::optional<StepWriter> step;
   };
 
-  bool isFirst() const { return agreement.rank() == 0; }
+  bool isFirst() const { return consensus.rank() == 0; }
   Expected<Texts> meet(Place::Kind kind, const Saving &saving,
                        Expected<std::string> own);
   Expected<std::string> begin(Saving &saving);
@@ -169,7 +169,7 @@ private:
   RunRecord record;
   const SavePolicy policy;
   const Faults &faults;
-  Agreement &agreement;
+  Consensus &consensus;
   int64_t saves = 0;
 };
 

@@ -3,7 +3,7 @@
 #ifndef WEFT_RUNTIME_CHECKPOINTS_REPLICAS_H
 #define WEFT_RUNTIME_CHECKPOINTS_REPLICAS_H
 
-#include "weft/Runtime/Collectives/Agree.h"
+#include "weft/Runtime/Collectives/Consensus.h"
 #include "weft/Runtime/Execute/Context.h"
 
 namespace weft {
@@ -23,7 +23,7 @@ ReplicaCount countReplicas(const WeftExecutable &executable, int64_t ranks,
 /// of a whole tensor all ranks, of slices those that hold the same one. All
 /// ranks take part and end alike, with exit 7 and the name of the first tensor
 /// that differs.
-Status compareReplicas(const WeftContext &context, Agreement &agreement,
+Status compareReplicas(const WeftContext &context, Consensus &consensus,
                        int64_t step);
 
 } // namespace weft

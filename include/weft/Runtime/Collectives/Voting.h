@@ -3,7 +3,7 @@
 #ifndef WEFT_RUNTIME_COLLECTIVES_VOTING_H
 #define WEFT_RUNTIME_COLLECTIVES_VOTING_H
 
-#include "weft/Runtime/Collectives/Agree.h"
+#include "weft/Runtime/Collectives/Consensus.h"
 #include "weft/Runtime/Collectives/Transport.h"
 
 namespace weft {
@@ -12,16 +12,16 @@ namespace weft {
 /// rank that has left, or does not come in time, votes for exit 7, and nothing
 /// is saved; an own failure that is worse stays that of this rank. A rank that
 /// has waited for another one in vain, anywhere, leaves without a vote.
-class VotingAgreement final : public Agreement {
+class VotingConsensus final : public Consensus {
 public:
-  explicit VotingAgreement(std::unique_ptr<Transport> transport)
+  explicit VotingConsensus(std::unique_ptr<Transport> transport)
       : number(transport->rank()), count(transport->ranks()),
         timeout(transport->timeout()), heartbeats(transport->heartbeats()),
         transport(std::move(transport)) {}
 
   int rank() const override { return number; }
   int ranks() const override { return count; }
-  Decision agree(const Vote &vote) override;
+  Decision reach(const Vote &vote) override;
   std::unique_ptr<HeartbeatSender> sendHeartbeats() override;
   /// As the functions of Transport.
   void notify(FailureNotice notice) {

@@ -64,8 +64,8 @@ public:
   Status zero(int64_t offset, int64_t bytes) override;
   char *inputBytes(const WeftPort &port) override;
   const char *outputBytes(const WeftPort &port) override;
-  int runsAhead() const override { return options.runsAhead; }
-  int runsUnderWay() const override { return ports->underWay(); }
+  int runsInAdvance() const override { return options.runsInAdvance; }
+  int runsInFlight() const override { return ports->inFlight(); }
   bool start(WeftContext &context, const WeftProgram &program) override;
   bool finish(WeftContext &context) override;
   void warmUp(WeftContext &,

@@ -65,11 +65,11 @@ public:
   /// All commands of the run have been given to these streams: it is under way.
   Status end(const std::vector<CudaStream> &streams);
 
-  int underWay() const { return numUnderWay; }
+  int inFlight() const { return numInFlight; }
   /// Waits for the oldest run that is under way.
   Status wait();
   /// No run is under way: nobody asks for what they wrote.
-  void drop() { numUnderWay = 0; }
+  void drop() { numInFlight = 0; }
 
 private:
   struct Blocks {
@@ -95,7 +95,7 @@ private:
   int64_t first = 0;
   std::vector<Slot> slots;
   int next = 0; // the slot of the next run; the ones before are under way
-  int numUnderWay = 0;
+  int numInFlight = 0;
 };
 
 } // namespace weft

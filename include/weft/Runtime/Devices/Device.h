@@ -58,10 +58,10 @@ public:
 
   /// How many runs the device takes ahead of the host: 0 where a run is done
   /// when start() returns.
-  virtual int runsAhead() const = 0;
-  /// Runs that were started and not finished: at most the larger of runsAhead()
-  /// and 1.
-  virtual int runsUnderWay() const = 0;
+  virtual int runsInAdvance() const = 0;
+  /// Runs that were started and not finished: at most the larger of
+  /// runsInAdvance() and 1.
+  virtual int runsInFlight() const = 0;
   /// Gives a program to the device and returns: its commands run in order,
   /// behind those of the runs before. Inputs may be written again for the next
   /// run at once. If as many runs as it keeps are under way, the oldest must
@@ -104,7 +104,7 @@ struct DeviceOptions : ContextOptions {
   /// the host has given it the update of a step, and the first count of targets
   /// and the first micro-step of the next one, before it waits for anything of
   /// that step.
-  int runsAhead = 5;
+  int runsInAdvance = 5;
   /// Nothing will run and no byte of memory is needed: a machine without the
   /// device will do.
   bool onlyDescribes = false;

@@ -39,8 +39,8 @@ public:
   char *inputBytes(const WeftPort &port) override;
   const char *outputBytes(const WeftPort &port) override;
   /// The host has one arena: what a run wrote stays until the next one.
-  int runsAhead() const override { return 0; }
-  int runsUnderWay() const override { return isUnderWay; }
+  int runsInAdvance() const override { return 0; }
+  int runsInFlight() const override { return isInFlight; }
   bool start(WeftContext &context, const WeftProgram &program) override;
   bool finish(WeftContext &context) override;
   void warmUp(WeftContext &context,
@@ -51,7 +51,7 @@ public:
 
 private:
   int threads;
-  bool isUnderWay = false; // a run that was started is done, not finished
+  bool isInFlight = false; // a run that was started is done, not finished
 };
 
 /// From now on a library that ends the process (libgomp does, with status 1)

@@ -15,7 +15,7 @@ namespace weft {
 int64_t peakMemory();
 
 /// What this process may still take.
-struct MemoryRoom {
+struct MemoryBudget {
   int64_t bytes = INT64_MAX;
   /// What sets the limit: "the machine has", "the control group leaves" ...
   std::string limit;
@@ -26,14 +26,15 @@ struct MemoryRoom {
 /// in them, and the limits on address space and data. Beyond the first two the
 /// system kills the process, so they are looked at before. `root` stands before
 /// the paths of files, for tests.
-MemoryRoom memoryRoom(const std::string &root = "");
+MemoryBudget processBudget(const std::string &root = "");
 
 /// The memory of the machine alone.
-MemoryRoom machineRoom();
+MemoryBudget machineBudget();
 
 /// Exit 4 if a program that needs so many bytes for each of `ranks` does not
 /// fit.
-Status checkMemory(int64_t bytes, const MemoryRoom &room, int64_t ranks = 1);
+Status checkMemory(int64_t bytes, const MemoryBudget &budget,
+                   int64_t ranks = 1);
 
 /// What other programs leave of the machine's memory and swap; INT64_MAX where
 /// the system does not say.

@@ -3,7 +3,7 @@
 #ifndef WEFT_RUNTIME_RUN_NANCAUSES_H
 #define WEFT_RUNTIME_RUN_NANCAUSES_H
 
-#include "weft/Runtime/Collectives/Agree.h"
+#include "weft/Runtime/Collectives/Consensus.h"
 #include "weft/Runtime/Reports/NanHunt.h"
 
 namespace weft {
@@ -17,7 +17,7 @@ std::string describeFirstCause(const std::vector<std::string> &texts);
 
 /// The same by a vote of all ranks after a step with values that are not
 /// finite. If a rank has left, the cause of this rank.
-std::string findFirstCause(Agreement &agreement, int64_t step,
+std::string findFirstCause(Consensus &consensus, int64_t step,
                            const NanCause &own);
 
 } // namespace weft

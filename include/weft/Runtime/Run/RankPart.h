@@ -11,7 +11,7 @@
 
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Checkpoints/InitialWeights.h"
-#include "weft/Runtime/Collectives/Agree.h"
+#include "weft/Runtime/Collectives/Consensus.h"
 #include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Data/DataSource.h"
 #include "weft/Runtime/Reports/NanHunt.h"
@@ -25,11 +25,11 @@ namespace weft {
 
 class RankPart {
 public:
-  /// `steps` and `streams` connect the collectives of programs, `agreement` the
+  /// `steps` and `streams` connect the collectives of programs, `consensus` the
   /// votes.
-  RankPart(const RunInputs &inputs, Agreement &agreement, RankConnections steps,
+  RankPart(const RunInputs &inputs, Consensus &consensus, RankConnections steps,
            StreamConnections streams = {})
-      : inputs(inputs), agreement(agreement), steps(std::move(steps)),
+      : inputs(inputs), consensus(consensus), steps(std::move(steps)),
         streams(std::move(streams)) {}
 
   /// A device with memory for the program: exit 4 or 9 if there is none.
@@ -68,7 +68,7 @@ private:
   void breakCollectives();
 
   const RunInputs &inputs;
-  Agreement &agreement;
+  Consensus &consensus;
   RankConnections steps; // until the device has them
   StreamConnections streams;
   std::unique_ptr<WeftContext> opened;

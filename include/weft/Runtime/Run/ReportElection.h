@@ -20,7 +20,7 @@ namespace weft {
 class ReportElection {
 public:
   /// `processes` connects all processes of the run. No vote follows.
-  explicit ReportElection(VotingAgreement &processes) : processes(processes) {}
+  explicit ReportElection(VotingConsensus &processes) : processes(processes) {}
 
   /// Whether this rank reports the failure. `absence` has the ranks that it
   /// waited for; none: the failure is another one. Takes at most 5 s.
@@ -40,7 +40,7 @@ private:
   bool awaitTurn(const std::vector<int> &missing, double seconds) const;
   bool sendReport() const;
 
-  VotingAgreement &processes;
+  VotingConsensus &processes;
 };
 
 } // namespace weft

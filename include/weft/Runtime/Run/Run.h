@@ -40,7 +40,7 @@ private:
   Status settleSharedSettings(Status own,
                               const std::vector<SharedSetting> &mine);
   Status checkStart(Status ready);
-  Status agreeOnLevel();
+  Status chooseCommonLevel();
   Status checkFound();
   Status findInputs();
   Status prepare();

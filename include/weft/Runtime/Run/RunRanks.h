@@ -50,7 +50,7 @@ public:
   /// texts, by rank, or the error that all end with, which one of them reports.
   /// `own` is how it went here. Where this process has all ranks, `text` alone.
   /// An error that was settled before stays as it is.
-  Expected<std::vector<std::string>> agree(Status own, std::string text);
+  Expected<std::vector<std::string>> reach(Status own, std::string text);
   /// The same without a text.
   Status settle(Status own);
 
@@ -61,7 +61,7 @@ private:
   Error alone(Error error);
 
   const RunInputs &inputs;
-  std::unique_ptr<VotingAgreement> processes; // if there are several
+  std::unique_ptr<VotingConsensus> processes; // if there are several
   int64_t parts = 0;                          // that the processes have done
   std::optional<bool> reportsFailure;         // after an election
   std::vector<std::unique_ptr<Member>> members;

@@ -34,7 +34,7 @@ struct StepInFlight {
   bool foundInf = false;       // of some optimizer instance
   bool scaleExhausted = false; // the loss scale cannot answer to that
 
-  int runsUnderWay = 0;   // whose results nobody has read
+  int runsInFlight = 0;   // whose results nobody has read
   bool isDropped = false; // nobody will
 
   /// Why it is not whole, and what that says of the state.
@@ -59,7 +59,7 @@ public:
 
   /// Whether micro-steps may begin before the results of the step before are
   /// read: not on a device that waits, and not while commands are watched.
-  bool runsAhead() const;
+  bool runsInAdvance() const;
   /// Step `step`, whose rows begin at `firstRow`: micro-steps. They change
   /// gradients alone.
   std::shared_ptr<StepInFlight> begin(int64_t step, int64_t firstRow);
@@ -116,7 +116,7 @@ private:
   std::vector<std::string> scalerBefore;
   const int64_t seed, firstStep;
   NanHunt *hunt;
-  std::deque<Run> underWay;                                  // the oldest first
+  std::deque<Run> inFlight;                                  // the oldest first
   Clock::time_point lastFinished = Clock::time_point::min(); // of a step
 };
 

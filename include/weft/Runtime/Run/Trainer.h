@@ -9,7 +9,7 @@
 #ifndef WEFT_RUNTIME_RUN_TRAINER_H
 #define WEFT_RUNTIME_RUN_TRAINER_H
 
-#include "weft/Runtime/Collectives/Agree.h"
+#include "weft/Runtime/Collectives/Consensus.h"
 #include "weft/Runtime/Execute/Scaler.h"
 #include "weft/Runtime/Run/Gradients.h"
 #include "weft/Runtime/Run/Journal.h"
@@ -22,7 +22,7 @@ namespace weft {
 struct TrainerParts {
   WeftContext &context;
   const DataSet &data;
-  Agreement &agreement;
+  Consensus &consensus;
   Journal &journal;
   const StopRequest &signals;
   CheckpointWriter *writer = nullptr; // null: nothing is saved
@@ -47,12 +47,12 @@ private:
   Status conclude(StepInFlight &step);
   Status judge(StepInFlight &step);
   Status undo(StepInFlight &step);
-  bool mayBeginAhead(const StepInFlight &step) const;
+  bool mayOverlapNextStep(const StepInFlight &step) const;
   void dropNext();
   bool isEvalDue(int64_t step) const;
   bool isLookDue(int64_t step) const;
   Status look();
-  Decision agree(Place::Kind kind, int64_t step, const Status &outcome);
+  Decision reach(Place::Kind kind, int64_t step, const Status &outcome);
   Expected<std::optional<ExitCode>> act(const Decision &all, Status outcome);
   Error fail(const Decision &all, Status outcome);
 
@@ -80,7 +80,7 @@ private:
   const RunOptions &options;
   const DataSet &data;
   const Faults &faults;
-  Agreement &agreement;
+  Consensus &consensus;
   Journal &journal;
   const StopRequest &signals;
   CheckpointWriter *writer;

@@ -1,4 +1,4 @@
-//===- Agree.h - Decisions that all ranks of a run take alike ---*- C++ -*-===//
+//===- Consensus.h - Votes and decisions of all ranks -----------*- C++ -*-===//
 //
 // A rank never stops, saves or fails on its own: it says what it knows, and
 // does what the decision about the votes of all ranks says. All ranks vote at
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_RUNTIME_COLLECTIVES_AGREE_H
-#define WEFT_RUNTIME_COLLECTIVES_AGREE_H
+#ifndef WEFT_RUNTIME_COLLECTIVES_CONSENSUS_H
+#define WEFT_RUNTIME_COLLECTIVES_CONSENSUS_H
 
 #include "weft/Base/Error.h"
 #include "weft/Runtime/Collectives/Heartbeats.h"
@@ -88,31 +88,31 @@ int severityOf(ExitCode code);
 Decision decide(const std::vector<Vote> &votes);
 
 /// The connection of one rank to all ranks of its run, itself included.
-class Agreement {
+class Consensus {
 public:
-  virtual ~Agreement();
+  virtual ~Consensus();
   virtual int rank() const = 0;
   virtual int ranks() const = 0;
   /// Waits for the votes of all ranks and decides. A rank that has left without
   /// one fails with exit 7, and nobody waits for it: to leave is to destroy
   /// this object, however a rank comes to its end.
-  virtual Decision agree(const Vote &vote) = 0;
+  virtual Decision reach(const Vote &vote) = 0;
   /// For what may take longer than the others wait: while the result lives,
   /// they know that this rank is alive. Null where nobody waits.
   virtual std::unique_ptr<HeartbeatSender> sendHeartbeats() { return nullptr; }
 };
 
 /// The only rank of its run.
-class OneRank final : public Agreement {
+class OneRank final : public Consensus {
 public:
   int rank() const override { return 0; }
   int ranks() const override { return 1; }
-  Decision agree(const Vote &vote) override { return decide({vote}); }
+  Decision reach(const Vote &vote) override { return decide({vote}); }
 };
 
 /// What a rank reports that ends with `decision`, a failure: `own`, if it is
 /// the rank that failed.
-Error errorOf(const Decision &decision, const Agreement &agreement, Status own);
+Error errorOf(const Decision &decision, const Consensus &consensus, Status own);
 
 /// The vote of a rank at a place where it has nothing to say but whether it
 /// failed.
@@ -120,4 +120,4 @@ Vote voteAt(Place place, const Status &status, std::string text = "");
 
 } // namespace weft
 
-#endif // WEFT_RUNTIME_COLLECTIVES_AGREE_H
+#endif // WEFT_RUNTIME_COLLECTIVES_CONSENSUS_H

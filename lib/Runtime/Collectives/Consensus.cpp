@@ -1,12 +1,12 @@
-//===- Agree.cpp - Decisions that all ranks of a run take alike -----------===//
+//===- Consensus.cpp - Votes and decisions of all ranks -----------------===//
 
-#include "weft/Runtime/Collectives/Agree.h"
+#include "weft/Runtime/Collectives/Consensus.h"
 
 #include <algorithm>
 
 using namespace weft;
 
-Agreement::~Agreement() = default;
+Consensus::~Consensus() = default;
 
 std::string weft::placeText(const Place &place) {
   const std::string step = "step " + std::to_string(place.step);
@@ -88,12 +88,12 @@ Decision weft::decide(const std::vector<Vote> &votes) {
   return all;
 }
 
-Error weft::errorOf(const Decision &decision, const Agreement &agreement,
+Error weft::errorOf(const Decision &decision, const Consensus &consensus,
                     Status own) {
   if (!decision.reason.empty())
     return Error(decision.failure, decision.reason);
   // Who waited in vain knows for whom; the others blame the first that did.
-  if (!own && (agreement.rank() == decision.rank ||
+  if (!own && (consensus.rank() == decision.rank ||
                decision.failure == ExitCode::Communication))
     return own.takeError();
   return Error(decision.failure,
