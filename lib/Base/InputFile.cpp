@@ -93,7 +93,7 @@ Expected<const uint8_t *> ByteWindow::view(ByteSource &source, int64_t offset,
   if (!inside) {
     if (!holds(source, offset, bytes))
       return beyond(source, offset, bytes);
-    // Only a reader that goes on from where it was will want more.
+    // Read ahead only for a reader that continues at the end of its last view.
     int64_t wanted = bytes;
     if (offset == next)
       wanted = std::max(bytes, std::min(windowBytes, source.size() - offset));

@@ -127,7 +127,7 @@ Status OutputFile::write(const void *data, int64_t bytes) {
 Status OutputFile::makeExecutable() {
   if (!temporary)
     return Status::success();
-  // Who may read it may run it: the umask has had its say.
+  // Readers may also execute it: the umask already restricts the read bits.
   struct stat info;
   if (::fstat(file.get(), &info) != 0 ||
       ::fchmod(file.get(), info.st_mode | ((info.st_mode & 0444) >> 2)) != 0)

@@ -13,7 +13,7 @@ namespace weft {
 
 namespace {
 
-/// What makes two paths the same file.
+/// Two paths with equal identities are the same file.
 struct FileIdentity {
   dev_t device = 0;
   ino_t inode = 0;
@@ -38,7 +38,7 @@ static std::optional<FileIdentity> identityOf(const struct stat &info) {
   return FileIdentity{info.st_dev, info.st_ino, ""};
 }
 
-/// Nothing for devices, pipes, and what is in a folder that is not there.
+/// Nothing for devices, pipes, and files in a folder that does not exist.
 static std::optional<FileIdentity> identify(const std::string &path) {
   struct stat info;
   if (path.empty())
@@ -51,7 +51,7 @@ static std::optional<FileIdentity> identify(const std::string &path) {
   return FileIdentity{info.st_dev, info.st_ino, asPath.filename().string()};
 }
 
-/// Whether a file would stand among those of a checkpoint.
+/// Whether a file is in the folder of a checkpoint.
 static bool isInCheckpoint(const std::string &path, std::string_view marker) {
   std::error_code error;
   return fs::exists(folderOf(fs::path(path)) / marker, error);

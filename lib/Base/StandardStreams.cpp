@@ -29,8 +29,8 @@ static bool hasNoReader() {
   return ::poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
 }
 
-// What was buffered when a write fails is lost, and a later one succeeds: the
-// first reason stays here.
+// A failed write loses the buffered text, and later writes may succeed. So the
+// first failure is kept here.
 static int flushFailure = 0;
 
 void printText(std::string_view text) {

@@ -22,17 +22,17 @@ namespace fs = std::filesystem;
 namespace weft {
 
 //===----------------------------------------------------------------------===//
-// What a signal removes
+// Files that a signal handler removes
 //===----------------------------------------------------------------------===//
 
-// A signal handler gets no context: paths stand in a table of fixed size.
-// Whoever takes a path out of its slot owns it. A process that holds more
-// temporaries than this leaves the rest to the next one.
+// A signal handler gets no context: paths are in a table of fixed size. The
+// code that takes a path out of its slot owns it. A process with more
+// temporaries than slots leaves the others to a later process.
 static constexpr int numSlots = 64;
 static std::atomic<char *> slots[numSlots];
 static std::atomic<pid_t> helperGroup{0};
-// While a helper starts, its group is not known: a signal that comes then is
-// kept. 0: none starts; kStarting; or the number of that signal.
+// While a helper starts, its group is not known: a signal at that time is
+// deferred. 0: none starts; kStarting; or the number of that signal.
 static constexpr int kStarting = -1;
 static std::atomic<int> start{0};
 
@@ -52,8 +52,8 @@ static void strike(int slot) {
     std::free(slots[slot].exchange(nullptr));
 }
 
-/// Removes what is in a folder, down to `depth` folders below it. opendir would
-/// allocate, which a signal handler must not.
+/// Removes the contents of a folder, down to `depth` levels of subfolders.
+/// opendir would allocate, which a signal handler must not.
 static void removeContents(int parent, const char *folder, int depth) {
   const int fd =
       ::openat(parent, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -104,7 +104,7 @@ static void printReductions(OpAsmPrinter &printer, Operation *,
   printer << ']';
 }
 
-/// The types of the operands, which are those of the results.
+/// Parses one type list, for operands and results.
 static ParseResult parseSameTypes(OpAsmParser &parser,
                                   SmallVectorImpl<Type> &operands,
                                   SmallVectorImpl<Type> &results) {

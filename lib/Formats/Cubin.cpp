@@ -230,12 +230,12 @@ CubinKernel *Reader::kernelOfCode(uint32_t section) {
 }
 
 //===----------------------------------------------------------------------===//
-// What the assembler noted
+// Notes of the assembler
 //===----------------------------------------------------------------------===//
 
 namespace {
-// A note is a form, a kind and two bytes; of form 4 these count the bytes of
-// the value behind them.
+// A note is a form, a kind and two bytes. In form 4 these give the size in
+// bytes of the value that follows.
 constexpr unsigned char kFirstForm = 1, kSizedForm = 4;
 constexpr uint64_t kNoteBytes = 4;
 constexpr unsigned char kMaxThreads = 0x05, kNeededThreads = 0x10,
@@ -299,7 +299,7 @@ Status Reader::readNotes(const Section &section) {
 }
 
 Status Reader::readShared(const Section &section) {
-  // What the system keeps for itself.
+  // Reserved for the system.
   if (section.name.rfind(".nv.shared.reserved.", 0) == 0)
     return Status::success();
   CubinKernel *kernel = kernelOfCode(section.info);

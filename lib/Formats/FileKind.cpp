@@ -76,7 +76,7 @@ static FileKind guessTorch(std::string_view head) {
       return {"a PyTorch file (zip)", kSaveTorch, false, false, true};
     return {"a zip archive", kUnpack, false};
   }
-  // PROTO and a version, then what a pickle of a dictionary begins with.
+  // PROTO and a version, at the start of a pickled dictionary.
   if (head.size() > 3 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5)
     return {"a Python pickle, as old PyTorch files are", kSaveTorch, false,
             false, true};

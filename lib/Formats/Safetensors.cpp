@@ -169,7 +169,8 @@ static Status checkCover(const std::vector<TensorInfo> &infos,
   return Status::success();
 }
 
-/// What a file is whose header makes no sense; the message if that is unknown.
+/// An error that names the kind of a file with an invalid header; `message` if
+/// the kind is unknown.
 static Error noHeader(ByteSource &source, const std::string &message,
                       const char *hint = "") {
   uint8_t head[4096];

@@ -80,8 +80,8 @@ static LogicalResult verifyOwner(SegmentedOpInterface state,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The named tensors of a module: those that lie in segments, and states that
-/// are one.
+/// The named tensors of a module: the tensors of segments, and states without
+/// segments.
 class ModuleTensors {
 public:
   explicit ModuleTensors(Block &body)

@@ -141,7 +141,7 @@ LogicalResult verifySegments(SegmentedOpInterface op) {
            << type;
   if (failed(verifyNames(op, segments)))
     return failure();
-  // What is wrong with the type is for the op to say.
+  // The op's own verifier reports an invalid type.
   if (!type.hasStaticShape() ||
       llvm::MulOverflow(type.getDimSize(0), slices, elements))
     return success();

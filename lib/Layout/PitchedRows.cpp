@@ -1,4 +1,4 @@
-//===- PitchedRows.cpp - Layouts with room between rows -------------------===//
+//===- PitchedRows.cpp - Layouts with padded rows -------------------------===//
 
 #include "weft/Layout/LayoutQueries.h"
 

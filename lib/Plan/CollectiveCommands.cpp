@@ -19,7 +19,8 @@ namespace weft::plan {
 // all_gather, reduce_scatter, own_slice, rank
 //===----------------------------------------------------------------------===//
 
-/// What an edited plan may say wrongly: estimates add up by it.
+/// An edited plan may break these rules, and estimates sum up `link_us` per
+/// link.
 static LogicalResult verifyLink(CommandOpInterface command) {
   if (Attribute link = command->getAttr(kLinkAttr);
       link && !isa<StringAttr>(link))

@@ -207,10 +207,10 @@ static LogicalResult verifyPorts(LaunchOp op, Operation *kernel,
   return success();
 }
 
-/// What an output may take over, by its number.
+/// The inputs whose buffer an output may reuse, by the output's index.
 using InPlaceLists = llvm::function_ref<ArrayRef<int64_t>(unsigned)>;
 
-/// Outputs take over only what the kernel lists.
+/// Outputs reuse only buffers of inputs that the kernel lists.
 static LogicalResult verifyInPlace(LaunchOp op, Operation *kernel,
                                    InPlaceLists lists) {
   for (auto [index, output] : enumerate(op.getOutputs()))
@@ -239,8 +239,8 @@ static LogicalResult verifyKernel(LaunchOp op, Operation *kernel,
   return verifyInPlace(op, kernel, lists);
 }
 
-/// The kernel of that name: in the module, or among those of a device in a
-/// module of their own.
+/// The kernel of that name: in the module, or in a nested module with the
+/// kernels of a device.
 static Operation *findKernel(Operation *module, FlatSymbolRefAttr name,
                              SymbolTableCollection &symbols) {
   if (Operation *symbol = symbols.lookupSymbolIn(module, name))
@@ -252,7 +252,7 @@ static Operation *findKernel(Operation *module, FlatSymbolRefAttr name,
   return nullptr;
 }
 
-/// The kernel may stand behind the program: then nobody has verified it yet.
+/// The kernel may follow the program: then it is not verified yet.
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   Operation *module = (*this)->getParentOp()->getParentOp();
   Operation *symbol = findKernel(module, getKernelAttr(), symbols);

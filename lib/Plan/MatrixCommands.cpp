@@ -48,7 +48,8 @@ Access GemmOp::getAccess(unsigned index) {
   return isWritten ? Access::Write : Access::Read;
 }
 
-/// That of the factors: what is added to may be larger and of another type.
+/// The type of the factors: the target of an accumulation may be larger and
+/// have another type.
 Type GemmOp::getElementType() { return getType(getLhs()).getElementType(); }
 
 bool GemmOp::isFlat() {

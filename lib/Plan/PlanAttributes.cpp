@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace weft;
 
-/// What an attribute has to be; null if `attr` is that.
+/// Returns the rule that `attr` breaks, or null.
 using Rule = const char *(*)(Attribute attr);
 
 static bool isInside(Attribute attr, int64_t least, int64_t most) {

@@ -64,8 +64,8 @@ HelperEnd waitForHelper(const std::vector<std::string> &command,
   llvm::SmallVector<llvm::StringRef> args(command.begin(), command.end());
   llvm::SmallVector<llvm::StringRef> variables(environment.begin(),
                                                environment.end());
-  // What the helper starts becomes our child when it is gone, so that nothing
-  // works in the folder when that is removed.
+  // Processes that the helper started become our children when it ends, so that
+  // none of them works in the folder when it is removed.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   removeTemporariesOnSignals();
   HelperEnd end;

@@ -24,8 +24,8 @@ Location locateToml(MLIRContext *context, StringRef path,
 /// People write these files; a larger one is another file by mistake.
 static constexpr uint64_t kMostBytes = uint64_t(1) << 24;
 
-/// What is wrong with a file before it is opened: a pipe would be waited for, a
-/// device may have no end.
+/// The problem of a file before it is opened, or "": reading a pipe would
+/// block, and a device may have no end.
 static std::string findFileProblem(StringRef path) {
   llvm::sys::fs::file_status status;
   if (std::error_code error = llvm::sys::fs::status(path, status))
@@ -38,8 +38,8 @@ static std::string findFileProblem(StringRef path) {
   return "";
 }
 
-/// Tables in tables that one key may name. The parser limits those that values
-/// are nested in, and walks down the others without a limit.
+/// Limit on the tables that one dotted key may nest. The parser limits the
+/// nesting of values, but descends into tables of keys without a limit.
 static constexpr int kMostKeyParts = 256;
 
 /// Without strings and comments: nothing in them is part of a key.

@@ -35,7 +35,7 @@ static LogicalResult verifyAttentionShapes(Operation *op,
   return success();
 }
 
-/// What attention and its adjoint share beside the shapes.
+/// Rules that attention and its adjoint share, besides the shapes.
 template <typename OpT> static LogicalResult verifyAttentionNumbers(OpT op) {
   int64_t queries = tensorType(op.getQuery()).getDimSize(1);
   int64_t keys = tensorType(op.getKey()).getDimSize(1);
@@ -77,9 +77,9 @@ LogicalResult AttentionOp::verify() {
   return verifyAttentionNumbers(*this);
 }
 
-/// Query-key pairs of a head that kernels compute: of a tile of queries the
-/// keys that any of them sees. Tiles are those of the CPU's kernels
-/// (kAttentionTile); a device has some of 128.
+/// Query-key pairs of a head that kernels compute: for each tile of queries,
+/// the keys that any of its queries sees. The tile size is the size in the
+/// CPU's kernels (kAttentionTile); a device also has tiles of 128.
 static double countPairs(int64_t queries, int64_t keys, bool causal) {
   constexpr int64_t kTile = 64;
   const auto all = static_cast<double>(queries);
@@ -92,8 +92,9 @@ static double countPairs(int64_t queries, int64_t keys, bool causal) {
 }
 
 /// `products` multiply-adds of a head's width for each pair, and the numbers of
-/// dropout: by what a Zen 5 took with and without. They cost more here than in
-/// a kernel of their own (ElementFlops.cpp), since they go through memory.
+/// dropout, whose cost was measured on a Zen 5 with and without dropout. They
+/// cost more here than in a kernel of their own (ElementFlops.cpp), since they
+/// go through memory.
 template <typename OpT> static double getAttentionFlops(OpT op, int products) {
   constexpr double kDropout = 128;
   ArrayRef<int64_t> query = tensorType(op.getQuery()).getShape();

@@ -104,7 +104,7 @@ LogicalResult SelectOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// Folds: only those that keep every bit
+// Folds that keep every bit
 //===----------------------------------------------------------------------===//
 
 /// Whether the attribute is a splat float constant of that value. Zeros must

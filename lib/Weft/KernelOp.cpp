@@ -151,7 +151,8 @@ ArrayRef<int64_t> KernelOp::getInPlaceInputs(unsigned index) {
   return list ? list.asArrayRef() : ArrayRef<int64_t>();
 }
 
-/// Rows that far apart lie within what a buffer may have.
+/// Whether the rows fit into the pitch, and the padded tensor into the largest
+/// buffer.
 static bool isPitchOf(Type port, int64_t pitch) {
   auto type = dyn_cast<RankedTensorType>(port);
   if (!type || !type.hasStaticShape() || type.getRank() < 2 ||
@@ -246,7 +247,8 @@ static LogicalResult verifyCounts(KernelOp kernel) {
   return success();
 }
 
-/// A result takes over elements of its own type, and enough of them.
+/// Whether a result can reuse an argument's buffer: same element type, and
+/// enough elements.
 static bool fitsInto(Type result, Type argument) {
   auto to = dyn_cast<ShapedType>(result), from = dyn_cast<ShapedType>(argument);
   return to && from && to.hasStaticShape() && from.hasStaticShape() &&

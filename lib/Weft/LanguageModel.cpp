@@ -1,7 +1,7 @@
 //===- LanguageModel.cpp - Sizes of a language model ----------------------===//
 //
-// What the runtime takes for granted of a module with `weft.vocab` and
-// `weft.seq`: which inputs its programs have, and how they look.
+// The runtime relies on these rules for a module with `weft.vocab` and
+// `weft.seq`: the inputs of its programs and their types.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@ public:
 
   LogicalResult run() {
     for (auto program : module.getOps<ProgramOp>()) {
-      // The module is verified before what is in it: an op that lacks its own
-      // attributes is an error of that op.
+      // The module is verified before its ops. An op without its own attributes
+      // is reported by that op.
       if (!program.getKindAttr() || !program.getSymNameAttr() ||
           !program.getFunctionTypeAttr())
         continue;

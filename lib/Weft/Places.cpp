@@ -69,18 +69,18 @@ bool MatmulOp::canWrite(unsigned, const Layout &layout) {
 
 bool MatmulOp::canAccumulate(unsigned) { return true; }
 
-/// What stands beside the result is dense.
+/// Results other than the product are dense.
 bool GemmOp::canWrite(unsigned index, const Layout &layout) {
   return index == 0 ? canWriteRows(layout) : layout.isDense();
 }
 
-/// Activations and sums of rows are those of the product alone; what factors
-/// sum to is that in any case.
+/// Activations and column sums need the product alone, without an accumulated
+/// value. Sums of the factors do not depend on it.
 bool GemmOp::canAccumulate(unsigned index) {
   return index == 0 && getEpilogue() == Epilogue::None && !getColumnSum();
 }
 
-/// Heads lie element by element; lse is dense.
+/// The elements of a head are contiguous; lse is dense.
 static bool canWriteHeads(const Layout &layout) {
   return layout.sizes.back() == 1 || layout.strides.back() == 1;
 }

@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace weft;
 
 //===----------------------------------------------------------------------===//
-// What all products share
+// Rules that all products share
 //===----------------------------------------------------------------------===//
 
 /// The shape of a product, or an error at `loc` if there is one.

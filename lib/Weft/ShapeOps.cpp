@@ -249,7 +249,7 @@ LogicalResult ConcatOp::inferTypes(std::optional<Location> loc, Adaptor adaptor,
     if (type.getShape() != ArrayRef<int64_t>(expected))
       return emitOptionalError(loc, "expects operands equal except in dim ",
                                dim, ", but got ", first, " and ", type);
-    // Sizes that overflow are refused as those of the result.
+    // If the size overflows, the result's verifier rejects it.
     if (llvm::AddOverflow(shape[dim], type.getDimSize(dim), shape[dim]))
       shape[dim] = std::numeric_limits<int64_t>::max();
   }

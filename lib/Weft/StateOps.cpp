@@ -29,7 +29,7 @@ LogicalResult ParamOp::verify() {
   return success();
 }
 
-/// What lies in a segment is a parameter without a declaration of its own.
+/// A parameter in a segment has no declaration of its own.
 LogicalResult ParamOp::verifySymbolUses(SymbolTableCollection &symbols) {
   for (const Segment &segment : getSegmentList()) {
     Operation *other = symbols.lookupNearestSymbolFrom(*this, segment.param);
@@ -81,7 +81,7 @@ SmallVector<Segment> StateOp::getSegmentList() {
 
 FlatSymbolRefAttr StateOp::getOwner() { return getParamAttr(); }
 
-/// What says whether there is a gradient is a state of its own.
+/// The presence of a gradient is a state of its own.
 static LogicalResult verifyPresence(StateOp op,
                                     SymbolTableCollection &symbols) {
   auto presence =

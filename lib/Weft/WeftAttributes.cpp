@@ -18,7 +18,7 @@
 using namespace mlir;
 using namespace weft;
 
-/// What an attribute has to be; null if `attr` is that.
+/// Returns the rule that `attr` breaks, or null.
 using Rule = const char *(*)(Attribute attr);
 
 static const char *isText(Attribute attr) {
@@ -28,7 +28,7 @@ static const char *isName(Attribute attr) {
   auto text = dyn_cast<StringAttr>(attr);
   return text && !text.empty() ? nullptr : "a name";
 }
-/// What storeFingerprint writes.
+/// The format of storeFingerprint.
 static const char *isDigest(Attribute attr) {
   auto text = dyn_cast<StringAttr>(attr);
   return text && text.size() == 32 &&
@@ -223,7 +223,7 @@ static Rule getRule(StringRef name) {
       .Default(nullptr);
 }
 
-/// What describes the model as a whole and has no effect elsewhere.
+/// Attributes that describe the whole model and have no effect on other ops.
 static bool belongsToModule(StringRef name) {
   return llvm::is_contained({"batch",           "seq",
                              "vocab",           "family",

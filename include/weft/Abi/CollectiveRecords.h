@@ -1,8 +1,8 @@
-//===- CollectiveRecords.h - Records of commands between ranks --*- C++ -*-===//
+//===- CollectiveRecords.h - Records of collective commands -----*- C++ -*-===//
 //
-// Records of the routines in which all ranks of a group take part. Their kind
-// is WEFT_EXTENSION: only programs for several ranks link them. Buffers are
-// dense; those of a rank lie in its own memory.
+// Records of the collective routines, in which all ranks of a group take part.
+// Their kind is WEFT_EXTENSION: only programs for several ranks link them.
+// Buffers are dense and in the rank's own memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,24 +21,25 @@
   X(rank, WeftRankRecord)                                                      \
   X(all_reduce, WeftAllReduceRecord)
 
-/// The ranks that take part: group 0 are all of the run, group i those that
-/// differ along axis i - 1 of the mesh alone. A collective of another stream
-/// than 0 runs beside what the program computes: what comes after the command
-/// may begin before it has ended.
+/// The ranks that take part. Group 0 is all ranks of the run; group i is the
+/// ranks that differ only along mesh axis i - 1. A collective on a stream other
+/// than 0 overlaps with computation: commands after it may start before it
+/// ends.
 struct WeftRankGroup {
   int64_t group, ranks, stream;
 };
 
-/// Buffers: a slice of `elements`, all slices in the order of ranks.
+/// Buffers: a shard of `elements`; then all shards in rank order.
 struct WeftAllGatherRecord {
   struct WeftRankGroup among;
   int64_t dtype, elements;
 };
 
-/// Buffers: all slices, the slice of `elements` that this rank gets of their
-/// mean. Each element is divided by `pre` and rounded; those of ranks 0, 1, ...
-/// are added up in f32 (f64 for f64); the sum is divided by `post` and rounded.
-/// `native` 1: a library between the devices adds, if there is one.
+/// Buffers: all shards; then this rank's shard of their mean, of `elements`.
+/// Each element is divided by `pre` and rounded. The elements of ranks 0, 1,
+/// ... are added in this order in f32 (f64 for f64). The sum is divided by
+/// `post` and rounded. `native` 1: the devices' collective library adds, if
+/// there is one.
 struct WeftReduceScatterRecord {
   struct WeftRankGroup among;
   int64_t dtype, elements;
@@ -46,27 +47,26 @@ struct WeftReduceScatterRecord {
   int64_t native;
 };
 
-/// Buffers: all slices of this rank's own, the slice of `elements` that it
-/// owns.
+/// Buffers: all shards on this rank; then the shard of `elements` that it owns.
 struct WeftOwnSliceRecord {
   struct WeftRankGroup among;
   int64_t dtype, elements;
 };
 
-/// Buffer: the place of this rank in the group, an i64.
+/// Buffer: the index of this rank in the group, an i64.
 struct WeftRankRecord {
   struct WeftRankGroup among;
 };
 
-/// What becomes of one number of each rank: the part of the ABI.
+/// How all_reduce combines one number of each rank. Part of the ABI.
 enum WeftRankReduction {
   WEFT_RANK_SUM = 0, // f64, in the order of ranks
   WEFT_RANK_MAX = 1, // f64; NaN stays
   WEFT_RANK_OR = 2,  // i1
 };
 
-/// Followed by `count` WeftRankReduction. Buffers: a number for each, then as
-/// many results.
+/// Followed by `count` WeftRankReduction. Buffers: `count` inputs, then `count`
+/// results.
 struct WeftAllReduceRecord {
   struct WeftRankGroup among;
   int64_t count;
@@ -101,8 +101,8 @@ findReduction(const WeftCommand &command) {
              : nullptr;
 }
 
-/// The ranks of a collective, with which each record begins; null for another
-/// command.
+/// The ranks of a collective, which are the start of each record; null for
+/// another command.
 inline const WeftRankGroup *findRankGroup(const WeftCommand &command) {
   if (!isCollective(command) || !command.record ||
       command.recordBytes < int64_t(sizeof(WeftRankGroup)))

@@ -1,6 +1,6 @@
 //===- CpuProducts.h - Products that the CPU computes -----------*- C++ -*-===//
 //
-// What compiler and routine have to say alike of a WeftGemmRecord.
+// Rules for a WeftGemmRecord that the compiler and the routine share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,15 +14,14 @@
 
 namespace weft {
 
-/// Limits of a product, far above what a machine holds and below where oneDNN's
-/// own arithmetic overflows: of batch, m, n and k, also when the rows of a
-/// batch are taken together; of elements of a matrix; of elements from row to
-/// row.
+/// Limits of a product: of batch, m, n and k, also after mergeBatch(); of the
+/// elements of a matrix; of the row stride in elements. They are far above the
+/// memory of a machine and below the sizes where oneDNN's arithmetic overflows.
 constexpr int64_t kMostRows = int64_t(1) << 30;
 constexpr int64_t kMostElements = int64_t(1) << 34;
 constexpr int64_t kMostStride = int64_t(1) << 32;
 
-/// A rule that the record breaks, as an error says it, or "".
+/// The rule that the record breaks, as text for a diagnostic, or "".
 inline std::string findWrongProduct(const WeftGemmRecord &s) {
   auto say = [](const char *rule, int64_t value) {
     return std::string("expects ") + rule + ", but got " +
@@ -63,8 +62,8 @@ inline std::string findWrongProduct(const WeftGemmRecord &s) {
   return "";
 }
 
-/// A shared left or right matrix, or rows of all batches that lie behind each
-/// other, make one larger product instead of many.
+/// Merges the batches into one larger product if they share B and the rows of A
+/// and C follow each other across batches.
 inline void mergeBatch(WeftGemmRecord &s) {
   bool rowsFollow = !s.transA && s.batchStrideA == s.m * s.lda &&
                     s.batchStrideC == s.m * s.ldc && s.batchStrideB == 0;

@@ -1,17 +1,16 @@
 //===- CpuRoutineAbi.h - Library routines of CPU programs -------*- C++ -*-===//
 //
 // The contract between the compiler (which selects routines and fills their
-// records) and kernels/cpu (which implements them). A kind of command `x` of
-// Records.h is the routine weft_cpu_x. Here is what each one computes from the
-// fields of its record, and its buffers in order.
+// records) and kernels/cpu (which implements them). Command kind `x` of
+// Records.h runs the routine weft_cpu_x. Each entry gives the routine's result
+// in terms of the fields of its record, and its buffers in order.
 //
 // Rules for all of them
-//  - Buffers are dense and row-major unless said otherwise, and f32 unless a
-//    field gives their type. Such a dtype is f32 or what is listed: "low" is
-//    f16 or bf16. Arithmetic and sums are in f32 (f64 where written) whatever
-//    the types; a low result is rounded once, to nearest even. Optional
-//    buffers, in square brackets, come last and are left out entirely when
-//    their flag says so.
+// - Buffers are dense and row-major unless said otherwise. They are f32 unless
+//   a field gives their type. Such a dtype is f32 or a listed type; "low" is
+//   f16 or bf16. Arithmetic and sums are in f32 (f64 where written) for all
+//   types; a low result is rounded once, to nearest even. Optional buffers, in
+//   square brackets, come last. They are left out when their flag says so.
 //  - Strides and sizes are in elements, never bytes. A buffer's address already
 //    includes the offset of a view. The innermost stride is 1 unless there is
 //    a field for it. Any alignment of an element is accepted and changes no
@@ -20,9 +19,9 @@
 //  - Outputs do not overlap inputs.
 //  - accumulate is a WeftAccumulate; for WEFT_ADD_IF_FLAG the flag, an f32
 //    scalar, is the last buffer: 0 overwrites, anything else adds.
-//  - A routine of CpuWorkspaces.h, or of another dialect whose model asks for
-//    one, has a workspace behind all other buffers, whose contents mean nothing
-//    before and after; one that is too small is an error.
+// - The routines of CpuWorkspaces.h, and routines of other dialects whose model
+//   asks for one, have a workspace as their last buffer. Its contents are
+//   undefined before and after. A workspace that is too small is an error.
 //  - rng is i64[2] = {seed, global number of the first row} (Philox.h).
 //  - Same bits for every thread count (docs/kernels-cpu.md names exceptions).
 //  - Wrong records and data (an index out of range) do not crash: the routine
@@ -69,9 +68,9 @@ WeftLibraryFn weftFindLibraryRoutine(const char *name);
 //   buffers: A, B, C [, bias [n] if hasBias] [, aux] [, column sum]
 //            [, sum of A [m]] [, sum of B [n]] [, the flag of accumulate]
 
-/// Does ahead of a call what only its first run has to do: the plans are made.
-/// Reports nothing about the record; the call does.
-/// A program has it where it has weft_cpu_gemm.
+/// Does the one-time work of a command before its first call: it makes the
+/// plans. Does not diagnose the record; the call does. A program has this
+/// function if it has weft_cpu_gemm.
 void weft_cpu_gemm_prepare(struct WeftContext *context,
                            const struct WeftCommand *command);
 
@@ -93,7 +92,7 @@ void weft_cpu_gemm_prepare(struct WeftContext *context,
 //   buffers: q, k, v, out, lse [, rng if dropout > 0]
 //
 // weft_cpu_attention_grad: gradients of q, k, v from dout
-//   lse and out are those of the forward call. dq, dk, dv are overwritten.
+// lse and out are the results of the forward call. dq, dk, dv are overwritten.
 //   Heads that share a key head are summed in head order.
 //   buffers: dout, q, k, v, out, lse, dq, dk, dv [, rng if dropout > 0]
 

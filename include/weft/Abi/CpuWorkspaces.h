@@ -1,11 +1,11 @@
 //===- CpuWorkspaces.h - Workspaces of routines of the CPU ------*- C++ -*-===//
 //
-// A routine that needs memory beside its operands gets a workspace: bytes of
-// the arena that hold nothing before and after its command. The compiler
-// allocates them and the routine divides them; how many there are is said here
-// alone (of routines of other dialects in their models), in bytes, from the
-// record of a command and the most threads that the program runs on. Plain
-// arithmetic, the same on every machine.
+// A routine that needs memory besides its operands gets a workspace: bytes of
+// the arena whose contents are undefined before and after its command. The
+// compiler allocates workspaces and the routines divide them. Only this file
+// computes their sizes, in bytes (for routines of other dialects, their models
+// do), from the record of a command and the maximum number of threads of the
+// program. Plain arithmetic, the same on every machine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,24 +21,25 @@
 
 namespace weft {
 
-/// Threads that a program runs on at most, unless the compiler is told.
+/// Default maximum number of threads of a program.
 constexpr int64_t kDefaultMaxThreads = 16;
-/// The most that it can be told.
+/// Largest maximum that the compiler accepts.
 constexpr int64_t kMostThreads = 1024;
-/// What a workspace, and each worker's part of it, is aligned to.
+/// Alignment in bytes of a workspace and of each worker's part of it.
 constexpr int64_t kWorkspaceAlignment = 64;
 
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
 
-/// A product by blocks of the result, for each of which pieces of A and B are
-/// packed as f32: the largest block, and the longest range of K at a time.
+/// A product in blocks of the result. For each block, pieces of A and B are
+/// packed as f32. The fields are the largest block and the longest range of K
+/// at a time.
 struct PackedBlocks {
   int64_t rows, columns, depth;
 
-  /// Of the pieces, in floats: rows lie apart so that a column does not keep
-  /// falling into the same cache sets.
+  /// Of the pieces, in floats. Rows are padded so that a column does not map to
+  /// the same few cache sets.
   int64_t lda, ldb, ldc, floatsA, floatsB, floatsC;
 
   PackedBlocks(const WeftGemmRecord &s, int64_t mostRows, int64_t mostDepth)
@@ -64,14 +65,14 @@ struct PackedBlocks {
 inline PackedBlocks lowBlocks(const WeftGemmRecord &s) {
   return PackedBlocks(s, 256, 1024);
 }
-/// Blocks for any product whose library needs more than there is.
+/// Blocks for a product whose library call needs more than the workspace.
 inline PackedBlocks smallBlocks(const WeftGemmRecord &s) {
   return PackedBlocks(s, 32, 64);
 }
 
-/// What oneDNN works in for one block of packed pieces, at most. Its kernels
-/// that need memory take dense matrices alone, and the rows of a piece lie
-/// apart: only one row is dense.
+/// Upper limit of oneDNN's scratch for one block of packed pieces. Its kernels
+/// that need scratch accept only dense matrices. The rows of a piece are
+/// padded, so only a single row is dense.
 inline int64_t packedProductBytes(const WeftGemmRecord &s,
                                   const PackedBlocks &blocks) {
   return blocks.rows == 1 || s.m % blocks.rows == 1 ? 4 << 10 : 0;
@@ -128,15 +129,16 @@ inline int64_t tileDepth(int64_t k) {
   return depth + (depth < 512 ? 0 : k < 2048 ? 64 : 128);
 }
 
-/// What a product in tiles takes at most on one thread that runs as a whole:
-/// lists, copies of A, where it is transposed, and of 64 columns of B.
+/// Upper limit of one thread's scratch for a product in tiles that runs as a
+/// whole: lists, a copy of A if it is transposed, and a copy of 64 columns of
+/// B.
 inline int64_t tileWholeBytes(const WeftGemmRecord &s) {
   const int64_t rows = s.transA ? std::min(roundUp(s.m, 64), int64_t(256)) : 0;
   return (8 << 10) + (rows + 64) * tileDepth(s.k) * 2;
 }
 
-/// The same for one that runs in blocks: a bound that WorkspaceTest holds
-/// against oneDNN where there are tiles.
+/// The same for a product in tiles that runs in blocks. WorkspaceTest checks
+/// this bound against oneDNN on processors with tiles.
 inline int64_t tileBlockBytes(const WeftGemmRecord &s) {
   int64_t rows = std::min(s.m, kBlock);
   // Cut into even pieces of at most 64; of long ones there are fewer at a time.
@@ -164,22 +166,22 @@ inline bool isLongLowProduct(const WeftGemmRecord &s) {
          s.k > kLongestTransposedK;
 }
 
-/// Whether rows of B lie a multiple of 4 KiB apart, so that a column of B keeps
-/// falling into the same cache sets. brgemm reads an f32 B in place and loses a
-/// quarter of its speed then; blocks of columns go to kernels that pack B. It
-/// always packs a bf16 B.
+/// Whether the row stride of B is a multiple of 4 KiB, so that a column of B
+/// maps to the same few cache sets. brgemm reads an f32 B in place and then
+/// loses a quarter of its speed; blocks of columns go to kernels that pack B.
+/// It always packs a bf16 B.
 inline bool aliasesInCache(const WeftGemmRecord &s) {
   return s.dtype == WEFT_F32 && !s.transB && s.ldb % 1024 == 0 && s.n > kBlock;
 }
 
-/// Whether blocks are of rows: of what there are more, or of columns where B
-/// aliases.
+/// Whether blocks are cut by rows. The longer dimension is cut, or the columns
+/// if B aliases.
 inline bool isCutByRows(const WeftGemmRecord &s) {
   return s.m >= s.n && !aliasesInCache(s);
 }
 
-/// What one thread works in where a product runs in blocks: copies, or the sums
-/// of a block.
+/// Scratch of one thread if a product runs in blocks: copies, or the sums of a
+/// block.
 inline int64_t blockBytes(const WeftGemmRecord &s) {
   OneDnnBlock block = kLargestOneDnnBlock;
   (isCutByRows(s) ? block.rows : block.columns) = kBlock;
@@ -190,8 +192,8 @@ inline int64_t blockBytes(const WeftGemmRecord &s) {
   return std::max(bytes, 1024 + least * std::min(most, kBlock) * 4);
 }
 
-/// What oneDNN takes for a product that it may compute as a whole, on the
-/// processors that are known. Its kernels for older ones need nothing.
+/// Scratch of oneDNN for a product that it may compute as a whole, on the known
+/// processors. Its kernels for older processors need none.
 inline int64_t wholeProductBytes(const WeftGemmRecord &s, int64_t threads) {
   WeftGemmRecord stage = longestStage(s);
   int64_t bytes = blockBytes(stage);
@@ -215,14 +217,14 @@ inline int64_t gemmWorkspaceBytes(WeftGemmRecord s, int64_t threads) {
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// Queries, and keys, that are worked on together.
+/// Queries, and keys, of a tile.
 constexpr int64_t kAttentionTile = 64;
 /// Random numbers that cover a row of a tile.
 constexpr int64_t kAttentionNumbers = kAttentionTile + 8;
 /// Floats in a vector of the widest instruction set.
 constexpr int64_t kAttentionLanes = 16;
 
-/// Units of work, and bytes of the worker of one (isa/AttentionScratch.h).
+/// Units of work, and scratch bytes of one worker (isa/AttentionScratch.h).
 struct AttentionWork {
   int64_t units, bytes;
 
@@ -252,7 +254,7 @@ inline int64_t attentionWorkspaceBytes(const WeftAttentionRecord &s,
 // Tables
 //===----------------------------------------------------------------------===//
 
-/// Positions in the order of their ids, and where each id's end.
+/// Positions sorted by id, and the end of each id's range.
 inline int64_t embeddingGradWorkspaceBytes(const WeftEmbeddingGradRecord &s) {
   return s.dtypeTable == WEFT_F32 ? (s.count + s.rows + 1) * 8 : 0;
 }
@@ -261,8 +263,8 @@ inline int64_t embeddingGradWorkspaceBytes(const WeftEmbeddingGradRecord &s) {
 // Any command
 //===----------------------------------------------------------------------===//
 
-/// Bytes of the workspace of a command with that record, in a program for at
-/// most `threads` threads; 0: it has none.
+/// Workspace bytes of a command with that record, in a program for at most
+/// `threads` threads; 0 if it has none.
 inline int64_t workspaceBytes(WeftCommandKind kind, const void *record,
                               int64_t threads) {
   switch (kind) {
@@ -270,7 +272,7 @@ inline int64_t workspaceBytes(WeftCommandKind kind, const void *record,
     return gemmWorkspaceBytes(*static_cast<const WeftGemmRecord *>(record),
                               threads);
   case WEFT_ATTENTION:
-  case WEFT_ATTENTION_GRAD: // its record begins with that of the forward call
+  case WEFT_ATTENTION_GRAD: // its record starts with the forward record
     return attentionWorkspaceBytes(
         *static_cast<const WeftAttentionRecord *>(record),
         kind == WEFT_ATTENTION_GRAD, threads);

@@ -1,7 +1,7 @@
 //===- CudaProducts.h - Products that cuBLASLt computes ---------*- C++ -*-===//
 //
-// What compiler and routine have to say alike of a WeftGemmRecord that cuBLASLt
-// computes in one call. Plain arithmetic: no header of CUDA, no device.
+// Rules for a WeftGemmRecord that cuBLASLt computes in one call, shared by the
+// compiler and the routine. Plain arithmetic: no CUDA header, no device.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,18 +12,18 @@
 
 namespace weft {
 
-/// Whether there is nothing to multiply: the result has no element, or is the
-/// bias and the old content alone.
+/// Whether there is nothing to multiply: the result is empty, or only the bias
+/// and the old content.
 inline bool isEmptyProduct(const WeftGemmRecord &s) {
   return s.batch == 0 || s.m == 0 || s.n == 0 || s.k == 0;
 }
 
-/// Why cuBLASLt does not add up a factor over k beside the product, as an error
-/// says it, or "".
+/// The reason why cuBLASLt cannot sum a factor over k in the call of the
+/// product, as text for a diagnostic, or "".
 ///
-/// Its bias gradients of a factor (BGRADA, BGRADB) are epilogues like others,
-/// of which a call has one; they have the type of C. Whether it has them for
-/// the other types of C, and for batches, is not written anywhere.
+/// Its bias gradients of a factor (BGRADA, BGRADB) are epilogues, and a call
+/// has one epilogue. They have the type of C. No document says whether cuBLASLt
+/// supports them for other types of C and for batches.
 inline std::string findWrongSums(const WeftGemmRecord &s) {
   auto say = [](const char *rule, int64_t value) {
     return std::string("expects ") + rule + ", but got " +
@@ -48,11 +48,11 @@ inline std::string findWrongSums(const WeftGemmRecord &s) {
   return "";
 }
 
-/// Why cuBLASLt has no epilogue for what stands around the product, as an error
-/// says it, or "".
+/// The reason why cuBLASLt has no epilogue for the operations around the
+/// product, as text for a diagnostic, or "".
 ///
-/// Rows of C are columns to cuBLASLt, which is column-major: a bias over the
-/// columns of C and sums of them lie along its rows, as it wants them.
+/// cuBLASLt is column-major, so a row of C is a column to it. A bias over the
+/// columns of C, and their sums, run along its rows, as it requires.
 inline std::string findWrongEpilogue(WeftGemmRecord s) {
   auto say = [](const char *rule, int64_t value) {
     return std::string("expects ") + rule + ", but got " +
@@ -86,13 +86,14 @@ inline std::string findWrongEpilogue(WeftGemmRecord s) {
   return wrongSums;
 }
 
-/// Whether one call of cuBLASLt does all that the record says beside the
-/// product itself; aux has the type of C.
+/// Whether one cuBLASLt call does everything in the record besides the product;
+/// aux has the type of C.
 inline bool supportsEpilogue(const WeftGemmRecord &record) {
   return findWrongEpilogue(record).empty();
 }
 
-/// A rule that the record breaks, as an error says it, or "". Sizes may be 0.
+/// The rule that the record breaks, as text for a diagnostic, or "". Sizes may
+/// be 0.
 inline std::string findWrongCudaProduct(const WeftGemmRecord &s) {
   WeftGemmRecord whole = s;
   if (isEmptyProduct(s) && std::min({s.batch, s.m, s.n, s.k}) == 0) {
@@ -105,23 +106,24 @@ inline std::string findWrongCudaProduct(const WeftGemmRecord &s) {
   return wrong.empty() ? findWrongEpilogue(s) : wrong;
 }
 
-/// What cuBLASLt may work in: from sm_90 on as much as NVIDIA advises. Commands
-/// of a stream run one after the other, so that all its products share it.
+/// Workspace bytes for cuBLASLt; from sm_90 on the size that NVIDIA recommends.
+/// Commands of a stream run one after another, so all its products share one
+/// workspace.
 inline int64_t cudaGemmWorkspaceBytes(const WeftGemmRecord &s, int64_t chip) {
   return chip >= 90 ? int64_t(32) << 20 : int64_t(8) << 20;
 }
 
 } // namespace weft
 
-/// As weft_cpu_gemm (CpuRoutineAbi.h), with all buffers in the memory of the
-/// device; sizes may be 0, and a workspace of cudaGemmWorkspaceBytes() stands
-/// behind the other buffers. The flag of accumulate is an input of the program.
-/// aux is dense and has the type of C.
+/// Computes weft_cpu_gemm (CpuRoutineAbi.h) with all buffers in device memory.
+/// Sizes may be 0. A workspace of cudaGemmWorkspaceBytes() follows the other
+/// buffers. The flag of accumulate is an input of the program. aux is dense and
+/// has the type of C.
 extern "C" void weft_cuda_gemm(WeftContext *context, const WeftCommand *command,
                                void *const *buffers);
-/// Does ahead of a call what only its first run has to do: the algorithm is
-/// chosen, by the alignment of the buffers too. Reports what the call would:
-/// exit 4 where no algorithm works in the workspace.
+/// Does the one-time work of a command before its first call: it chooses the
+/// algorithm, also by the alignment of the buffers. Reports the errors of the
+/// call: exit 4 if no algorithm fits the workspace.
 extern "C" void weft_cuda_gemm_prepare(WeftContext *context,
                                        const WeftCommand *command,
                                        void *const *buffers);

@@ -1,8 +1,8 @@
 //===- CudnnAttention.h - Attention that cuDNN computes ---------*- C++ -*-===//
 //
-// What compiler and runtime agree on where --attention=cudnn has cuDNN compute
-// attention: which records it takes, and what it may work in. The routines have
-// the records and buffers of weft_cuda_attention and weft_cuda_attention_grad.
+// Rules that the compiler and the runtime share for --attention=cudnn: the
+// records that cuDNN accepts, and its workspaces. The routines have the records
+// and buffers of weft_cuda_attention and weft_cuda_attention_grad.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,17 +16,17 @@
 
 namespace weft {
 
-/// What tensors, rows and heads begin at multiples of: 16 bytes.
+/// Alignment of tensors, rows and heads, in elements: 16 bytes.
 constexpr int64_t kCudnnElements = 8;
-/// Workspaces, and what they consist of, begin at multiples of it.
+/// Alignment in bytes of workspaces and of their parts.
 constexpr int64_t kCudnnAlignment = 256;
 
-/// Elements of a head at most, forward and backward: 90 for sm_90.
+/// Largest head size, forward and backward. `chip` is 90 for sm_90.
 inline int64_t mostCudnnHeadSize(int64_t chip) {
   return chip / 10 == 9 ? 256 : 128;
 }
 
-/// What is wrong with attention for cuDNN on a chip; "" if nothing.
+/// The rule of cuDNN that attention breaks on a chip, or "".
 inline std::string findWrongCudnnAttention(const WeftAttentionRecord &s,
                                            int64_t chip) {
   const std::string on = " with --attention=cudnn, but got ";
@@ -47,7 +47,7 @@ inline std::string findWrongCudnnAttention(const WeftAttentionRecord &s,
   return "";
 }
 
-/// The same for what lies in memory by these strides.
+/// The same for a tensor with these strides.
 inline std::string findWrongCudnnStrides(const WeftHeadStrides &strides) {
   for (int64_t stride : {strides.batch, strides.row, strides.head})
     if (stride % kCudnnElements != 0)
@@ -89,13 +89,13 @@ inline int64_t cudnnRowSumBytes(const WeftAttentionRecord &s) {
   return roundUpCudnn(s.batch * s.heads * s.queries * 4, kCudnnAlignment);
 }
 
-/// Engines take 256 bytes or less forward. This and what follows is what plans
-/// of cuDNN 9.19 say (docs/kernels-cuda.md).
+/// Forward engines need at most 256 bytes. This number and the following ones
+/// come from the plans of cuDNN 9.19 (docs/kernels-cuda.md).
 constexpr int64_t kCudnnEngineBytes = 256;
 
-/// Backward, before sm_100: the gradients of the scores in two bytes, tiles of
-/// 64 queries and 128 keys; where heads share keys: gradients of keys and
-/// values for each of them, in two bytes or, on sm_100, in four.
+/// Backward, before sm_100: the gradients of the scores, two bytes each, in
+/// tiles of 64 queries and 128 keys. If heads share keys: gradients of keys and
+/// values for each query head, two bytes each, or four from sm_100 on.
 inline int64_t cudnnGradEngineBytes(const WeftAttentionRecord &s,
                                     int64_t chip) {
   int64_t bytes = kCudnnEngineBytes;
@@ -109,8 +109,8 @@ inline int64_t cudnnGradEngineBytes(const WeftAttentionRecord &s,
   return bytes;
 }
 
-/// Bytes of the workspace of a command of kind WEFT_ATTENTION or
-/// WEFT_ATTENTION_GRAD, with room to begin at a multiple of kCudnnAlignment.
+/// Workspace bytes of a WEFT_ATTENTION or WEFT_ATTENTION_GRAD command,
+/// including the padding that aligns it to kCudnnAlignment.
 inline int64_t cudnnWorkspaceBytes(WeftCommandKind kind, const void *record,
                                    int64_t chip) {
   const auto &s = *static_cast<const WeftAttentionRecord *>(record);

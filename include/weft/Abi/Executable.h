@@ -111,18 +111,18 @@ struct WeftProgram {
 
 enum WeftTensorKind {
   WEFT_PARAM = 0,       // model weight
-  WEFT_GRADIENT = 1,    // what apply updates a weight with; not checkpointed
+  WEFT_GRADIENT = 1,    // gradient that apply reads; not checkpointed
   WEFT_OPTIMIZER = 2,   // moment, step counter, ...
   WEFT_SCALER = 3,      // loss-scale state
   WEFT_WORKING = 4,     // low-precision copy of a weight; not checkpointed
-  WEFT_ACCUMULATOR = 5, // what a rank has added up of a gradient before it is
-                        // reduced; not checkpointed
+  WEFT_ACCUMULATOR = 5, // a rank's sum of a gradient before its reduction; not
+                        // checkpointed
   WEFT_PRESENCE = 6,    // how often gradients were there; not checkpointed
   WEFT_DENOMINATOR = 7  // of a loss, over a whole step; not checkpointed
 };
 
-/// A parameter, or what is kept of one, inside a flat tensor: elements
-/// [begin, end) in row-major order. Positions count those of all slices.
+/// A parameter, or a state kept for one, inside a flat tensor. It has elements
+/// [begin, end) in row-major order, counted over all shards.
 struct WeftSegment {
   const char *param; // the weight's name
   const char
@@ -133,9 +133,9 @@ struct WeftSegment {
   int64_t end;
 };
 
-/// Persistent state: lives at a fixed offset over all programs. A flat one has
-/// one dimension and segments, in order; elements between them are zero and
-/// mean nothing. Of `slices` equal parts rank r holds number r mod slices.
+/// Persistent state at a fixed offset in all programs. A flat tensor has one
+/// dimension and segments, in order; elements between them are zero and unused.
+/// Of `slices` equal shards, rank r holds shard r mod slices.
 struct WeftTensor {
   const char *name;   // "transformer.h.0.attn.c_attn.weight", "w.exp_avg", ...
   const char *param;  // for gradients and moments: the weight; else ""
@@ -147,8 +147,8 @@ struct WeftTensor {
   const int64_t *dims;
   int64_t offset;
   int64_t bytes;
-  const char *slot; // with segments: what it holds of a weight ("exp_avg"), or
-                    // "" if that is the weight itself
+  const char *slot; // with segments: the state kept for a weight ("exp_avg"),
+                    // or "" for the weight itself
   const struct WeftSegment *segments;
   int32_t numSegments; // 0: the tensor is what its name says
   int32_t slices;      // with segments: at least 1

@@ -1,10 +1,11 @@
-//===- MicroSteps.h - The programs of micro-steps ---------------*- C++ -*-===//
+//===- MicroSteps.h - Programs of micro-steps -------------------*- C++ -*-===//
 //
-// A step runs its micro-steps, then one update. All micro-steps may be one
-// program, names::kMicro. Ranks have up to four of one kind: where later ones
-// can use what the first one of the step has gathered, these are a program of
-// their own, and where only the last one reduces gradients, so are those that
-// keep them.
+// A step runs its micro-steps, then one update. A micro-step is the forward and
+// backward pass of one micro-batch. All micro-steps may run one program,
+// names::kMicro. Programs for several ranks have up to four variants. If later
+// micro-steps can use parameters that the first one of the step gathered, they
+// have a program of their own. If only the last micro-step reduces gradients,
+// the earlier ones have programs of their own, which keep the gradients.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,29 +19,30 @@
 
 namespace weft::names {
 
-/// The program of micro-steps but the first one of a step.
+/// The program of all micro-steps of a step but the first.
 inline constexpr char kMicroLater[] = "micro_later";
-/// Those of micro-steps but the last one of a step: the first one, or all; and
-/// those but the first one.
+/// Programs of the micro-steps before the last one of a step. kMicroKeep runs
+/// the first one or all of them, kMicroLaterKeep all but the first.
 inline constexpr char kMicroKeep[] = "micro_keep";
 inline constexpr char kMicroLaterKeep[] = "micro_later_keep";
 
-/// The program that counts targets for micro-batches but the last one of a
-/// step, where that one (names::kDenominators) adds up the counts of all ranks.
+/// The program that counts targets of the micro-batches before the last one of
+/// a step, if the last one's program (names::kDenominators) adds up the counts
+/// of all ranks.
 inline constexpr char kDenominatorsKeep[] = "denominators_keep";
 
-/// What the name of an accumulator adds to that of its gradient.
+/// Suffix that makes an accumulator's name from its gradient's name.
 inline constexpr char kSum[] = "sum";
 
-/// Whether it is no program of the first micro-step of a step.
+/// Whether the program never runs the first micro-step of a step.
 inline bool isLaterMicro(std::string_view program) {
   return program == kMicroLater || program == kMicroLaterKeep;
 }
-/// Whether gradients are not complete behind it.
+/// Whether gradients are incomplete after the program.
 inline bool keepsGradients(std::string_view program) {
   return program == kMicroKeep || program == kMicroLaterKeep;
 }
-/// Whether denominators are incomplete behind it.
+/// Whether denominators are incomplete after the program.
 inline bool keepsDenominators(std::string_view program) {
   return program == kDenominatorsKeep;
 }

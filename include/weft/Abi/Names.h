@@ -1,8 +1,8 @@
 //===- Names.h - Names of programs, ports and states ------------*- C++ -*-===//
 //
-// What the compiler calls the programs of an executable and what goes in and
-// out of them, and the runtime looks for. Keys of metrics and manifests and
-// flags may be spelt alike and are names of their own.
+// Names of programs and of their inputs, outputs and states. The compiler
+// defines them in an executable and the runtime looks them up. Keys of metrics
+// and manifests and flags may have the same spelling, but are separate names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ inline constexpr char kLossSeed[] = "loss_seed";
 inline constexpr char kAccumulate[] = "accumulate";
 
 // Input of denominators: the share of a micro-batch in the mean of a step (1/K
-// of K micro-batches), which multiplies what its targets count.
+// for K micro-batches). It multiplies the count of the targets.
 inline constexpr char kBatchShare[] = "batch_share";
 
 // Inputs of apply. Those of an optimizer are operands of its op, too.

@@ -1,10 +1,9 @@
 //===- OneDnnBlocks.h - Scratch memory of oneDNN ----------------*- C++ -*-===//
 //
 // The matrix products of oneDNN 2.6 for AVX-512 copy blocks of A and B and keep
-// sums of a block of C. Which blocks they are follows from shape and threads
-// alone, as its source says (src/cpu/x64/matmul/brgemm_matmul_utils.cpp); only
-// where there are tiles (AMX) it asks the processor. Plain arithmetic, the same
-// on every machine.
+// the sums of a block of C. The blocks depend only on shape and threads, as in
+// its source (src/cpu/x64/matmul/brgemm_matmul_utils.cpp); only for tiles (AMX)
+// it queries the processor. Plain arithmetic, the same on every machine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,15 +25,16 @@ inline int64_t countPieces(int64_t size, int64_t piece) {
 }
 inline bool isPowerOfTwo(int64_t value) { return (value & (value - 1)) == 0; }
 
-/// Of C, that one thread works on at a time.
+/// A block of C that one thread computes at a time.
 struct OneDnnBlock {
   int64_t rows, columns;
 };
 
-/// The largest that there is.
+/// The largest block.
 constexpr OneDnnBlock kLargestOneDnnBlock = {256, 1024};
 
-/// How a product is cut, without what its blocks depend on.
+/// How oneDNN cuts a product, apart from the block, which depends on the
+/// threads.
 struct OneDnnProduct {
   const WeftGemmRecord &s;
   bool isLow, copiesA, copiesB;
@@ -50,8 +50,8 @@ struct OneDnnProduct {
     copiesB = isLow || s.transB || (s.n > 256 && isPowerOfTwo(s.n));
   }
 
-  /// What one thread works in for blocks of at most that size, in bytes: the
-  /// copies, the sums where they come to C more than once, and lists.
+  /// Scratch bytes of one thread for blocks of at most that size: the copies,
+  /// the sums if a block of C is written more than once, and lists.
   int64_t threadBytes(OneDnnBlock most) const {
     int64_t rows = std::min(s.m, most.rows), row = roundUp(depth, lanes);
     int64_t columns = copiesA ? std::min(roundUp(s.n, 64), most.columns) : 64;
@@ -69,8 +69,8 @@ inline float unevenness(int64_t work, int64_t threads) {
          threads;
 }
 
-/// The block that oneDNN chooses on so many threads where it copies A and does
-/// not share K among threads: the first of the most even ones.
+/// The block that oneDNN chooses for that many threads if it copies A and does
+/// not split K among threads: the first of the most even blocks.
 inline OneDnnBlock chooseBlock(const OneDnnProduct &product, int64_t threads) {
   const WeftGemmRecord &s = product.s;
   int64_t width = std::min<int64_t>(s.n, 64), across = countPieces(s.n, width);
@@ -101,8 +101,8 @@ inline OneDnnBlock chooseBlock(const OneDnnProduct &product, int64_t threads) {
   return block;
 }
 
-/// What a product takes that runs as a whole on up to `threads` threads. Many
-/// threads have blocks of any size: those are not looked for.
+/// Scratch bytes of a product that runs as a whole on up to `threads` threads.
+/// The blocks for many threads are not computed: the largest block is assumed.
 inline int64_t oneDnnBytes(const WeftGemmRecord &s, int64_t threads) {
   constexpr int64_t few = 8;
   OneDnnProduct product(s);

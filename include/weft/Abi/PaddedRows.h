@@ -1,11 +1,11 @@
-//===- PaddedRows.h - Operands of products, copied apart --------*- C++ -*-===//
+//===- PaddedRows.h - Padded copies of operands -----------------*- C++ -*-===//
 //
-// A product runs across the rows of an operand (A if it is transposed, B if it
-// is not): it reads columns. Where rows lie a multiple of 512 bytes apart, a
-// column falls into an eighth of the sets of a level 1 cache at most (ways of
-// 4 KiB), and kernels that read the operand in place wait for memory. Such an
-// operand is copied, a range of K at a time, with rows at other distances.
-// Plain arithmetic, the same on every machine.
+// A product reads columns of an operand: of A if it is transposed, of B if it
+// is not. If the row stride is a multiple of 512 bytes, a column maps to at
+// most an eighth of the sets of a level 1 cache (ways of 4 KiB), and kernels
+// that read the operand in place wait for memory. Such an operand is copied
+// with another row stride, one range of K at a time. Plain arithmetic, the same
+// on every machine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,19 +19,19 @@
 
 namespace weft {
 
-/// Whether oneDNN's kernels for AVX and AVX2 read the operands of a product of
-/// one thread in place. They pack those of larger ones.
+/// Whether oneDNN's kernels for AVX and AVX2 read the operands of a
+/// single-threaded product in place. They pack the operands of larger products.
 inline bool isReadInPlace(int64_t m, int64_t n) {
   return 1.0 / double(m) + 1.0 / double(n) >= 0.0038; // as in oneDNN 2.6
 }
 
-/// Which operands of a product (mergeBatch()) are copied in a program of so
-/// many threads. Blocks that several share are read in place, whatever the size
-/// of the product.
+/// The operands of a product (after mergeBatch()) that are copied in a program
+/// with that many threads. With several threads, oneDNN reads blocks in place
+/// for any size of the product.
 struct PaddedRows {
   bool copiesA, copiesB;
-  int64_t lda, ldb;  // of what the product reads, copied or not, in floats
-  int64_t depth = 0; // rows of K that are copied together; 0: nothing is
+  int64_t lda, ldb;  // of the operands as read, copied or not, in floats
+  int64_t depth = 0; // rows of K copied together; 0: no copies
 
   PaddedRows(const WeftGemmRecord &s, int64_t threads)
       : copiesA(s.transA && isWorthACopy(s, s.lda, s.n)),
@@ -45,7 +45,7 @@ struct PaddedRows {
     floats = depth * row;
   }
 
-  /// Copies of A, and behind them those of B.
+  /// Floats of the copies of A; the copies of B follow them.
   int64_t floatsOfA() const { return copiesA ? depth * lda : 0; }
   int64_t bytes() const { return floats * 4; }
 
@@ -54,7 +54,7 @@ private:
   static constexpr int64_t kMostFloats = 1 << 20;
   /// The result is read again for each range of K.
   static constexpr int64_t kLeastDepth = 256, kMostDepth = 512;
-  /// A copy takes time for each element, what it saves grows with its uses.
+  /// A copy costs time per element and saves time per use.
   static constexpr int64_t kLeastUses = 256;
   /// A shorter column stays in the cache.
   static constexpr int64_t kLeastK = 64;

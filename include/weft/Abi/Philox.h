@@ -77,7 +77,7 @@ WEFT_PHILOX_INLINE void philoxRound(PhiloxKey key, PhiloxBlock &counter) {
   c[3] = static_cast<uint32_t>(product0);
 }
 
-/// The key of the round after that of `key`.
+/// The key of the round that follows `key`.
 WEFT_PHILOX_INLINE PhiloxKey philoxNextKey(PhiloxKey key) {
   return {key.low + 0x9E3779B9u, key.high + 0xBB67AE85u};
 }

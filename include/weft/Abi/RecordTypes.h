@@ -20,7 +20,7 @@ WEFT_COMMAND_KINDS(WEFT_RECORD_TYPE)
 template <WeftCommandKind Kind>
 using RecordOf = typename RecordType<Kind>::Type;
 
-/// Bytes of a record without its list; of one without fields none.
+/// Bytes of a record without its list; 0 for a record without fields.
 template <typename Record>
 inline constexpr int64_t kRecordBytes =
     std::is_empty_v<Record> ? 0 : sizeof(Record);
@@ -38,8 +38,8 @@ const Entry *entriesOf(const Record &record) {
   return reinterpret_cast<const Entry *>(&record + 1);
 }
 
-/// Whether `bytes`, which hold all of the record itself, are those of the
-/// record and its list, which ends with bytes up to a multiple of 8.
+/// Whether `bytes` is the size of the record and its list, padded to a multiple
+/// of 8. It must be at least the size of the record.
 template <typename Record> bool holdsList(const Record &record, int64_t bytes) {
   const int64_t rest = bytes - kRecordBytes<Record>;
   if constexpr (kEntryBytes<Record> == 0)

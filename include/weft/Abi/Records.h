@@ -34,8 +34,8 @@
 #define WEFT_KIND_ALONE(X, number, KIND, name, Record)                         \
   X(number, KIND, name, Record)
 
-/// What a command is. WEFT_KERNEL has no record, that of WEFT_EXTENSION is
-/// known to its routine alone.
+/// The kind of a command. WEFT_KERNEL has no record. Only the routine of a
+/// WEFT_EXTENSION knows its record.
 enum WeftCommandKind {
   WEFT_EXTENSION = -1,
   WEFT_KERNEL = 0,
@@ -44,14 +44,14 @@ enum WeftCommandKind {
 #undef WEFT_NUMBER_KIND
 };
 
-/// What a command does to its destination beside writing it.
+/// How a command combines its result with the old content of its destination.
 enum WeftAccumulate {
   WEFT_OVERWRITE = 0,   // the old content is never read
   WEFT_ADD = 1,         // adds to it
   WEFT_ADD_IF_FLAG = 2, // the last buffer, an f32 scalar, is not 0: adds
 };
 
-/// What a product does with its sum: of `plan.gemm`.
+/// The epilogue of a product, as in `plan.gemm`.
 enum WeftEpilogue {
   WEFT_EPILOGUE_NONE = 0,
   WEFT_EPILOGUE_RELU = 1,
@@ -72,8 +72,8 @@ struct WeftGemmRecord {
   int64_t epilogue; // WeftEpilogue
   int64_t hasAux, hasColumnSum;
   int64_t hasSumA, hasSumB; // op(A), op(B) over k
-  /// 1: collectives may be in flight. Changes no bit, so it is the last field,
-  /// which no key has by which an algorithm is chosen.
+  /// 1: collectives may be in flight. Changes no bit, so it is the last field
+  /// and no part of the keys by which algorithms are chosen.
   int64_t besideCollectives;
 };
 

@@ -1,9 +1,9 @@
 //===- TransferRecords.h - Copies and events of a device --------*- C++ -*-===//
 //
-// Commands that no kernel and no routine runs, of programs for devices that
-// work beside the host: their kind and their record, in the tables as those of
-// Records.h are. All other commands are given to stream 0. A stream runs its
-// commands in order, over all runs of programs.
+// Commands that no kernel or routine runs, in programs for devices that run
+// asynchronously to the host. Their kinds and records are stored in the tables
+// like the ones of Records.h. All other commands are issued to stream 0. A
+// stream runs its commands in order, across all runs of programs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,15 +12,15 @@
 
 #include "weft/Abi/Executable.h"
 
-/// The numbers are part of the ABI, and lie below those of WeftCommandKind.
+/// The values are part of the ABI, and below all values of WeftCommandKind.
 enum WeftTransferKind {
-  /// Copies the inputs of the program that lie at the command's offsets from
-  /// the
-  /// host; WEFT_READBACK the outputs to it.
+  /// Copies the program inputs at the command's offsets from the host;
+  /// WEFT_READBACK copies outputs to it.
   WEFT_UPLOAD = -2,
   WEFT_READBACK = -3,
-  /// Notes in the event how far the stream has come; WEFT_WAIT lets the stream
-  /// wait for what was noted last, in this or an earlier run of any program.
+  /// Records the progress of the stream in the event. WEFT_WAIT makes the
+  /// stream wait for the latest record, in this or an earlier run of any
+  /// program.
   WEFT_RECORD = -4,
   WEFT_WAIT = -5
 };

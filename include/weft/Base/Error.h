@@ -1,7 +1,8 @@
 //===- Error.h - Results that carry a message and an exit code --*- C++ -*-===//
 //
-// What every parser, file and flag function returns: a value or one error with
-// the place, what is wrong, an optional hint, and the exit code of the program.
+// The result of every parser, file and flag function: a value or one error with
+// the location, the message, an optional hint, and the exit code of the
+// program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,12 +49,12 @@ public:
     lineValue = lineNumber;
     return *this;
   }
-  /// What the user can do about it.
+  /// A command or next step for the user.
   Error &hint(std::string hintText) {
     hintValue = std::move(hintText);
     return *this;
   }
-  /// Says before the message when it happened.
+  /// Prefixes the message with the action that failed.
   Error &during(const std::string &when) {
     text = when + ": " + text;
     return *this;
@@ -62,17 +63,18 @@ public:
     exitCode = code;
     return *this;
   }
-  /// Says that the file is as it was written, only not for this program.
+  /// Marks a file as undamaged, but unusable for this program.
   Error &ofWholeFile() {
     wholeFile = true;
     return *this;
   }
-  /// Of a run of several processes: report() says it in the one that `speaks`.
+  /// In a run of several processes, report() prints only in the one that
+  /// `speaks`.
   Error &saidBy(bool speaks) {
     isSilent = !speaks;
     return *this;
   }
-  /// Says that all processes of the run end with an error of this code.
+  /// Marks an error with whose code all processes of the run end.
   Error &ofAllProcesses() {
     isCommon = true;
     return *this;
@@ -87,8 +89,8 @@ public:
   const std::string &hintText() const { return hintValue; }
   const std::string &file() const { return fileText; }
   int line() const { return lineValue; }
-  /// Whether a checkpoint cannot be used because its files are not what was
-  /// written: no later try will find them whole.
+  /// Whether a checkpoint is unusable because its files differ from the bytes
+  /// that were written. A retry does not help.
   bool isDamage() const {
     return exitCode == ExitCode::Checkpoint && !wholeFile;
   }

@@ -27,7 +27,7 @@ enum class FlagKind {
   List,  // comma-separated and repeatable
 };
 
-/// Who acts on the flag. A bit set, so that a parser can accept several.
+/// The consumer of the flag. A bit set, so that a parser can accept several.
 enum FlagGroup : unsigned {
   CompileFlag = 1,
   RunFlag = 2,
@@ -35,8 +35,8 @@ enum FlagGroup : unsigned {
   AllFlags = 7
 };
 
-/// What a command does with the file that a flag names: outputs are compared
-/// with everything else (OutputPaths.h).
+/// How a command uses the file that a flag names. Outputs are compared with all
+/// other files (OutputPaths.h).
 enum class FlagFile { None, Read, Written };
 
 struct FlagSpec {
@@ -61,8 +61,8 @@ struct FlagParseOptions {
   size_t maxPositionals = std::numeric_limits<size_t>::max();
   /// "weft compile": who to ask for help in hints.
   std::string program = "weft";
-  /// Of a compiled program, the compile flags that it knows its values of; null
-  /// for a command of weft.
+  /// The flags that a compiled program was compiled with, and their values;
+  /// null for a command of weft.
   const std::map<std::string, std::string> *compiledWith = nullptr;
 };
 
@@ -178,7 +178,7 @@ Error unknownFlagError(const UnknownFlag &flag, const FlagTable &table,
 /// Whether `text` is a value of this flag; the error names flag, value and
 /// rule.
 Status checkFlagValue(const FlagSpec &spec, const std::string &text);
-/// "a number from 0 to 1": what a flag expects, for its messages.
+/// The values that a flag expects, for its messages: "a number from 0 to 1".
 std::string expectedText(const FlagSpec &spec);
 /// Bytes with an optional unit: K, M, G, T and KiB, MiB, GiB, TiB are powers of
 /// 1024, KB (or kB), MB, GB, TB powers of 1000. A unit may have a fraction of

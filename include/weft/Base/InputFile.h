@@ -1,9 +1,9 @@
 //===- InputFile.h - Files that are read at positions -----------*- C++ -*-===//
 //
 // Input is read with pread into buffers of the caller, never mapped: a file
-// that is cut while it is read is an error with its name, not a signal. The
-// size is that of the open file, so a file that is renamed over this one does
-// not matter.
+// that is truncated while it is read is an error with its name, not a signal.
+// size() is the size of the open file, so a file that is renamed over this one
+// has no effect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,8 +69,8 @@ private:
   std::string name;
 };
 
-/// A window of a source that moves: one read from the source serves many small
-/// ones that follow each other.
+/// A moving window of a source: one read from the source serves many small
+/// reads of consecutive bytes.
 class ByteWindow {
 public:
   /// `bytes` bytes at `offset`, until the next call.
@@ -80,13 +80,13 @@ public:
 private:
   std::unique_ptr<uint8_t[]> buffer;
   int64_t capacity = 0;
-  int64_t begin = 0, end = 0; // what the buffer holds
+  int64_t begin = 0, end = 0; // bytes in the buffer
   int64_t next = 0;           // where the last view ended
 };
 
 /// Bytes [first, second) of a source.
 using ByteRanges = std::vector<std::pair<int64_t, int64_t>>;
-/// Asks for all of them, those that are near each other at once.
+/// Prefetches all of them; nearby ranges share one request.
 void askFor(ByteSource &source, ByteRanges ranges);
 
 /// The text of a whole file of at most `mostBytes`.

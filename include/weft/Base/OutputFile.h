@@ -1,9 +1,9 @@
 //===- OutputFile.h - A file that appears whole or not at all ---*- C++ -*-===//
 //
 // Writes go to `path.tmp-PID-N`; commit() flushes to the disk and renames. A
-// failed write (full disk) is a storage error and leaves the old file as it
-// was. What is no regular file (a device, a pipe) is written in place; a link
-// stays and the file behind it is replaced.
+// failed write (full disk) is a storage error and leaves the old file
+// unchanged. A path that is no regular file (a device, a pipe) is written in
+// place. A link stays, and its target is replaced.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,14 +18,14 @@
 
 namespace weft {
 
-/// What commit() does where the name is taken meanwhile.
+/// How commit() handles a path that was created in the meantime.
 enum class IfTaken { Replace, Fail };
 
 class OutputFile {
 public:
   OutputFile() = default;
 
-  /// The temporary file is gone if commit() is not reached.
+  /// The temporary file is removed if commit() is not reached.
   static Expected<OutputFile> create(const std::string &path);
   /// Appends; small pieces are buffered.
   Status write(const void *data, int64_t bytes);
@@ -45,14 +45,14 @@ private:
   Status closeChecked();
 
   Descriptor file;
-  /// As given, and behind its links.
+  /// The path as given, and with its links resolved.
   std::string finalPath, target;
-  Temporary temporary; // what is written; none in place
+  Temporary temporary; // the file being written; none if in place
   std::vector<char> buffer;
 };
 
 /// Whether a path leads to a device, a pipe or a descriptor of this process
-/// (/dev/stdout), which take the bytes themselves.
+/// (/dev/stdout), which are written directly.
 bool isWrittenInPlace(const std::string &path);
 /// Such a file, open for appending. A named pipe without a reader is an error,
 /// not a wait.

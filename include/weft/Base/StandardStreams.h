@@ -1,7 +1,7 @@
 //===- StandardStreams.h - Descriptors 0 to 2 of every program --*- C++ -*-===//
 //
-// A program starts with reserveStandardStreams() and returns from main what
-// finishOutput() makes of its exit status.
+// A program starts with reserveStandardStreams(), and main returns
+// finishOutput() of its exit status.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,14 +13,15 @@
 
 namespace weft {
 
-/// Opens the descriptors 0 to 2 that are closed, before the program opens a
-/// file that would get their number and, with it, what is meant for a terminal.
-/// They lead to /dev/null the wrong way round, so that using one still fails.
-/// A reader of standard output that goes away is a write that fails from then
-/// on (EPIPE), not a signal that ends the program in the midst of a save.
+/// Opens every closed descriptor of 0 to 2. Otherwise a file that the program
+/// opens later would get such a number, and output for the terminal would go
+/// into it. They are opened on /dev/null in the wrong direction, so that using
+/// one still fails. A reader of standard output that exits makes later writes
+/// fail (EPIPE) instead of raising a signal, which could end the program during
+/// a save.
 void reserveStandardStreams();
 
-/// What becomes of a failed write to standard output.
+/// How a failed write to standard output is reported.
 enum class ReaderGone {
   Quiet,   // `tool | head`: nothing more to say
   Reported // a run, whose progress somebody wanted
@@ -40,8 +41,9 @@ void printText(std::string_view text);
 /// spelt out (escaped()) but for line ends.
 void printEscaped(std::string_view text);
 
-/// What a model said, which may be anything: a terminal gets no control bytes
-/// of it but line ends and tabs, a file or a pipe every byte.
+/// Text from a model, which may contain any byte. For a terminal, control bytes
+/// other than line ends and tabs are spelt out (escaped()); a file or a pipe
+/// gets every byte as it is.
 std::string forTerminal(std::string_view text);
 
 } // namespace weft

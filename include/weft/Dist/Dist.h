@@ -22,7 +22,7 @@
 
 namespace weft::dist {
 
-/// What collectives have an effect on.
+/// The resource that collectives read and write.
 struct Ranks : mlir::SideEffects::Resource::Base<Ranks> {
   llvm::StringRef getName() final { return "ranks"; }
 };
@@ -37,8 +37,9 @@ namespace weft::dist {
 /// The mesh of a module, or null: there is one rank.
 MeshOp findMesh(mlir::ModuleOp module);
 
-/// The ranks that one collective joins, group by group: all, or those that
-/// differ along `axis` alone, in its order. Without a mesh there is rank 0.
+/// The groups of ranks that one collective joins: one group of all ranks, or
+/// the ranks that differ only along `axis`, in its order. Without a mesh: rank
+/// 0.
 llvm::SmallVector<llvm::SmallVector<int64_t>> getGroups(MeshOp mesh,
                                                         mlir::StringAttr axis);
 

@@ -13,12 +13,13 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Dist_Dialect : Dialect {
   let name = "dist";
   let cppNamespace = "::weft::dist";
-  let summary = "What the ranks of a run share, and what they send each other";
+  let summary = "The ranks of a run and their collectives";
   let description = [{
-    All ranks run one program. A `dist.mesh` says how many there are,
-    `dist.layout` on parameters and states who holds what of them, and
-    collectives on values move it. A collective has an effect on the ranks that
-    take part: no pass may merge two of them, drop one or change their order.
+    All ranks run one program. A `dist.mesh` gives the number of ranks.
+    `dist.layout` on parameters and states says which rank holds which elements.
+    Collectives on values move elements between ranks. A collective has an
+    effect on the ranks that take part: no pass may merge two of them, drop one
+    or change their order.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
@@ -59,15 +60,15 @@ def Dist_Reductions : TypedArrayAttrBase<Dist_ReductionAttr, "a list of reductio
 
 def Dist_LayoutAttr : AttrDef<Dist_Dialect, "Layout"> {
   let mnemonic = "layout";
-  let summary = "Who holds what of a parameter or state";
+  let summary = "Placement of a parameter or state on the ranks";
   let description = [{
     `#dist.layout<replicated>`: every rank holds all of it.
     `#dist.layout<sharded on "dp">`: along that axis of the mesh each rank holds
-    an equal slice of the flat tensor that it lies in; ranks that differ in other
-    axes hold the same slice.
+    an equal shard of the flat tensor that contains it. Ranks that differ only
+    in other axes hold the same shard.
 
-    Stands as `dist.layout` on `weft.param` and `weft.state`, so that it can be
-    read before anything is partitioned. Created by: `weft-shard`.
+    The attribute `dist.layout` of `weft.param` and `weft.state` makes the
+    layout readable before values are partitioned. Created by: `weft-shard`.
   }];
   let parameters = (ins EnumParameter<Dist_Placement>:$placement,
                         OptionalParameter<"::mlir::StringAttr">:$axis);
@@ -80,16 +81,17 @@ def Dist_LayoutAttr : AttrDef<Dist_Dialect, "Layout"> {
 
 def Dist_RuleAttr : AttrDef<Dist_Dialect, "Rule"> {
   let mnemonic = "rule";
-  let summary = "What every ZeRO stage does with a parameter, and who says so";
+  let summary = "A rule for the sharding of a parameter, and its source";
   let description = [{
-    `#dist.rule<replicated by "--shard-min=1000">`: every rank holds all of the
-    parameter and of what a step keeps of it, at every stage.
-    `#dist.rule<sharded by "rules.toml:3">`: a stage that shards parameters of its
-    kind shards it. So does one without a rule.
+    `#dist.rule<replicated by "--shard-min=1000">`: at every stage, every rank
+    holds all of the parameter and of its gradient and optimizer states.
+    `#dist.rule<sharded by "rules.toml:3">`: a ZeRO stage that shards parameters
+    of its kind shards it. A parameter without a rule is treated the same.
 
-    Stands as `dist.rule` on a `weft.param`, at every stage alike: parameters that
-    no stage shards lie in flat states of their own, which so do not depend on the
-    stage. Created by: `weft-shard`. Consumed by: `weft-bucket`.
+    The attribute `dist.rule` of a `weft.param` is the same at every stage.
+    Parameters that no stage shards are in flat states of their own, so these
+    states do not depend on the stage. Created by: `weft-shard`. Consumed by:
+    `weft-bucket`.
   }];
   let parameters = (ins EnumParameter<Dist_Placement>:$placement,
                         "::mlir::StringAttr":$source);
@@ -129,8 +131,8 @@ def Dist_Ranks : Resource<"::weft::dist::Ranks">;
 def Dist_Tensor : RankedTensorOf<[F32, F16, BF16, F64]>;
 def Dist_Number : RankedTensorOf<[F64, I1]>;
 
-/// `on @mesh` are all ranks, `on @mesh["shard"]` those that differ along that
-/// axis alone. The command of the same name runs it.
+/// `on @mesh` means all ranks, `on @mesh["shard"]` the ranks that differ only
+/// along that axis. The command of the same name runs it.
 class Dist_Collective<string mnemonic, dag operandsAndNumbers, list<Trait> traits = []>
     : Dist_Op<mnemonic, !listconcat(traits, [
         MemoryEffects<[MemRead<Dist_Ranks>, MemWrite<Dist_Ranks>]>,
@@ -141,10 +143,9 @@ class Dist_Collective<string mnemonic, dag operandsAndNumbers, list<Trait> trait
 }
 
 def Dist_AllGatherOp : Dist_Collective<"all_gather", (ins Dist_Tensor:$slice)> {
-  let summary = "Joins the slices of all ranks";
+  let summary = "Joins the shards of all ranks";
   let description = [{
-    Each rank gives a slice and gets all of them, one after the other in the order
-    of ranks.
+    Each rank gives its shard and gets all shards, concatenated in rank order.
 
     Example: `%full = dist.all_gather %slice on @mesh : tensor<4xf32> to tensor<16xf32>`.
     Created by: `weft-partition`. Consumed by: `weft-lower-to-plan`.
@@ -155,14 +156,14 @@ def Dist_AllGatherOp : Dist_Collective<"all_gather", (ins Dist_Tensor:$slice)> {
 
 def Dist_ReduceScatterOp : Dist_Collective<"reduce_scatter",
     (ins Dist_Tensor:$full, F64Attr:$pre, F64Attr:$post)> {
-  let summary = "The mean over all ranks, of which each gets a slice";
+  let summary = "The mean over all ranks, of which each rank gets a shard";
   let description = [{
-    Rank r gets elements r n to (r + 1) n (not included), where n is the size of a
-    slice. In this order: each element is divided by `pre` and rounded to its type;
-    those of ranks 0, 1, ... are added up in f32 (f64 for f64); the sum is divided
-    by `post` and rounded once. `pre` times `post` is the number of ranks: with
-    both near its root neither large gradients nor small ones leave the range of a
-    half type on the way.
+    Rank r gets elements r n to (r + 1) n (not included), where n is the size of
+    a shard. Each element is divided by `pre` and rounded to its type. The
+    elements of ranks 0, 1, ... are added in this order in f32 (f64 for f64).
+    The sum is divided by `post` and rounded once. `pre` times `post` is the
+    number of ranks: with both near its square root, neither large nor small
+    gradients leave the range of a half type.
 
     Example: `%slice = dist.reduce_scatter %full on @mesh {post = 2.0 : f64, pre = 2.0 : f64} : tensor<16xf32> to tensor<4xf32>`.
     Created by: `weft-partition`. Consumed by: `weft-lower-to-plan`.
@@ -172,11 +173,11 @@ def Dist_ReduceScatterOp : Dist_Collective<"reduce_scatter",
 }
 
 def Dist_OwnSliceOp : Dist_Collective<"own_slice", (ins Dist_Tensor:$full)> {
-  let summary = "The slice of a value that this rank owns";
+  let summary = "The shard of a value that this rank owns";
   let description = [{
-    Rank r gets elements r n to (r + 1) n (not included) of its own `full`, where n
-    is the size of a slice. Nothing is sent: it is for values that every rank has
-    whole, such as random numbers.
+    Rank r gets elements r n to (r + 1) n (not included) of its own `full`,
+    where n is the size of a shard. Nothing is sent: the op is for values that
+    every rank has in full, such as random numbers.
 
     Example: `%slice = dist.own_slice %full on @mesh : tensor<16xf32> to tensor<4xf32>`.
     Created by: `weft-partition`. Consumed by: `weft-lower-to-plan`.
@@ -186,10 +187,10 @@ def Dist_OwnSliceOp : Dist_Collective<"own_slice", (ins Dist_Tensor:$full)> {
 }
 
 def Dist_RankOp : Dist_Collective<"rank", (ins)> {
-  let summary = "The number of this rank";
+  let summary = "The index of this rank";
   let description = [{
-    Its place among all ranks, or along an axis of the mesh: the slice that it owns.
-    Nothing is sent.
+    The index among all ranks, or along an axis of the mesh: the shard that the
+    rank owns. Nothing is sent.
 
     Example: `%r = dist.rank on @mesh["shard"] : tensor<i64>`.
     Created by: `weft-partition`. Consumed by: `weft-lower-to-plan`.
@@ -200,11 +201,11 @@ def Dist_RankOp : Dist_Collective<"rank", (ins)> {
 
 def Dist_AllReduceOp : Dist_Collective<"all_reduce",
     (ins Variadic<Dist_Number>:$numbers, Dist_Reductions:$reductions)> {
-  let summary = "Numbers of all ranks become one each";
+  let summary = "Reduces numbers over all ranks";
   let description = [{
-    Each result is made of the operand in its place of ranks 0, 1, ..., in that
-    order: `sum` and `max` of f64 (NaN stays NaN), `or` of i1. All of them travel in
-    one message.
+    Each result is the reduction of the corresponding operand over ranks 0, 1,
+    ..., in that order: `sum` and `max` of f64 (NaN stays NaN), `or` of i1. All
+    numbers are sent in one message.
 
     Example: `%sum, %any = dist.all_reduce %partial, %bad by [sum, or] on @mesh : tensor<f64>, tensor<i1>`.
     Created by: `weft-partition`. Consumed by: `weft-lower-to-plan`.

@@ -1,12 +1,12 @@
 //===- CheckedFile.h - Ranges of a file, checked when read ------*- C++ -*-===//
 //
 // A file with a digest per block. Every block that a range touches is read as a
-// whole, once, and its digest taken from the bytes that are handed out:
-// straight in the caller's memory where the range covers the block, else in a
-// buffer of one block. Files of one reader may share a buffer, so that however
-// many there are, one block is in memory; of a block that was checked and has
-// left it, only the range is read again, and readRest() checks the block anew.
-//
+// whole, once, and its digest is computed from the bytes that are handed out. A
+// block that the range covers is read straight into the caller's memory, any
+// other into a buffer of one block. Files of one reader may share a buffer, so
+// that only one block is in memory for any number of files. After a checked
+// block has left the buffer, only the requested range is read again, and
+// readRest() checks the block anew.
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_FORMATS_CHECKEDFILE_H
@@ -19,7 +19,7 @@ namespace weft {
 
 class CheckedFile;
 
-/// The block that was read last of the files that share it.
+/// The last block that one of the sharing files read.
 struct BlockBuffer {
   std::unique_ptr<uint8_t[]> bytes;
   int64_t capacity = 0;
@@ -46,21 +46,20 @@ public:
 
   /// Before anything is read.
   void share(std::shared_ptr<BlockBuffer> with) { buffer = std::move(with); }
-  /// From now on ranges are read alone and are not checked. Whoever wants to
-  /// know that the file is the right one checks its blocks afterwards, a change
-  /// while ranges were read included (readRest()).
+  /// From now on only the ranges are read, unchecked. readRest() checks the
+  /// blocks afterwards; it also finds a change of the file while ranges were
+  /// read.
   void readRangesAlone();
 
   int64_t size() const override { return file->size(); }
   const std::string &path() const override { return file->path(); }
   /// A block with another digest is an input error that names it.
   Status read(int64_t offset, int64_t bytes, void *out) override;
-  /// Reads the blocks that were not read yet, or not all at once, or of `parts`
-  /// readers of one file those of number `part`: every parts-th, from block
+  /// Reads the blocks that were not read yet, or not in one go. With `parts`
+  /// readers of one file, reader `part` reads every parts-th block, from block
   /// `part` on.
   Status readRest(int64_t part = 0, int64_t parts = 1);
-  /// The digests that the blocks have or must have, "" of those that nobody
-  /// knows yet.
+  /// The digests that the blocks have or must have; "" if not known yet.
   const std::vector<std::string> &blockDigests() const { return expected; }
   /// Of the whole file, all of which is read.
   Expected<FileDigest> digest();

@@ -1,8 +1,8 @@
 //===- Cubin.h - Machine code of CUDA devices -------------------*- C++ -*-===//
 //
-// A cubin is an ELF file whose sections `.nv.info` hold what the assembler
-// found out about each kernel. The reader needs no CUDA toolkit, and refuses
-// what is not whole: it never reads outside of the bytes that it is given.
+// A cubin is an ELF file. Its `.nv.info` sections hold the assembler's facts
+// about each kernel. The reader needs no CUDA toolkit. It rejects incomplete
+// files: it never reads outside the given bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,14 +22,15 @@ namespace weft {
 struct CubinKernel {
   std::string name;
   uint32_t registers = 0; // of a thread
-  /// Of a block, without what a launch asks for beside it.
+  /// Static shared memory of a block, without the dynamic part that a launch
+  /// requests.
   uint64_t sharedBytes = 0;
   /// Of a thread: local memory of the kernel (arrays, spilled registers), and
-  /// that with what it calls.
+  /// the local memory including the functions that it calls.
   uint32_t localBytes = 0, stackBytes = 0;
   uint64_t codeBytes = 0;
-  /// Threads of a block: what the code needs (`.reqntid`) or allows
-  /// (`.maxntid`); zeros if it says neither.
+  /// Threads of a block that the code requires (`.reqntid`) or allows
+  /// (`.maxntid`); zeros if it gives neither.
   std::array<uint32_t, 3> threads = {0, 0, 0};
 };
 
@@ -39,8 +40,8 @@ struct Cubin {
   std::vector<CubinKernel> kernels; // in the order of their symbols
 };
 
-/// The cubin that `bytes` begin with; what stands behind it is left alone.
-/// Exit 3 with what is wrong if it is none, or a broken one.
+/// The cubin at the start of `bytes`; bytes after it are ignored. Exit 3 with
+/// the reason if there is none, or a damaged one.
 Expected<Cubin> readCubin(std::string_view bytes);
 
 /// All cubins of a section: each begins at a multiple of 16 bytes, with zeros

@@ -45,8 +45,8 @@ private:
   std::unique_ptr<State> state;
 };
 
-/// Files are digested in blocks of this size (the last one is what is left), so
-/// that a part of a file can be checked without the rest.
+/// Files are digested in blocks of this size (the last block may be smaller),
+/// so that a part of a file can be checked without the rest.
 constexpr int64_t digestBlockBytes = int64_t(16) << 20;
 
 /// How many blocks a file has.
@@ -61,7 +61,7 @@ struct FileDigest {
   std::vector<std::string> blocks; // 32 hexadecimal digits each
 };
 
-/// The digest over those of the blocks.
+/// The digest of the blocks' digests.
 std::string digestOfBlocks(const std::vector<std::string> &blocks);
 
 /// Streaming, as above.

@@ -1,4 +1,4 @@
-//===- FileKind.h - What a file is that weft does not read ------*- C++ -*-===//
+//===- FileKind.h - Kinds of files that weft does not read ------*- C++ -*-===//
 
 #ifndef WEFT_FORMATS_FILEKIND_H
 #define WEFT_FORMATS_FILEKIND_H
@@ -19,8 +19,8 @@ struct FileKind {
   bool isKnown() const { return *name != 0; }
 };
 
-/// What the first bytes of a file of `wholeSize` bytes tell; 4 KiB of them are
-/// enough.
+/// The kind that the first bytes of a file of `wholeSize` bytes indicate; 4 KiB
+/// of them are enough.
 FileKind guessFileKind(const uint8_t *bytes, int64_t size, int64_t wholeSize);
 /// The same of a file on disk; unknown if it cannot be read.
 FileKind guessFileKind(const std::string &path);

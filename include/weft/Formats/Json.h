@@ -114,7 +114,7 @@ struct JsonMember {
   Json value;
 };
 
-/// What the reader refuses.
+/// Limits above which the reader rejects its input.
 struct JsonLimits {
   int maxDepth = 128;
   /// Bytes of text.

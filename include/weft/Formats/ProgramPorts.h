@@ -1,9 +1,9 @@
 //===- ProgramPorts.h - Inputs and outputs of programs ----------*- C++ -*-===//
 //
 // The inputs that the runtime fills and the outputs that it reads, by the kind
-// of the program: the compiler refuses a plan with others, the runtime a
-// program. Data, terms of the loss, and weight decays of one optimizer come on
-// top: what they are called is the model's or the optimizer's.
+// of the program. The compiler rejects a plan, and the runtime a program, with
+// other ports. Data, terms of the loss, and weight decays of one optimizer are
+// additional ports; the model or the optimizer names them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ const std::vector<PortRule> &inputRules();
 const std::vector<PortRule> &outputRules();
 
 /// The rule of a port in programs of that kind, or null. An output
-/// `found_inf.NAME` has that of `found_inf`.
+/// `found_inf.NAME` has the rule of `found_inf`.
 const PortRule *findInputRule(std::string_view kind, std::string_view name);
 const PortRule *findOutputRule(std::string_view kind, std::string_view name);
 

@@ -1,7 +1,7 @@
-//===- RunRecord.h - What a checkpoint knows of its run ---------*- C++ -*-===//
+//===- RunRecord.h - The run that saved a checkpoint ------------*- C++ -*-===//
 //
-// The flags, the data and the program of the run that saved a checkpoint: so
-// that a resumed run goes on as it was, and says what has changed.
+// The flags, the data and the program of the run that saved a checkpoint. A
+// resumed run continues with them and reports what changed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ const std::string *findSetting(const Settings &settings, std::string_view name);
 /// The integer that a setting spells, or nothing.
 std::optional<int64_t> countOf(const Settings &settings, std::string_view name);
 
-/// What a data file holds, whatever its path.
+/// The content of a data file, independent of its path.
 struct DataIdentity {
   std::string kind;   // "text", "llm.c u16", "u16", ..., "safetensors"
   int64_t length = 0; // tokens, or rows
@@ -38,7 +38,7 @@ struct RunRecord {
   /// Numbers of the model that its fingerprint leaves out; none in a manifest
   /// of an older weft.
   std::optional<Settings> model;
-  Settings device; // what bits depend on beside the program; none on the host
+  Settings device; // device facts that bits depend on; none on the host
   /// The step at which the learning rate stops decaying; 0 where none is known.
   int64_t decaySteps = 0;
   std::optional<DataIdentity> data, valData;

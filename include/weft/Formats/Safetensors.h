@@ -149,10 +149,12 @@ public:
   const std::string &wrappers() const { return wrapperPrefix; }
   /// The files that make up the model (the index file first, if there is one).
   const std::vector<std::string> &paths() const { return pathList; }
-  /// Of paths()[i], from the bytes that were handed out; reads what is left.
+  /// The digest of paths()[i], from the bytes that were handed out; reads the
+  /// remaining bytes.
   Expected<FileDigest> digest(size_t i);
-  /// The digests of its blocks. Of what is left, `part` of `parts` readers of
-  /// the same file reads its share; "" for blocks of others.
+  /// The digests of its blocks. Of the remaining blocks, reader `part` of
+  /// `parts` readers of the same file reads its share; blocks of other readers
+  /// give "".
   Expected<std::vector<std::string>> blockDigests(size_t i, int64_t part,
                                                   int64_t parts);
   /// From now on tensors are read without the blocks that they lie in; see
@@ -178,7 +180,7 @@ private:
   std::map<std::string, Entry> entries;
 };
 
-/// What a tensor to be written looks like.
+/// A tensor to be written.
 struct TensorSpec {
   std::string name;
   TensorType type = TensorType::F32;

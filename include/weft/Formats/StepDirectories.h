@@ -83,8 +83,8 @@ Expected<bool> isStepDirectory(const std::string &folder);
 /// The directory that a step really lies in, behind links; spelt as in the path
 /// where that is the same. Nothing if the step cannot be found.
 std::optional<std::string> saveDirectoryOf(std::string stepDirectory);
-/// What `DIR/best` means, unless there is a directory of that name: the best
-/// step of the save directory DIR. Nothing for any other path.
+/// The best step of the save directory DIR for the path `DIR/best`, unless
+/// there is a directory of that name. Nothing for any other path.
 Expected<std::optional<std::string>> findBestStep(const std::string &path);
 /// The step directory that `folder` means: itself, the newest of a save
 /// directory, or the best one (`DIR/best`). None is a checkpoint error.

@@ -1,4 +1,4 @@
-//===- CastPolicy.h - What mixed precision does with an op ------*- C++ -*-===//
+//===- CastPolicy.h - Autocast policy of an op ------------------*- C++ -*-===//
 
 #ifndef WEFT_INTERFACES_CASTPOLICY_H
 #define WEFT_INTERFACES_CASTPOLICY_H
@@ -17,8 +17,9 @@ enum class CastLists { Cuda, Cpu };
 enum class CastRecipe {
   /// None.
   Amp,
-  /// The low stream starts at the embedding; what joins it goes low, norms and
-  /// the loss read it as it is and compute in f32 inside.
+  /// The low-precision stream starts at the embedding. Operands that join it
+  /// are converted to the low type. Norms and the loss read it unconverted and
+  /// compute in f32 inside.
   Llm,
   /// A model in half precision: no op but the losses is special.
   PureF16,
@@ -42,8 +43,8 @@ enum class CastPolicy {
   Banned,
 };
 
-/// What the types of an op's floating-point operands have to do with each other
-/// where no policy makes them equal.
+/// How the types of an op's floating-point operands must relate where no policy
+/// makes them equal.
 enum class CastOperands {
   /// They are of one type; PyTorch's op converts nothing.
   Equal,
@@ -55,7 +56,7 @@ enum class CastOperands {
 
 /// How autocast treats an op, or a variant of one.
 struct CastRule {
-  /// What tells it from others of the op ("sum"), or "".
+  /// Distinguishes it from other variants of the op ("sum"), or "".
   llvm::StringLiteral variant;
   CastPolicy cuda;
   CastPolicy cpu;
@@ -64,7 +65,7 @@ struct CastRule {
   unsigned firstFactor;
   /// PyTorch's names of the op, separated by blanks; "" if it has none.
   llvm::StringLiteral torchNames;
-  /// What to use where the op is banned.
+  /// The replacement for a banned op.
   llvm::StringLiteral instead;
   /// Under the recipes, where that differs from the lists.
   std::optional<CastPolicy> llm;
@@ -73,7 +74,7 @@ struct CastRule {
   CastPolicy under(CastLists lists) const {
     return lists == CastLists::Cuda ? cuda : cpu;
   }
-  /// What the recipe says, if it is not what the lists say.
+  /// The policy of the recipe, if it differs from the lists.
   std::optional<CastPolicy> under(CastRecipe recipe) const;
 };
 

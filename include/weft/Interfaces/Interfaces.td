@@ -1,4 +1,4 @@
-//===- Interfaces.td - What an op knows about itself -------*- tablegen -*-===//
+//===- Interfaces.td - Interfaces of ops -------------------*- tablegen -*-===//
 //
 // Passes ask ops through these interfaces instead of listing ops. An op that
 // lacks an interface a pass needs is an error on that op, never a skip.
@@ -34,12 +34,12 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
 def WideGradientOpInterface : OpInterface<"WideGradientOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
-    What `weft-autodiff` does with an f16 or bf16 gradient that this op computes
-    and that is to be added in f32. An op that moves elements
-    (`Weft_MovesElements`) needs no answer: it moves the wide ones. Ops whose
-    result is rounded once, as PyTorch's are, have `Weft_RoundsGradient`. Any
-    other op that an adjoint may end with says here how it leaves the rounding
-    out; one that does not is an error.
+    How `weft-autodiff` computes an f16 or bf16 gradient of this op that is
+    added in f32. An op that moves elements (`Weft_MovesElements`) needs no
+    implementation: it moves the f32 values. Ops whose result is rounded once,
+    as in PyTorch, have `Weft_RoundsGradient`. Any other op at the end of an
+    adjoint implements here how it omits the rounding; an op without an
+    implementation is an error.
   }];
   let methods = [
     InterfaceMethod<[{
@@ -99,9 +99,9 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
 def CastPolicyOpInterface : OpInterface<"CastPolicyOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
-    What mixed precision does with an op that stands in a model: PyTorch's
-    autocast policies and the types that the op's operands may have together.
-    Carried by the op's definition (`Weft_Casts` in WeftBase.td).
+    Mixed precision of an op in a model: PyTorch's autocast policies and the
+    types that the op's operands may have together. The op's definition sets it
+    (`Weft_Casts` in WeftBase.td).
   }];
   let methods = [
     StaticInterfaceMethod<"One rule for each variant of the op.",
@@ -121,8 +121,9 @@ def RandomOpInterface : OpInterface<"RandomOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
     An op of models that draws random numbers in training and none in
-    evaluation: all that differs between the two. An op that takes an operand
-    `rng` and has no answer does not compile (lib/Weft/RandomOps.cpp).
+    evaluation, the only difference between the two. An op with an operand `rng`
+    that does not implement the interface does not compile
+    (lib/Weft/RandomOps.cpp).
   }];
   let methods = [
     InterfaceMethod<"The key of its random numbers; nothing if it draws none.",
@@ -130,8 +131,8 @@ def RandomOpInterface : OpInterface<"RandomOpInterface"> {
     InterfaceMethod<"The operand [seed, first global row].",
                     "::mlir::MutableOperandRange", "getRngMutable", (ins)>,
     InterfaceMethod<[{
-      Makes the op what it is in evaluation: without random numbers. An op that
-      is nothing then is erased, and its users use its operand.
+      Turns the op into its form for evaluation, without random numbers. An op
+      that has no effect in this form is erased, and its users use its operand.
     }], "void", "makeDeterministic", (ins)>,
   ];
 }
@@ -139,15 +140,15 @@ def RandomOpInterface : OpInterface<"RandomOpInterface"> {
 def KernelOpInterface : OpInterface<"KernelOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
-    A function that runs as one loop nest. Arguments and results are those of
-    FunctionOpInterface.
+    A function that runs as one loop nest. Its arguments and results are the
+    arguments and results of FunctionOpInterface.
   }];
   let methods = [
-    InterfaceMethod<"Arguments whose buffer result `index` may take.",
+    InterfaceMethod<"Arguments whose buffer result `index` may reuse.",
                     "::llvm::ArrayRef<int64_t>", "getInPlaceInputs", (ins "unsigned":$index)>,
     InterfaceMethod<[{
-      Elements from the begin of a row of a port to that of the next, or 0 where it is
-      dense. The arguments are the first ports, the results those behind them.
+      The pitch of a port: its row stride in elements, or 0 if it is dense. The
+      ports are the arguments, then the results.
     }], "int64_t", "getPitch", (ins "unsigned":$port)>,
   ];
 }
@@ -160,12 +161,12 @@ def OptimizerOpInterface : OpInterface<"OptimizerOpInterface"> {
     the new value of the parameter and of each state, in the order of the
     operands, and possibly the working copy: the new parameter rounded.
 
-    Carried by the op's definition (`Weft_OptimizerOp`). What an optimizer is
-    called, keeps and reads is asked here; the interpreter and the lowering
-    alone know its formula.
+    The op's definition sets it (`Weft_OptimizerOp`). This interface gives the
+    name, states and inputs of an optimizer. Only the interpreter and the
+    lowering know its formula.
   }];
   let methods = [
-    StaticInterfaceMethod<"Names, and what is decided before there is an op.",
+    StaticInterfaceMethod<"Names and other properties that need no op.",
                           "const ::weft::OptimizerInfo &", "getOptimizer", (ins)>,
     InterfaceMethod<"The old parameter.", "::mlir::Value", "getParam", (ins)>,
     InterfaceMethod<"The old states.", "::mlir::OperandRange", "getStates", (ins),
@@ -204,12 +205,12 @@ def OptimizerOpInterface : OpInterface<"OptimizerOpInterface"> {
 def CountedLossOpInterface : OpInterface<"CountedLossOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
-    A loss that may be a mean over the targets that count: its denominator is
+    A loss that may be a mean over the targets that count. Its denominator is
     known when the targets are. `weft-derive-programs` computes it for a whole
     step, so that the loss does not depend on how the step is split.
   }];
   let methods = [
-    InterfaceMethod<"Whether the loss is divided by what its targets count.",
+    InterfaceMethod<"Whether the loss is divided by the count of its targets.",
                     "bool", "isCountedMean", (ins)>,
     InterfaceMethod<"The operand with the targets.", "::mlir::Value", "getCountedTargets", (ins)>,
     InterfaceMethod<[{
@@ -232,8 +233,8 @@ def RowFlowOpInterface : OpInterface<"RowFlowOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
     How the first result of an op depends on the rows of a batch (RowFlow.h). A
-    loss behind an op without an answer counts as one that depends on how rows are
-    split into batches. Implemented in lib/Autodiff.
+    loss that uses the result of an op without this interface counts as one that
+    depends on how rows are split into batches. Implemented in lib/Autodiff.
   }];
   let methods = [
     InterfaceMethod<[{
@@ -252,7 +253,7 @@ def ViewOpInterface : OpInterface<"ViewOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<[{
-      Layout of the result for an operand that lies as `source`, or nothing if
+      Layout of the result for an operand with layout `source`, or nothing if
       the operand has to be copied first.
     }], "std::optional<::weft::Layout>", "apply", (ins "const ::weft::Layout &":$source)>,
   ];
@@ -261,20 +262,20 @@ def ViewOpInterface : OpInterface<"ViewOpInterface"> {
 def DestinationOpInterface : OpInterface<"DestinationOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
-    Where an op that runs as a command can write its results. An op that says
-    nothing of the kind has no command.
+    Where an op that runs as a command can write its results. An op without this
+    interface has no command.
   }];
   let methods = [
     InterfaceMethod<[{
-      Operands whose bytes result `index` may take over when they die here;
-      `symbols` are those of the module.
+      Operands whose buffer result `index` may reuse if they die here; `symbols`
+      is the symbol table of the module.
     }], "::llvm::SmallVector<unsigned>", "getReusableOperands",
     (ins "unsigned":$index, "const ::mlir::SymbolTable &":$symbols), /*methodBody=*/"",
     /*defaultImplementation=*/"return {};">,
     InterfaceMethod<"Whether it can write result `index` with this layout.",
                     "bool", "canWrite", (ins "unsigned":$index, "const ::weft::Layout &":$layout),
                     /*methodBody=*/"", /*defaultImplementation=*/"return layout.isDense();">,
-    InterfaceMethod<"Whether it can add result `index` to what the destination holds.",
+    InterfaceMethod<"Whether it can add result `index` to the destination.",
                     "bool", "canAccumulate", (ins "unsigned":$index), /*methodBody=*/"",
                     /*defaultImplementation=*/"return false;">,
   ];
@@ -295,9 +296,9 @@ def CommandKindOpInterface : OpInterface<"CommandKindOpInterface"> {
 def CommandSourceOpInterface : OpInterface<"CommandSourceOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
-    An op of a program that says itself which command of a plan runs it. Ops of
-    weft do not: their commands are in lib/Lowering/Plan. It also has to say
-    where it can write (DestinationOpInterface).
+    An op of a program that gives the command of a plan that runs it. Ops of
+    weft do not: their commands are in lib/Lowering/Plan. The op must also
+    implement DestinationOpInterface.
   }];
   let methods = [
     InterfaceMethod<"The kind of the command, for `weft.impl`.",
@@ -310,7 +311,8 @@ def CommandSourceOpInterface : OpInterface<"CommandSourceOpInterface"> {
                     /*methodBody=*/"", /*defaultImplementation=*/"return layout.isDense();">,
     InterfaceMethod<[{
       Builds the command at the builder's insertion point: `operands` and
-      `results` are the buffers of the op's. Scope and arithmetic are added to it.
+      `results` are the buffers of the op's operands and results. The caller
+      adds scope and arithmetic.
     }], "::mlir::Operation *", "buildCommand",
     (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands,
          "::mlir::ValueRange":$results)>,
@@ -320,8 +322,8 @@ def CommandSourceOpInterface : OpInterface<"CommandSourceOpInterface"> {
 def InterpretedOpInterface : OpInterface<"InterpretedOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
-    An op or a command that says itself what it computes. Those of weft and plan
-    do not: their functions are in lib/Interp.
+    An op or a command that implements its own computation. The ops of weft and
+    plan do not: their functions are in lib/Interp.
   }];
   let methods = [
     InterfaceMethod<[{
@@ -335,12 +337,12 @@ def SegmentedOpInterface : OpInterface<"SegmentedOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
     Declares a persistent tensor, which may be flat: a list of segments, each a
-    parameter or what is kept of one (Segments.h). One without segments is what
-    its symbol says.
+    parameter or a state kept for one (Segments.h). A tensor without segments is
+    the one that its symbol names.
   }];
   let methods = [
     InterfaceMethod<"Whether segments are parameters themselves.", "bool", "holdsParameters">,
-    InterfaceMethod<"What the state holds of each segment's parameter (\"exp_avg\"), or null.",
+    InterfaceMethod<"The value kept for each segment's parameter (\"exp_avg\"), or null.",
                     "::mlir::StringAttr", "getSlotName">,
     InterfaceMethod<"The parameter that the whole state belongs to, or null.",
                     "::mlir::FlatSymbolRefAttr", "getOwner">,
@@ -348,7 +350,7 @@ def SegmentedOpInterface : OpInterface<"SegmentedOpInterface"> {
                     "getSegmentList">,
     InterfaceMethod<"Whether there are segments.", "bool", "isSegmented", (ins), "",
                     "return static_cast<bool>($_op.getSegmentsAttr());">,
-    InterfaceMethod<"Number of equal slices of which the state is one.", "int64_t",
+    InterfaceMethod<"Number of equal shards of which the state is one.", "int64_t",
                     "getSliceCount", (ins), "", "return $_op.getSlices();">,
     InterfaceMethod<"Type of the state.", "::mlir::ShapedType", "getShapedType", (ins), "",
                     "return ::llvm::cast<::mlir::ShapedType>($_op.getType());">,

@@ -1,7 +1,7 @@
 //===- NumberRules.h - Numbers that attributes may hold ---------*- C++ -*-===//
 //
-// Of random draws and loss scales: for flags, attributes of ops and what a dump
-// was edited to.
+// Rules for the numbers of random draws and loss scales: in flags, op
+// attributes and edited dumps.
 //
 //===----------------------------------------------------------------------===//
 

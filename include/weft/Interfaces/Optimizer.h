@@ -1,4 +1,4 @@
-//===- Optimizer.h - What is known of an optimizer --------------*- C++ -*-===//
+//===- Optimizer.h - Properties of an optimizer -----------------*- C++ -*-===//
 
 #ifndef WEFT_INTERFACES_OPTIMIZER_H
 #define WEFT_INTERFACES_OPTIMIZER_H
@@ -10,8 +10,8 @@
 
 namespace weft {
 
-/// What the definition of an optimizer's op says before there is an op. Names
-/// are those of the op's operands.
+/// Properties that the definition of an optimizer's op gives without an op.
+/// Names are the names of the op's operands.
 struct OptimizerInfo {
   llvm::StringRef name; // "adamw": of the flag and of the op
   /// Of the states of a parameter, in the order of the operands.
@@ -29,20 +29,20 @@ struct OptimizerInfo {
   bool hasFlag(llvm::StringRef flag) const {
     return llvm::is_contained(flags, flag);
   }
-  /// Whether a group of parameters may set what has that name: a flag, or a
-  /// number other than the learning rate, which has a factor of its own.
+  /// Whether a group of parameters may set `key`: a flag, or a number other
+  /// than the learning rate, which has a factor of its own.
   bool takes(llvm::StringRef key) const {
     return hasFlag(key) ||
            llvm::is_contained(llvm::ArrayRef(numbers).drop_front(), key);
   }
 };
 
-/// The place of the weight decay among the numbers.
+/// Index of the weight decay among the numbers.
 inline constexpr unsigned kDecayNumber = 1;
 
-/// What an update multiplies its numbers by from element `begin` of a flat
-/// parameter on, to where the next one begins. Positions count elements of all
-/// slices together, as those of segments do.
+/// The factors of an update's numbers from element `begin` of a flat parameter
+/// to the `begin` of the next entry. Positions count elements of all shards
+/// together, as in segments.
 struct UpdateFactors {
   int64_t begin = 0;
   double lrScale = 1.0, decayScale = 1.0;

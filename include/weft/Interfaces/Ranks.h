@@ -1,7 +1,6 @@
-//===- Ranks.h - What collectives on values and buffers share ---*- C++ -*-===//
+//===- Ranks.h - Rules of collectives on values and buffers -----*- C++ -*-===//
 //
-// Rules of ops in which all ranks of a group take part, whichever dialect they
-// are of.
+// Rules of ops in which all ranks of a group take part, in any dialect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,19 +11,19 @@
 
 namespace weft {
 
-/// Ranks that a run may have.
+/// Largest number of ranks of a run.
 constexpr int64_t kMostRanks = 100'000;
 
-/// A slice of a flat type is one of as many as there are ranks.
+/// `slice` is one of `ranks` equal shards of the flat type `full`.
 llvm::LogicalResult verifySlices(mlir::Operation *op, mlir::ShapedType slice,
                                  mlir::ShapedType full, int64_t ranks);
 
-/// What a mean is divided by, before and after the sum.
+/// The divisors of a mean, before and after the sum.
 llvm::LogicalResult verifyDivisors(mlir::Operation *op, double pre, double post,
                                    int64_t ranks);
 
-/// Numbers that become one each: `sum` and `max` of f64, `or` of i1, and a
-/// result of the same type for each.
+/// Numbers that are reduced over ranks: `sum` and `max` of f64, `or` of i1, and
+/// a result of the same type for each.
 llvm::LogicalResult verifyReductions(mlir::Operation *op,
                                      mlir::TypeRange numbers,
                                      llvm::ArrayRef<llvm::StringRef> reductions,

@@ -1,10 +1,11 @@
 //===- Segments.h - Parameters inside a flat state --------------*- C++ -*-===//
 //
-// A flat state holds several parameters, or what a step keeps of them, one
-// after the other. Its segments say which and where; elements between them are
-// zero and mean nothing. A state in slices is an equal part of such a list of
-// elements: positions are those in the whole list, the same on every rank, and
-// which slice a rank holds follows from its number when the program runs.
+// A flat state holds several parameters, or their gradients or optimizer
+// states, one after the other. Its segments give their names and positions;
+// elements between segments are zero and unused. A sharded state is one of
+// several equal shards of such a list of elements. Positions count elements of
+// the whole list and are the same on every rank. A rank's number at run time
+// determines its shard.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +34,7 @@ struct Segment {
   mlir::StringAttr source; // its name in the file of initial weights, or null
 };
 
-/// Number of slices that a state may be one of.
+/// Largest number of shards of a state.
 constexpr int64_t kMostSlices = 100'000;
 
 /// `<@fc1.weight [128, 64] at 0 to 8192>`
@@ -65,17 +66,17 @@ llvm::SmallVector<Segment> toSegments(mlir::ArrayAttr list) {
   return segments;
 }
 
-/// The segments of a state lie in order inside of it.
+/// Verifies that the segments of a state are in order and inside of it.
 llvm::LogicalResult verifySegments(SegmentedOpInterface op);
 
-/// A state that belongs to a parameter has its segments; segments are those of
-/// parameters of the module, with their sizes; and no two tensors have one
-/// name.
+/// Verifies that a state that belongs to a parameter has its segments, that
+/// segments name parameters of the module and have their sizes, and that no two
+/// tensors have one name.
 llvm::LogicalResult verifySegmentUses(SegmentedOpInterface state,
                                       mlir::SymbolTableCollection &symbols);
 
-/// What the segment is called by checkpoints and messages: its parameter, or
-/// PARAMETER.SLOT in a state that holds something else of it.
+/// The segment's name in checkpoints and messages: its parameter, or
+/// PARAMETER.SLOT in a state with another value of the parameter.
 std::string getTensorName(SegmentedOpInterface op, const Segment &segment);
 
 } // namespace weft

@@ -11,10 +11,10 @@ class Weft_SegmentAttrOf<Dialect dialect> : AttrDef<dialect, "Segment"> {
   let mnemonic = "segment";
   let summary = "A parameter inside a flat state";
   let description = [{
-    Elements `begin` to `end` (not included) of a flat state are the parameter of
-    that name and shape, in row-major order, or what the state holds of it.
-    Positions count elements of all slices together. `source` is the parameter's
-    name in the file of initial weights where that differs.
+    Elements `begin` to `end` (not included) of a flat state are the parameter
+    of that name and shape, in row-major order, or the state's value for it.
+    Positions count elements of all shards together. `source` is the parameter's
+    name in the file of initial weights, if it differs.
 
     `#}] # dialect.name # [{.segment<@fc1.weight [128, 64] at 0 to 8192>`,
     `#}] # dialect.name # [{.segment<@fc1.bias [128] at 8192 to 8320 source "layers.0.bias">`.

@@ -35,15 +35,15 @@ struct ElementRows {
   }
 };
 
-/// Which elements of one root have been written.
+/// The elements of one root that have been written.
 class ElementSet {
 public:
-  /// Adds those of a buffer over the root, which has `rootElements`.
+  /// Adds the elements of a buffer of the root, which has `rootElements`.
   void add(mlir::MemRefType buffer, int64_t rootElements);
   void add(const ElementSet &other);
   void addAll() { isWhole = true; }
   bool isEmpty() const { return !isWhole && runs.empty() && added.empty(); }
-  /// Whether every element of a buffer over the root is among them.
+  /// Whether every element of a buffer of the root has been written.
   bool covers(mlir::MemRefType buffer);
 
 private:

@@ -1,4 +1,4 @@
-//===- Layout.h - Where the elements of a buffer lie ------------*- C++ -*-===//
+//===- Layout.h - Sizes, strides and offset of a buffer ---------*- C++ -*-===//
 
 #ifndef WEFT_LAYOUT_LAYOUT_H
 #define WEFT_LAYOUT_LAYOUT_H
@@ -30,7 +30,8 @@ struct Layout {
   /// Layout of the same elements under `newSizes`, or nothing if that needs a
   /// copy or if they are not as many.
   std::optional<Layout> reshape(llvm::ArrayRef<int64_t> newSizes) const;
-  /// Whether the elements lie, from the offset on, as those of `other` do.
+  /// Whether sizes and strides are equal; offsets, and strides of dimensions of
+  /// size 1, may differ.
   bool isLike(const Layout &other) const;
   /// The same elements of a dense root, in one whose rows of `columns` elements
   /// lie `pitch` apart. Nothing if steps of one dimension cross from row to row

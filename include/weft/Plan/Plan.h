@@ -1,6 +1,6 @@
 //===- Plan.h - The plan dialect --------------------------------*- C++ -*-===//
 //
-// Programs over buffers: what the executor runs, before it is a table. A root
+// Programs over buffers. The executor runs them in the form of tables. A root
 // buffer has an offset in the arena, a view has a layout relative to its root.
 //
 //===----------------------------------------------------------------------===//
@@ -37,22 +37,23 @@ namespace weft::plan {
 class CommandOpInterface;
 class WorkspaceOpInterface;
 
-/// Whether each step makes a state of that kind anew: its first micro-batch
-/// writes it without reading it.
+/// Whether each step writes states of that kind anew: its first micro-batch
+/// writes them without reading them.
 inline bool isMadeByStep(StateKind kind) {
   return kind == StateKind::Gradient || kind == StateKind::Accumulator ||
          kind == StateKind::Presence || kind == StateKind::Denominator;
 }
 
-/// What a command writes has distinct elements and shares none with its other
-/// operands, but for a buffer that it may overwrite as a whole.
+/// Verifies that each written buffer has distinct elements and shares none with
+/// the command's other operands, except a buffer that it may overwrite as a
+/// whole.
 llvm::LogicalResult verifyCommand(CommandOpInterface command);
 
 /// A workspace is the last operand of its command, of i8, and written.
 llvm::LogicalResult verifyWorkspace(WorkspaceOpInterface op);
 
-/// Element type of the buffer with the most elements among those that the
-/// command reads, the first of equals; if it reads none, among those it writes.
+/// Element type of the buffer with the most elements of all that the command
+/// reads, the first of equals. If it reads none, of all that it writes.
 mlir::Type getLargestElementType(CommandOpInterface command);
 
 llvm::LogicalResult verifyDenseOperands(mlir::Operation *op);
@@ -96,8 +97,8 @@ int64_t getElementBytes(mlir::MemRefType type);
 /// Bytes of a dense buffer of that shape.
 int64_t getBufferBytes(mlir::MemRefType type);
 
-/// Whether a buffer is memory that one command works in: its bytes mean
-/// nothing.
+/// Whether a buffer is a workspace: scratch of one command, without meaning
+/// before and after.
 bool isWorkspace(mlir::Value buffer);
 
 /// The root of a buffer: itself unless it is a view.

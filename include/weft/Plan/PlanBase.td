@@ -13,9 +13,9 @@ def Plan_Dialect : Dialect {
   let cppNamespace = "::weft::plan";
   let summary = "Straight-line programs over buffers";
   let description = [{
-    What the executor runs: programs whose commands read and write named bytes
-    of one arena. Every buffer is a `memref` of static shape; a **root** buffer
-    (`plan.use` of a state, `plan.input`, `plan.alloc`) is dense and row-major,
+    Programs for the executor. Their commands read and write named bytes of one
+    arena. Every buffer is a `memref` of static shape. A **root** buffer
+    (`plan.use` of a state, `plan.input`, `plan.alloc`) is dense and row-major;
     a `plan.view` is a strided part of a root. `weft-plan-memory` gives each
     root its byte `offset`.
   }];
@@ -24,12 +24,13 @@ def Plan_Dialect : Dialect {
   let extraClassDeclaration = [{
     /// Module attributes set by plan-memory: sizes in bytes.
     static constexpr ::llvm::StringLiteral kArenaBytesAttr = "plan.arena_bytes";
-    /// CTAs that collectives of a device may use beside products.
+    /// CTAs that collectives of a device may use while products run.
     static constexpr ::llvm::StringLiteral kCollectiveCtasAttr = "plan.collective_ctas";
     static constexpr ::llvm::StringLiteral kPersistentBytesAttr = "plan.persistent_bytes";
-    /// What every root buffer's offset is a multiple of, in bytes.
+    /// Alignment of every root buffer's offset, in bytes.
     static constexpr ::llvm::StringLiteral kAlignmentAttr = "plan.alignment";
-    /// Threads that the program runs on at most: workspaces are made for them.
+    /// Maximum number of threads of the program, for which workspaces are
+    /// sized.
     static constexpr ::llvm::StringLiteral kMaxThreadsAttr = "plan.max_threads";
     void registerAttributes();
   }];

@@ -1,4 +1,4 @@
-//===- PlanCollectiveOps.td - What ranks send each other ---*- tablegen -*-===//
+//===- PlanCollectiveOps.td - Collective commands ----------*- tablegen -*-===//
 //
 // Commands in which all ranks of a group take part. Few passes know them, so
 // they have a header of their own (PlanCollectives.h).
@@ -15,8 +15,8 @@ include "mlir/IR/SymbolInterfaces.td"
 def Plan_Moved : MemRefOf<[F32, F16, BF16, F64]>;
 def Plan_Number : MemRefRankOf<[F64, I1], [0]>;
 
-/// `ranks` is how many take part, `group` the axis of the mesh along which they
-/// differ; "": all ranks of the run.
+/// `ranks` is the number of ranks that take part. `group` is the mesh axis
+/// along which they differ; "": all ranks of the run.
 class Plan_Collective<string mnemonic, dag operandsAndNumbers, list<Trait> traits = []>
     : Plan_Command<mnemonic, !con(operandsAndNumbers,
         (ins I64Attr:$ranks, DefaultValuedAttr<StrAttr, "\"\"">:$group)),
@@ -25,7 +25,7 @@ class Plan_Collective<string mnemonic, dag operandsAndNumbers, list<Trait> trait
   string among = "`among` $ranks (`along` $group^)? attr-dict ";
 }
 
-/// The same where a target may need memory to work in.
+/// The same for a collective that needs a workspace on some targets.
 class Plan_WorkingCollective<string mnemonic, dag operands, dag numbers, list<Trait> traits = []>
     : Plan_OptionalWorkspaceCommand<mnemonic, operands, !con(numbers,
         (ins I64Attr:$ranks, DefaultValuedAttr<StrAttr, "\"\"">:$group)),
@@ -36,9 +36,9 @@ class Plan_WorkingCollective<string mnemonic, dag operands, dag numbers, list<Tr
 
 def Plan_AllGatherOp : Plan_Collective<"all_gather",
     (ins Plan_Moved:$slice, Plan_Moved:$full)> {
-  let summary = "Joins the slices of all ranks";
+  let summary = "Joins the shards of all ranks";
   let description = [{
-    Writes the slices of ranks 0, 1, ... to `full`, one after the other.
+    Writes the shards of ranks 0, 1, ... to `full`, one after the other.
 
     Example: `plan.all_gather %s to %f among 4 along "dp" : memref<4xf32> to memref<16xf32>`.
 
@@ -50,18 +50,19 @@ def Plan_AllGatherOp : Plan_Collective<"all_gather",
 def Plan_ReduceScatterOp : Plan_WorkingCollective<"reduce_scatter",
     (ins Plan_Moved:$full, Plan_Moved:$slice),
     (ins F64Attr:$pre, F64Attr:$post, UnitAttr:$native)> {
-  let summary = "The mean over all ranks, of which each gets a slice";
+  let summary = "The mean over all ranks, of which each rank gets a shard";
   let description = [{
-    Rank r writes elements r n to (r + 1) n of the mean to `slice`, which has n:
-    each element is divided by `pre` and rounded to its type, those of ranks 0, 1,
-    ... are added up in f32 (f64 for f64), and the sum is divided by `post` and
-    rounded once. On a CUDA device the slices of all ranks are staged in the
-    workspace.
+    Rank r writes elements r n to (r + 1) n of the mean to `slice`, which has n.
+    Each element is divided by `pre` and rounded to its type. The elements of
+    ranks 0, 1, ... are added in this order in f32 (f64 for f64). The sum is
+    divided by `post` and rounded once. On a CUDA device the shards of all ranks
+    are staged in the workspace.
 
-    With `native` the library between the devices adds instead (ncclReduceScatter): in
-    the order of its ring, rounded to the type of the elements after each rank. The
-    workspace then holds the elements divided by `pre`. Without such a library, that is
-    for ranks on one device and in the interpreter, `native` changes nothing.
+    With `native` the devices' collective library adds instead
+    (ncclReduceScatter): in the order of its ring, rounded to the type of the
+    elements after each rank. The workspace then holds the elements divided by
+    `pre`. Without such a library (for ranks on one device and in the
+    interpreter) `native` has no effect.
 
     Example: `plan.reduce_scatter %f to %s by 2.0, 2.0 among 4 : memref<16xf32> to memref<4xf32>`.
 
@@ -72,7 +73,7 @@ def Plan_ReduceScatterOp : Plan_WorkingCollective<"reduce_scatter",
 
 def Plan_OwnSliceOp : Plan_Collective<"own_slice",
     (ins Plan_Moved:$full, Plan_Moved:$slice)> {
-  let summary = "The slice of a buffer that this rank owns";
+  let summary = "The shard of a buffer that this rank owns";
   let description = [{
     Rank r writes elements r n to (r + 1) n of its own `full` to `slice`, which has
     n. Nothing is sent.
@@ -85,9 +86,9 @@ def Plan_OwnSliceOp : Plan_Collective<"own_slice",
 }
 
 def Plan_RankOp : Plan_Collective<"rank", (ins MemRefRankOf<[I64], [0]>:$number)> {
-  let summary = "The number of this rank";
+  let summary = "The index of this rank";
   let description = [{
-    Writes to `number` the place of this rank among those of the group. Nothing is sent.
+    Writes the index of this rank in the group to `number`. Nothing is sent.
 
     Example: `plan.rank to %r among 4 : memref<i64>`.
 
@@ -99,11 +100,11 @@ def Plan_RankOp : Plan_Collective<"rank", (ins MemRefRankOf<[I64], [0]>:$number)
 def Plan_AllReduceOp : Plan_WorkingCollective<"all_reduce",
     (ins Variadic<Plan_Number>:$numbers, Variadic<Plan_Number>:$reduced),
     (ins StrArrayAttr:$reductions), [AttrSizedOperandSegments]> {
-  let summary = "Numbers of all ranks become one each";
+  let summary = "Reduces numbers over all ranks";
   let description = [{
-    Writes to each buffer of `reduced` what becomes of the number in its place of
-    ranks 0, 1, ...: their `sum`, the largest (`max`), or whether one of them is true
-    (`or`). All of them travel in one message.
+    Each buffer of `reduced` gets the reduction of the corresponding number over
+    ranks 0, 1, ...: the `sum`, the largest (`max`), or whether one of them is
+    true (`or`). All numbers are sent in one message.
 
     Example: `plan.all_reduce %n, %b by ["sum", "or"] to %s, %a among 4 : memref<f64>, memref<i1> to memref<f64>, memref<i1>`.
 

@@ -10,18 +10,19 @@
 
 namespace weft::plan {
 
-/// Attribute of a collective: for how long of its est_us it uses a link, which
-/// others may use as well.
+/// Attribute of a collective: the part of its est_us, in microseconds, in which
+/// it uses a link that other collectives may use as well.
 inline constexpr llvm::StringLiteral kLinkUsAttr = "link_us";
-/// Attribute of a collective: the link of a cluster that it sends over, which
-/// others with the same text share. Without it, those along an axis share one.
+/// Attribute of a collective: the link of a cluster that it uses. Collectives
+/// with the same text share the link. Without it, all collectives along an axis
+/// share one.
 inline constexpr llvm::StringLiteral kLinkAttr = "link";
 
 /// Whether ranks take part in the command.
 bool isCollective(mlir::Operation *command);
 
-/// Whether a command is a gather or a reduction in a stream of its own: it runs
-/// beside what computes.
+/// Whether a command is a gather or a reduction in a stream of its own, which
+/// overlaps with computation.
 bool isAsync(mlir::Operation *command);
 
 } // namespace weft::plan

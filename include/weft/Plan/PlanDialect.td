@@ -1,6 +1,6 @@
 //===- PlanDialect.td - All of the plan dialect ------------*- tablegen -*-===//
 //
-// What the dialect's documentation is made from.
+// The source of the dialect's documentation.
 //
 //===----------------------------------------------------------------------===//
 

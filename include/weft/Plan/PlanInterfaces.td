@@ -1,4 +1,4 @@
-//===- PlanInterfaces.td - What a command of a plan is -----*- tablegen -*-===//
+//===- PlanInterfaces.td - Interfaces of commands ----------*- tablegen -*-===//
 
 #ifndef PLAN_INTERFACES_TD
 #define PLAN_INTERFACES_TD
@@ -9,27 +9,26 @@ def CommandOpInterface : OpInterface<"CommandOpInterface"> {
   let cppNamespace = "::weft::plan";
   let description = [{
     An op that runs: one entry of the command table. All of its operands are
-    buffers. Sizes, strides and types stand in their memref types alone; a
-    target reads them off (Lowering/<target>), as it decides what runs the
-    command.
+    buffers. Sizes, strides and types are only in their memref types. A target
+    reads them (Lowering/<target>) when it decides which code runs the command.
 
-    Verified for every command: what it writes shares no byte with its other
+    Verified for every command: a written buffer shares no byte with the other
     operands, unless the two are one buffer and `getInPlaceOperands` allows it;
     a stream is at least 0, and below 64.
   }];
   let methods = [
     InterfaceMethod<[{
-      What the command does with operand `index`. `Write` covers every byte of the
-      buffer and reads none of the old ones, or leaves nothing in it that means
-      anything: a workspace; `Update` may read and write.
+      How the command uses operand `index`. `Write` covers every byte of the
+      buffer and reads no old bytes, or leaves no meaningful bytes in it: a
+      workspace. `Update` may read and write.
     }], "::weft::plan::Access", "getAccess", (ins "unsigned":$index)>,
     InterfaceMethod<[{
-      Operands that may be the very buffer which operand `index` writes.
+      Operands that may be the same buffer as operand `index`, which is written.
     }], "::llvm::SmallVector<unsigned>", "getInPlaceOperands", (ins "unsigned":$index),
     /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
     InterfaceMethod<[{
-      Element type of what the command works on, whose rates it runs at: that of
-      the largest buffer that it reads, or writes if it reads none.
+      Element type that the command computes with and whose rates apply: the
+      type of the largest buffer that it reads, or writes if it reads none.
     }], "::mlir::Type", "getElementType", (ins), /*methodBody=*/"",
     /*defaultImplementation=*/[{
       return ::weft::plan::getLargestElementType(
@@ -42,8 +41,8 @@ def CommandOpInterface : OpInterface<"CommandOpInterface"> {
     InterfaceMethod<"Estimated time of one run in microseconds, or null.",
                     "::mlir::FloatAttr", "getEstUsAttr", (ins)>,
     InterfaceMethod<[{
-      Number of the queue that the command runs in, or null: that is 0. Commands
-      of one stream run in their order.
+      Number of the stream that the command runs in, or null for stream 0.
+      Commands of one stream run in their order.
     }], "::mlir::IntegerAttr", "getStreamAttr", (ins)>,
     InterfaceMethod<"", "void", "setScopeAttr", (ins "::mlir::StringAttr":$scope)>,
     InterfaceMethod<"", "void", "setFlopsAttr", (ins "::mlir::IntegerAttr":$flops)>,
@@ -53,14 +52,14 @@ def CommandOpInterface : OpInterface<"CommandOpInterface"> {
   let extraClassDeclaration = [{
     /// The scope, or "".
     ::llvm::StringRef getCommandScope();
-    /// What the command is: the op's name without the dialect ("gemm"), or the
-    /// symbol of a kernel.
+    /// The name of the command: the op's name without the dialect ("gemm"), or
+    /// the symbol of a kernel.
     ::llvm::StringRef getCommandName();
     /// The op's name without the dialect: "gemm", "launch".
     ::llvm::StringRef getCommandKind();
     /// The stream, 0 if none is given.
     int64_t getStreamNumber();
-    /// Whether it reads or writes what operand `index` held before.
+    /// Whether it may read the old content of operand `index`.
     bool isRead(unsigned index) {
       return getAccess(index) != ::weft::plan::Access::Write;
     }
@@ -77,10 +76,10 @@ def CommandOpInterface : OpInterface<"CommandOpInterface"> {
 def WorkspaceOpInterface : OpInterface<"WorkspaceOpInterface"> {
   let cppNamespace = "::weft::plan";
   let description = [{
-    A command that may have a workspace: memory that its routine works in, of
-    bytes that mean nothing before and after. The target says how many it needs
-    (`weft-add-workspaces`). Memory planning and verification see a buffer that the
-    command writes.
+    A command that may have a workspace: scratch of its routine, whose bytes are
+    undefined before and after. The target gives its size
+    (`weft-add-workspaces`). Memory planning and verification treat it as a
+    buffer that the command writes.
 
     Verified: the workspace is the last operand, where routines look for it, of
     i8, and the command writes it.

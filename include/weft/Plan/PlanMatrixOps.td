@@ -18,23 +18,24 @@ def Plan_GemmOp : Plan_WorkspaceCommand<"gemm",
   let summary = "Matrix product";
   let description = [{
     `target = op(lhs) x op(rhs) (+ bias)` over the last two dimensions, which
-    `transposed` swaps; leading dimensions are batches, equal on both sides, or
+    `transposed` swaps. Leading dimensions are batches: equal on both sides, or
     one side has rank 2 and is shared. One of the last two strides of every
-    matrix is 1 and the batches have one stride (`GemmOp::getMatrix`). Sums are f32;
-    bias, old contents and epilogue come before the one rounding to the target's
-    type, which is that of the factors or f32.
+    matrix is 1 and the batches have one stride (`GemmOp::getMatrix`). Sums are
+    f32. Bias, old contents and epilogue come before the one rounding to the
+    target's type: the type of the factors, or f32.
 
-    - `accumulate` adds to what the target holds, `accumulate(%flag)` does so
-      unless the flag is 0: the old contents are then not read.
-    - `epilogue gelu`, `epilogue relu`: the target holds the activation of the
-      sum (gelu with tanh); `aux`, if it is there, gets the sum.
-      `epilogue gelu_grad`, `epilogue relu_grad`: the target holds the sum times
+    - `accumulate` adds to the old contents of the target. `accumulate(%flag)`
+      adds unless the flag is 0; the old contents are then not read.
+    - `epilogue gelu`, `epilogue relu`: the target gets the activation of the
+      sum (gelu with tanh). `aux`, if given, gets the sum.
+      `epilogue gelu_grad`, `epilogue relu_grad`: the target gets the sum times
       the activation's derivative at `aux`, which is read.
-    - `column_sum` gets the sums over the rows of the target, as a bias gradient.
+    - `column_sum` gets the sums over the rows of the target, as a bias
+      gradient.
     - `lhs_sum`, `rhs_sum` get the sums of `op(lhs)`, `op(rhs)`, of rank 2, over
-      the inner dimension: whatever `accumulate` says, they are overwritten.
-    - `beside_collectives`: collectives may be in flight while it runs. It
-      changes no bit (`weft-mark-beside-collectives`).
+      the inner dimension. They are overwritten, even with `accumulate`.
+    - `beside_collectives`: collectives may be in flight while the command runs.
+      It changes no bit (`weft-mark-beside-collectives`).
 
     Example:
     ```mlir
@@ -55,9 +56,9 @@ def Plan_GemmOp : Plan_WorkspaceCommand<"gemm",
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Whether it may read what the target held.
+    /// Whether it may read the old contents of the target.
     bool accumulates() { return getAdds() || getFlag(); }
-    /// Whether the rows of all batches are taken as those of one matrix.
+    /// Whether the rows of all batches are treated as rows of one matrix.
     bool isFlat();
     /// A factor or the target as it is stored, or nothing if its strides do not
     /// allow a product.
@@ -102,8 +103,8 @@ def Plan_AttentionGradOp : Plan_Attention<"attention_grad",
          Plan_FloatBuffer:$grad_value), "0, 1, 2, 3, 4, 5, 6, 7, 8"> {
   let summary = "Adjoint of attention";
   let description = [{
-    Gradients of query, key and value from that of `out`; `out` and `lse` are
-    those of the forward command.
+    Gradients of query, key and value from the gradient of `out`; `out` and
+    `lse` are the results of the forward command.
 
     Example:
     ```mlir
@@ -144,10 +145,10 @@ def Plan_EmbeddingGradOp : Plan_WorkspaceCommand<"embedding_grad",
     [Plan_Single<"0, 1, 2">, Plan_Dense]> {
   let summary = "Adjoint of embedding";
   let description = [{
-    `target[ids[i...], :]` is the sum of `grad[i..., :]` in the order of i; rows
+    `target[ids[i...], :]` is the sum of `grad[i..., :]` in the order of i. Rows
     that no id names are 0, and rows of ids outside of the table are left out.
-    `accumulate` as in `plan.gemm`. The target has the
-    type of the gradient or f32.
+    `accumulate` as in `plan.gemm`. The target has the type of the gradient or
+    f32.
 
     Example:
     ```mlir
@@ -162,7 +163,7 @@ def Plan_EmbeddingGradOp : Plan_WorkspaceCommand<"embedding_grad",
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Whether it may read what the target held.
+    /// Whether it may read the old contents of the target.
     bool accumulates() { return getAdds() || getFlag(); }
   }];
 }

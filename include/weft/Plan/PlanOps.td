@@ -20,11 +20,11 @@ def Plan_StateOp : Plan_Op<"state", [
     DeclareOpInterfaceMethods<SegmentedOpInterface>]> {
   let summary = "A persistent tensor";
   let description = [{
-    Lives at one place over all programs. `param` names the weight a gradient or
-    moment belongs to, `source` the weight's name in the file of initial weights
-    where it differs from the symbol. A flat state lists what lies in it:
-    `segments`, the `slot` of a state other than a parameter, and the number of
-    `slices` of which each rank holds one, as `weft.param` and `weft.state` do.
+    Has a fixed offset in all programs. `param` names the weight that a gradient
+    or moment belongs to. `source` is the weight's name in the file of initial
+    weights, if it differs from the symbol. A flat state lists its `segments`,
+    the `slot` of a state other than a parameter, and the number of shards
+    (`slices`) of which each rank holds one, like `weft.param` and `weft.state`.
 
     Example:
     ```mlir
@@ -59,10 +59,10 @@ def Plan_ProgramOp : Plan_Op<"program", [
   let summary = "A straight-line program";
   let description = [{
     Declarations (`plan.use`, `plan.input`, `plan.alloc`, `plan.view`), then
-    commands in the order of execution: no declaration stands below the first
-    command, so that a command can be moved without its buffers. `kind` is that of
-    the `weft.program` it came from. Inputs are written before the program starts,
-    outputs are read after its last command.
+    commands in the order of execution. No declaration follows the first
+    command, so a command can be moved without its buffers. `kind` is the kind
+    of the `weft.program` it came from. Inputs are written before the program
+    starts, outputs are read after its last command.
 
     Example:
     ```mlir
@@ -89,8 +89,8 @@ def Plan_UseOp : Plan_Op<"use", [
     HasParent<"ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "The buffer of a persistent tensor";
   let description = [{
-    Example: `%w = plan.use @fc1.weight : memref<4x2xf32>`. At most one per state
-    and program. `offset` is that of the state.
+    Example: `%w = plan.use @fc1.weight : memref<4x2xf32>`. At most one per
+    state and program. `offset` is the offset of the state.
   }];
   let arguments = (ins FlatSymbolRefAttr:$state, OptionalAttr<I64Attr>:$offset);
   let results = (outs Plan_Buffer:$buffer);
@@ -126,9 +126,9 @@ def Plan_OutputOp : Plan_Op<"output", [HasParent<"ProgramOp">]> {
 def Plan_AllocOp : Plan_Op<"alloc", [HasParent<"ProgramOp">]> {
   let summary = "A transient buffer";
   let description = [{
-    Alive from its first write to its last read. `activation`: written in the
-    forward part and read in the backward part; `workspace`: bytes that one
-    command works in; `temporary`: everything else.
+    Live from its first write to its last read. `activation`: written in the
+    forward part and read in the backward part; `workspace`: scratch of one
+    command; `temporary`: everything else.
 
     Example: `%a = plan.alloc activation {offset = 4096 : i64} : memref<8x128xf32>`.
   }];
@@ -168,10 +168,11 @@ def Plan_LaunchOp : Plan_Command<"launch",
      DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs a generated kernel";
   let description = [{
-    Reads `ins`, writes `outs`: their shapes and types are those of the kernel's
-    arguments and results, dense but for rows that lie as far apart as the kernel's
-    `pitches` say. An output may be the very buffer of an input where the
-    kernel's `inplace` lists it. How it runs in parts is the target's choice.
+    Reads `ins`, writes `outs`. Their shapes and types are the shapes and types
+    of the kernel's arguments and results. They are dense, except for the row
+    strides in the kernel's `pitches`. An output may be the same buffer as an
+    input if the kernel's `inplace` lists it. The target chooses how the kernel
+    runs in parts.
 
     Example:
     ```mlir

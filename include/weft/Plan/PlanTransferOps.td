@@ -1,8 +1,8 @@
 //===- PlanTransferOps.td - Copies to and from the host ----*- tablegen -*-===//
 //
-// A target with more than one stream works beside the host: copies of inputs and
-// outputs are commands, and events order the streams. Few passes know them, so
-// they have a header of their own (Transfers.h).
+// A target with more than one stream runs asynchronously to the host: copies of
+// inputs and outputs are commands, and events order the streams. Few passes
+// know these ops, so they have a header of their own (Transfers.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,8 @@ include "mlir/IR/SymbolInterfaces.td"
 def Plan_EventOp : Plan_Op<"event", [Symbol, HasParent<"::mlir::ModuleOp">]> {
   let summary = "A point in a stream that other streams can wait for";
   let description = [{
-    All programs share the events of a module, and one stream records each:
-    a later record never stands for less than an earlier one.
+    All programs share the events of a module, and one stream records each
+    event. A later record never covers fewer commands than an earlier one.
 
     Example: `plan.event @uploaded on 1`.
 
@@ -30,10 +30,10 @@ def Plan_EventOp : Plan_Op<"event", [Symbol, HasParent<"::mlir::ModuleOp">]> {
 
 def Plan_RecordOp : Plan_Command<"record", (ins FlatSymbolRefAttr:$event),
     [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Notes how far a stream has come";
+  let summary = "Records the progress of a stream";
   let description = [{
-    The event is now that all commands which stand above in the stream, those of
-    earlier runs included, are done. The stream is that of the event.
+    From now on the event means that all earlier commands of the stream, also in
+    earlier runs, are done. The stream is the event's stream.
 
     Example: `plan.record @uploaded {stream = 1 : i64}`.
 
@@ -44,12 +44,12 @@ def Plan_RecordOp : Plan_Command<"record", (ins FlatSymbolRefAttr:$event),
 
 def Plan_WaitOp : Plan_Command<"wait", (ins FlatSymbolRefAttr:$event),
     [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Lets a stream wait for an event";
+  let summary = "Makes a stream wait for an event";
   let description = [{
-    The commands of the stream that stand below, those of later runs included,
-    happen after what the event was recorded for last: above in the program, else
-    in an earlier run of any program. One that was never recorded is not waited
-    for. The host does not wait.
+    The later commands of the stream, also in later runs, start after the
+    event's latest record: the one above in the program, else the one in an
+    earlier run of any program. An event that was never recorded does not block.
+    The host does not wait.
 
     Example: `plan.wait @uploaded`.
 
@@ -61,8 +61,8 @@ def Plan_WaitOp : Plan_Command<"wait", (ins FlatSymbolRefAttr:$event),
 def Plan_StagingOp : Plan_Op<"staging", [HasParent<"ProgramOp">]> {
   let summary = "The buffer of a result on its way to the host";
   let description = [{
-    Lies in the staging part of the arena, with the inputs that commands upload:
-    no transient buffer has a share in it, and programs use it one behind the other.
+    In the staging part of the arena, with the inputs that commands upload. No
+    transient buffer shares it, and programs use it one after the other.
 
     Example: `%r = plan.staging {offset = 4096 : i64} : memref<f32>`.
 
@@ -75,10 +75,11 @@ def Plan_StagingOp : Plan_Op<"staging", [HasParent<"ProgramOp">]> {
 }
 
 def Plan_UploadOp : Plan_Command<"upload", (ins Variadic<Plan_Buffer>:$inputs)> {
-  let summary = "Brings inputs from the host's block of step inputs";
+  let summary = "Copies inputs from the host's block of step inputs";
   let description = [{
-    Writes inputs with what the host wrote before it started this run. They lie in
-    the staging part of the arena, and nothing has written them before.
+    Writes inputs with the data that the host wrote before it started this run.
+    The inputs are in the staging part of the arena, and no earlier command
+    writes them.
 
     Example:
     ```mlir
@@ -96,9 +97,10 @@ def Plan_UploadOp : Plan_Command<"upload", (ins Variadic<Plan_Buffer>:$inputs)> 
 }
 
 def Plan_ReadbackOp : Plan_Command<"readback", (ins Variadic<Plan_Buffer>:$outputs)> {
-  let summary = "Brings outputs to the host's block of step results";
+  let summary = "Copies outputs to the host's block of step results";
   let description = [{
-    Reads buffers of outputs. A program with one brings all of its outputs back.
+    Reads buffers of outputs. A program with a readback copies all of its
+    outputs.
 
     Example:
     ```mlir

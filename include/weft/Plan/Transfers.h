@@ -1,7 +1,7 @@
 //===- Transfers.h - Copies to and from the host in plans -------*- C++ -*-===//
 //
-// Ops of the plan dialect that targets with several streams have beside the
-// others: events, uploads of inputs, readbacks of outputs.
+// Ops of the plan dialect for targets with several streams: events, uploads of
+// inputs, readbacks of outputs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@
 
 namespace weft::plan {
 
-/// Queues of commands: what computes, copies from and to the host, gathers of
-/// parameters, and what is reduced of gradients.
+/// Queues of commands: computation, copies from and to the host, gathers of
+/// parameters, and reductions of gradients.
 enum Stream : int64_t {
   kComputeStream = 0,
   kUploadStream = 1,
@@ -26,19 +26,19 @@ enum Stream : int64_t {
 };
 
 /// Module attribute set by plan-memory: bytes of the staging part of the arena,
-/// which lies between the persistent and the transient one.
+/// between the persistent and the transient part.
 inline constexpr llvm::StringLiteral kStagingBytesAttr = "plan.staging_bytes";
 
-/// Module attribute of a target whose memory is not the host's: bytes of the
-/// constants that it keeps beside the arena.
+/// Module attribute of a target whose memory is not the host's: bytes of its
+/// constants outside the arena.
 inline constexpr llvm::StringLiteral kConstantBytesAttr = "plan.constant_bytes";
 
 /// Bytes of the values that commands write as constants and that are not one
 /// value for all elements, each value once at a multiple of `alignment`.
 int64_t countConstantBytes(mlir::ModuleOp module, int64_t alignment);
 
-/// Whether a root lies in the staging part of the arena: an input that a
-/// command uploads, or a result on its way to the host.
+/// Whether a root is in the staging part of the arena: an input that a command
+/// uploads, or a result on its way to the host.
 bool isStaged(mlir::Value root);
 
 /// The input that a root is, or that it is a copy of: nothing else writes it.
@@ -49,7 +49,7 @@ InputOp getCopiedInput(mlir::Value root);
 /// computes nothing.
 bool isTransfer(mlir::Operation *command);
 
-/// Where a program reads some outputs back, it does so with all.
+/// Verifies that a program that reads some outputs back reads all of them back.
 llvm::LogicalResult verifyReadback(ProgramOp program);
 
 /// A root buffer has static sizes and is dense from its first byte.

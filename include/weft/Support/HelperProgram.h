@@ -1,4 +1,4 @@
-//===- HelperProgram.h - Programs that work for us --------------*- C++ -*-===//
+//===- HelperProgram.h - Helper processes -----------------------*- C++ -*-===//
 
 #ifndef WEFT_SUPPORT_HELPERPROGRAM_H
 #define WEFT_SUPPORT_HELPERPROGRAM_H
@@ -11,15 +11,16 @@
 
 namespace weft {
 
-/// A folder `STEM-PID-N` in that for temporary files (TMPDIR), for what a
-/// helper reads and writes. Gone with its owner, whatever ends it.
+/// A folder `STEM-PID-N` in the folder for temporary files (TMPDIR), for files
+/// of a helper. It is removed with its owner, even when a signal ends the
+/// process.
 Expected<Temporary> makeHelperFolder(const std::string &stem);
 
 /// How a helper has ended.
 struct HelperEnd {
   int code = 0;        // below 0: it could not be run, or a signal ended it
-  std::string problem; // what the system says of that, or ""
-  std::string said;    // the beginning of its messages
+  std::string problem; // the system's message for that, or ""
+  std::string said;    // the beginning of its output
 };
 
 /// Runs a program (command[0], a path) in a process group of its own, which a
@@ -28,7 +29,8 @@ struct HelperEnd {
 HelperEnd waitForHelper(const std::vector<std::string> &command,
                         const std::string &folder);
 
-/// The same. On failure an error "`work` failed: ..." with what it said.
+/// The same. Failure gives the error "`work` failed: ..." with the helper's
+/// output.
 Status runHelper(const std::vector<std::string> &command,
                  const std::string &folder, const std::string &work);
 

@@ -10,9 +10,9 @@
 
 namespace weft {
 
-/// What is wrong with a POSIX extended regular expression, or nothing. Besides
-/// its syntax, its size with repetitions written out is bounded: the engine
-/// copies what is repeated, so `((a{255}){255}){255}` would take minutes.
+/// The problem of a POSIX extended regular expression, or nothing. Besides the
+/// syntax, it limits the size with all repetitions written out: the engine
+/// copies repeated parts, so `((a{255}){255}){255}` would take minutes.
 std::optional<std::string> findPatternProblem(llvm::StringRef text);
 
 } // namespace weft

@@ -11,7 +11,7 @@ namespace weft {
 /// none.
 llvm::StringRef getBlock(llvm::StringRef path);
 
-/// The block of a path, else the path: what is gathered and reduced together.
+/// The block of a path, else the path: the unit of gathers and reductions.
 llvm::StringRef getUnit(llvm::StringRef path);
 
 } // namespace weft

@@ -33,14 +33,14 @@ constexpr llvm::StringLiteral kOptionFilesAttr = "weft.option_files";
 void recordOptionFile(mlir::ModuleOp module, llvm::StringRef flag,
                       llvm::StringRef digest);
 
-/// The regular expression that a value is (findPatternProblem), or an error at
-/// it; `path` is its file and `key` its key.
+/// Reads a value as a regular expression (findPatternProblem), or emits an
+/// error at it; `path` is its file and `key` its key.
 llvm::FailureOr<std::string> readTomlPattern(mlir::MLIRContext *context,
                                              llvm::StringRef path,
                                              llvm::StringRef key,
                                              const toml::node &value);
 
-/// What a value is, for messages: a string in quotes, else its kind.
+/// A value as text for messages: a string in quotes, else its kind.
 std::string describeToml(const toml::node &value);
 
 } // namespace weft

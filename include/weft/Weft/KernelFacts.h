@@ -1,7 +1,7 @@
-//===- KernelFacts.h - What a kernel says of itself -------------*- C++ -*-===//
+//===- KernelFacts.h - Attributes of a kernel -------------------*- C++ -*-===//
 //
-// The attributes of `weft.kernel`, and the same on its form of another dialect:
-// what is wrong with them, and how they are spelled.
+// The attributes of `weft.kernel`, also on its form in another dialect: their
+// rules and their spelling.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,17 +13,18 @@
 
 namespace weft {
 
-/// What is wrong with `inplace` of a kernel with arguments and results of these
-/// types, as "expects RULE, but got VALUE"; empty if nothing is.
+/// The rule that `inplace` breaks for a kernel with arguments and results of
+/// these types, as "expects RULE, but got VALUE"; "" if none.
 std::string findWrongInPlace(mlir::TypeRange inputs, mlir::TypeRange results,
                              mlir::ArrayAttr inPlace);
 
-/// What is wrong with `pitches` of a kernel with ports of these types,
-/// arguments before results; empty if nothing is.
+/// The rule that `pitches` breaks for a kernel with ports of these types,
+/// arguments before results; "" if none.
 std::string findWrongPitch(mlir::TypeRange ports,
                            llvm::ArrayRef<int64_t> pitches);
 
-/// That an argument in the list of a result is read too late for it.
+/// The message for an argument of `inplace` that is read after the result is
+/// written.
 std::string describeReadAfterWrite(unsigned result, int64_t input);
 
 /// A list of numbers: "[8, 64]".

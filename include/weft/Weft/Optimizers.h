@@ -1,4 +1,4 @@
-//===- Optimizers.h - The optimizers that there are -------------*- C++ -*-===//
+//===- Optimizers.h - The list of optimizers --------------------*- C++ -*-===//
 
 #ifndef WEFT_WEFT_OPTIMIZERS_H
 #define WEFT_WEFT_OPTIMIZERS_H
@@ -11,12 +11,12 @@ namespace weft {
 
 inline constexpr llvm::StringLiteral kDefaultOptimizer = "adamw";
 
-/// Attribute of a module: names of optimizers whose updates are formulas, which
-/// no command tells any more.
+/// Attribute of a module: names of the optimizers whose updates are formulas,
+/// which no command identifies any more.
 inline constexpr llvm::StringLiteral kOptimizersAttr = "weft.optimizers";
 
-/// Attribute of a module whose update has several step counters: by their
-/// symbols, the names of the parameters whose updates each counts.
+/// Attribute of a module whose update has several step counters: for each
+/// counter's symbol, the names of the parameters whose updates it counts.
 inline constexpr llvm::StringLiteral kCountersAttr = "weft.counters";
 
 /// The optimizers, the default one first: every op of the dialect with
@@ -35,21 +35,21 @@ std::string spellOptimizers(llvm::StringRef quote = "");
 /// "0.01 for adamw, 0 for adam and sgd": the weight decays of PyTorch.
 std::string spellDefaultDecays();
 
-/// The hyper-parameters of all optimizers, each once: `lr`, those that only the
-/// default has, `weight_decay`, those of others.
+/// The hyper-parameters of all optimizers, each once: `lr`, the ones of the
+/// default optimizer alone, `weight_decay`, the ones of other optimizers.
 llvm::ArrayRef<llvm::StringRef> getOptimizerNumbers();
 
 /// The input of `apply` with the weight decay of `optimizer`, one of `used`:
-/// `weight_decay`, or one of its own where it has a default decay and others
-/// have another one.
+/// `weight_decay`, or an input of its own if its default decay differs from
+/// others.
 std::string getDecayInput(const OptimizerInfo &optimizer,
                           llvm::ArrayRef<const OptimizerInfo *> used);
 
-/// Whether getDecayInput calls an input so.
+/// Whether getDecayInput can return `name`.
 bool isDecayInput(llvm::StringRef name);
 
-/// What a group of parameters may set beside the learning rate: the numbers of
-/// all optimizers, then their flags.
+/// The keys that a group of parameters may set besides the learning rate: the
+/// numbers of all optimizers, then their flags.
 llvm::ArrayRef<llvm::StringRef> getOptimizerKeys();
 
 } // namespace weft

@@ -1,7 +1,7 @@
 //===- ScalerNumbers.h - The numbers of a loss scale ------------*- C++ -*-===//
 //
-// What #weft.scaler holds. Names, defaults and rules are here and nowhere else.
-// Included by Weft.h.
+// The numbers of #weft.scaler: the only list of their names, defaults and
+// rules. Included by Weft.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ namespace weft {
 
 enum class ScalerPolicy : uint32_t;
 
-/// The numbers of a dynamic loss scale. Policies and defaults are those of
+/// The numbers of a dynamic loss scale. Policies and defaults come from
 /// torch.amp.GradScaler, DeepSpeed's DynamicLossScaler and FP16_Optimizer,
 /// mmcv's LossScaler and ColossalAI's DynamicGradScaler.
 struct ScalerNumbers {
@@ -41,7 +41,7 @@ struct ScalerNumbers {
 
 llvm::hash_code hash_value(const ScalerNumbers &numbers);
 
-/// A number that is no part of a loss scale.
+/// A number that breaks a rule of loss scales.
 struct ScalerProblem {
   std::string name; // of the number
   std::string rule; // "to be above 1"
@@ -72,8 +72,9 @@ const ScalerField *findScalerField(llvm::StringRef name);
 std::optional<ScalerProblem> parseScaler(llvm::ArrayRef<std::string> words,
                                          ScalerNumbers &numbers);
 
-/// The first rule that the numbers break, those of their updates first. A scale
-/// is an f32 and is multiplied in f32: what counts is a number's value there.
+/// The first rule that the numbers break; the rules of the scale's updates come
+/// first. A scale is an f32 and is multiplied in f32, so rules apply to a
+/// number's f32 value.
 std::optional<ScalerProblem> findProblem(const ScalerNumbers &numbers);
 
 /// "torch", "deepspeed", ...

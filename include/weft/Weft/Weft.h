@@ -48,18 +48,20 @@ template <typename ConcreteType>
 class HasCommandKind
     : public mlir::OpTrait::TraitBase<ConcreteType, HasCommandKind> {};
 
-/// Of ops whose region runs once where it stands; it may hold ops like it.
-/// Their results are what the terminator of the region's one block yields.
+/// Ops whose region runs once, in place of the op; it may contain ops with this
+/// trait. Their results are the operands of the terminator of the region's one
+/// block.
 template <typename ConcreteType>
 class InlinedRegion
     : public mlir::OpTrait::TraitBase<ConcreteType, InlinedRegion> {};
 
-/// Of ops each element of whose result is one of the first operand, or zero.
+/// Ops each of whose result elements is an element of the first operand, or
+/// zero.
 template <typename ConcreteType>
 class MovesElements
     : public mlir::OpTrait::TraitBase<ConcreteType, MovesElements> {};
 
-/// The answer to WideGradientOpInterface of ops that round.
+/// The implementation of WideGradientOpInterface for ops that round.
 template <typename ConcreteType>
 class RoundsGradient
     : public mlir::OpTrait::TraitBase<ConcreteType, RoundsGradient> {
@@ -71,7 +73,7 @@ public:
   }
 };
 
-/// Of ops whose result is the operand's elements in the same order.
+/// Ops whose result is the operand's elements in the same order.
 template <typename ConcreteType>
 class SameElements
     : public mlir::OpTrait::TraitBase<ConcreteType, SameElements> {};
@@ -82,8 +84,8 @@ class SameElements
 
 namespace weft {
 
-/// Whether each step makes a state of that kind anew: its first micro-batch
-/// writes it without reading it.
+/// Whether each step writes states of that kind anew: its first micro-batch
+/// writes them without reading them.
 inline bool isMadeByStep(StateKind kind) {
   return kind == StateKind::Gradient || kind == StateKind::Accumulator ||
          kind == StateKind::Presence || kind == StateKind::Denominator;
@@ -101,16 +103,16 @@ inline llvm::ArrayRef<int64_t> getShape(mlir::Value tensor) {
   return llvm::cast<mlir::RankedTensorType>(tensor.getType()).getShape();
 }
 
-/// What is wrong with the facts of a kernel (`weft.kernel`), as "expects RULE,
-/// but got VALUE"; empty if nothing is.
+/// The rule that the loop space of a kernel (`weft.kernel`) breaks, as "expects
+/// RULE, but got VALUE"; "" if none.
 std::string findWrongSpace(KernelKind kind, llvm::ArrayRef<int64_t> sizes,
                            llvm::ArrayRef<int64_t> over);
 
 /// Whether the op (or null) is a view of its first operand.
 bool isViewOp(mlir::Operation *op);
 
-/// Whether the op (or null) is another name for its operand: the same elements
-/// in the same order.
+/// Whether the op (or null) is an alias of its operand: the same elements in
+/// the same order.
 bool renames(mlir::Operation *op);
 
 /// Whether the op (or null) only moves elements of its first operand.

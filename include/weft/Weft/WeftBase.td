@@ -31,27 +31,27 @@ def Weft_Dialect : Dialect {
     /// Discardable attribute of a forward op: the name of the segment that the
     /// backward part computes again (weft-inline-recompute, weft-mark-recompute).
     static constexpr ::llvm::StringLiteral kRecomputeAttr = "weft.recompute";
-    /// Discardable attribute of a gelu that no product computes with it, since
-    /// it would not where it is computed again (weft-mark-recompute).
+    /// Discardable attribute of a gelu that must not be fused into a product,
+    /// since its recomputation is not fused (weft-mark-recompute).
     static constexpr ::llvm::StringLiteral kApartAttr = "weft.apart";
     /// Argument and result attributes naming a program's ports.
     static constexpr ::llvm::StringLiteral kInputAttr = "weft.input";
     static constexpr ::llvm::StringLiteral kOutputAttr = "weft.output";
-    /// What a kernel computes, in words, where formulas of ops are in it.
+    /// The computation of a kernel as a list of names, where formulas of ops
+    /// are in it.
     static constexpr ::llvm::StringLiteral kComputesAttr = "weft.computes";
     /// The kind of the command that runs an op which select-kernels claimed.
     static constexpr ::llvm::StringLiteral kImplAttr = "weft.impl";
-    /// What a kernel runs over, on its form of another dialect: the attributes
-    /// `kind`, `sizes` and `over` of `weft.kernel`.
+    /// The loop space of a kernel, on its form in another dialect: the
+    /// attributes `kind`, `sizes` and `over` of `weft.kernel`.
     static constexpr ::llvm::StringLiteral kKernelKindAttr = "weft.kernel_kind";
     static constexpr ::llvm::StringLiteral kSizesAttr = "weft.sizes";
     static constexpr ::llvm::StringLiteral kOverAttr = "weft.over";
-    /// The range of a function that runs in parts, and what the sizes of parts
-    /// are multiples of: the choice of a target.
+    /// The range of a function that runs in parts, and the divisor of the sizes
+    /// of parts. A target chooses both.
     static constexpr ::llvm::StringLiteral kExtentAttr = "weft.extent";
     static constexpr ::llvm::StringLiteral kGrainAttr = "weft.grain";
-    /// Attribute of @loss_scale, a #weft.scaler: that of its
-    /// weft.scaler_update.
+    /// Attribute of @loss_scale: the #weft.scaler of its weft.scaler_update.
     static constexpr ::llvm::StringLiteral kScalerAttr = "weft.scaler";
     /// On the gradient state of a parameter of dropped layers: the state of kind
     /// presence that says whether there is a gradient.
@@ -98,7 +98,7 @@ class Weft_EnumAttr<EnumAttrInfo info, string mnemonic>
     : EnumAttr<Weft_Dialect, info, mnemonic> {
   let assemblyFormat = "`<` $value `>`";
 }
-/// For enums that stand in an op's own syntax: printed without brackets.
+/// For enums in an op's own syntax: printed without brackets.
 class Weft_InlineEnumAttr<EnumAttrInfo info, string mnemonic>
     : EnumAttr<Weft_Dialect, info, mnemonic> {
   let assemblyFormat = "$value";
@@ -204,9 +204,9 @@ def Weft_DrawAttr : AttrDef<Weft_Dialect, "Draw"> {
   let mnemonic = "draw";
   let summary = "Initial values of a parameter inside a flat tensor";
   let description = [{
-    Elements `begin` to `end` (not included) of a flat tensor are initial values by
-    `init`, drawn for the parameter `key` in row-major order. Positions count elements
-    of all slices together.
+    Elements `begin` to `end` (not included) of a flat tensor are initial values
+    by `init`, drawn for the parameter `key` in row-major order. Positions count
+    elements of all shards together.
 
     `#weft.draw<"fc1.weight", <normal, 0.0, 0.02>, at 0 to 8192>`.
   }];
@@ -233,9 +233,9 @@ def Weft_ScalerAttr : AttrDef<Weft_Dialect, "Scaler"> {
     | colossalai | 65536 | 2 | 0.5 | 1000 | 2 | 0 |
 
     `consecutive` is DeepSpeed's consecutive_hysteresis (policy deepspeed). The
-    first scale, `init`, is what the `init` program writes. Verified: growth
-    above 1, backoff in (0, 1), interval and hysteresis of at least 1, init not
-    below the minimum (each as an f32), and no number that the policy lacks.
+    `init` program writes the first scale, `init`. Verified: growth above 1,
+    backoff in (0, 1), interval and hysteresis of at least 1, init not below the
+    minimum (each as an f32), and no number that the policy lacks.
   }];
   let parameters = (ins "::weft::ScalerNumbers":$numbers);
   let hasCustomAssemblyFormat = 1;
@@ -249,10 +249,10 @@ def Weft_FactorsAttr : AttrDef<Weft_Dialect, "Factors"> {
   let mnemonic = "factors";
   let summary = "Factors of an update from an element of a flat parameter on";
   let description = [{
-    From element `begin` on, to where the next factors begin, the learning rate is
-    multiplied by `lr_scale` and the weight decay by `decay_scale`; `weight_decay`
-    stands in place of the operand. Positions count elements of all slices
-    together, as those of segments do.
+    From element `begin` to the `begin` of the next factors, the learning rate
+    is multiplied by `lr_scale` and the weight decay by `decay_scale`.
+    `weight_decay` replaces the operand. Positions count elements of all shards
+    together, as in segments.
 
     `#weft.factors<from 0>`, `#weft.factors<from 8192, decay_scale = 0.0>`,
     `#weft.factors<from 0, lr_scale = 2.0, decay_scale = 0.5, weight_decay = 0.1>`.
@@ -283,9 +283,9 @@ def Weft_StaticTensors : NativeOpTrait<"StaticTensors"> {
 // Mixed precision
 //===----------------------------------------------------------------------===//
 
-/// What autocast does with one variant of an op under PyTorch's CUDA and CPU
-/// lists, and where the recipes differ (`llm`; only losses are f32 in pure-f16);
-/// see include/weft/Interfaces/CastPolicy.h for the words.
+/// Autocast of one variant of an op under PyTorch's CUDA and CPU lists, and
+/// where the recipes differ (`llm`; only losses are f32 in pure-f16). See
+/// include/weft/Interfaces/CastPolicy.h for the terms.
 class Weft_CastRule<string cuda, string cpu, string torch = "", string operands = "Equal",
                     int firstFactor = 0, string variant = "", string instead = "",
                     string llm = "", bit isLoss = 0> {
@@ -314,14 +314,14 @@ class Weft_NativeTrait<string name> : NativeOpTrait<name> {
   let cppNamespace = "::weft";
 }
 
-/// Each element of the result is one of the first operand's, or zero.
+/// Each element of the result is an element of the first operand, or zero.
 def Weft_MovesElements : Weft_NativeTrait<"MovesElements">;
 
-/// The result names elements of the first operand: no element is computed.
+/// The result aliases elements of the first operand: no element is computed.
 def Weft_View : TraitList<[Weft_MovesElements, DeclareOpInterfaceMethods<ViewOpInterface>]>;
 
-/// The op runs as a command; `answers` are the questions of
-/// DestinationOpInterface to which it has an answer of its own.
+/// The op runs as a command; `answers` are the methods of
+/// DestinationOpInterface that it implements itself.
 class Weft_Writes<list<string> answers = []>
     : DeclareOpInterfaceMethods<DestinationOpInterface, answers>;
 
@@ -333,8 +333,8 @@ class Weft_HasCommandKind<string kind> : NativeOpTrait<"HasCommandKind", /*trait
 /// One command of that kind can run the op.
 class Weft_RunsAs<string kind> : TraitList<[Weft_HasCommandKind<kind>, CommandKindOpInterface]>;
 
-/// The result is the operand's elements in the same order: another name for it,
-/// maybe with another shape.
+/// The result is the operand's elements in the same order: an alias, maybe with
+/// another shape.
 def Weft_SameElements : TraitList<[Weft_View, Weft_NativeTrait<"SameElements">]>;
 
 /// A low-precision gradient that the op computes is rounded once, and then cast

@@ -44,7 +44,7 @@ def Weft_GeluOp : Weft_UnaryOp<"gelu",
                        DefaultValuedAttr<Weft_GeluKindAttr, "::weft::GeluKind::None">:$approximate);
 }
 
-/// The gradient of an activation's operand from that of its result.
+/// The gradient of an activation's operand from the gradient of its result.
 class Weft_ActivationGradOp<string activation, string formula>
     : Weft_Op<activation # "_grad", [Pure, AllTypesMatch<["grad", "operand", "result"]>,
                                      Weft_RoundsGradient]> {

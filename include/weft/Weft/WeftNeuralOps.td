@@ -44,25 +44,26 @@ def Weft_MatmulOp : Weft_Op<"matmul", [
 def Weft_GemmOp : Weft_Op<"gemm", [
     Pure, Weft_RunsAs<"gemm">, AttrSizedOperandSegments, AttrSizedResultSegments,
     Weft_Writes<["canWrite", "canAccumulate"]>, DeclareOpInterfaceMethods<CostOpInterface>]> {
-  let summary = "Matrix product with what stands around it";
+  let summary = "Matrix product with an epilogue";
   let description = [{
-    A `weft.matmul` and the ops behind it that a library performs with it: the
-    semantics are those of `plan.gemm`, which runs it. `result` is the epilogue
-    of the sum `op(lhs) x op(rhs) (+ bias)`; sums are f32 (f64 for f64), and
+    A `weft.matmul` and later ops that a library performs in the same call. It
+    has the semantics of `plan.gemm`, which runs it. `result` is the epilogue of
+    the sum `op(lhs) x op(rhs) (+ bias)`. Sums are f32 (f64 for f64), and
     everything is rounded once, to the type of the result.
 
-    - `epilogue relu`, `epilogue gelu` (with tanh): `sum`, if it is there, is the
+    - `epilogue relu`, `epilogue gelu` (with tanh): `sum`, if requested, is the
       sum before the activation, in the type of the result or f32.
-    - `epilogue relu_grad`, `epilogue gelu_grad`: the sum times the derivative of
-      the activation at `aux`, the sum of the product that had it.
-    - `column_sum` [N] is the sum of the rows of the result over all batches, f32
-      (f64 for f64): a bias gradient.
-    - `lhs_sum` [M] and `rhs_sum` [N] are the sums of `op(lhs)` and `op(rhs)` over
-      the inner dimension, of factors of rank 2, f32 (f64 for f64): a bias
-      gradient beside that of a weight. They do not depend on the epilogue.
+    - `epilogue relu_grad`, `epilogue gelu_grad`: the sum times the derivative
+      of the activation at `aux`, the `sum` of the forward product.
+    - `column_sum` [N] is the sum of the rows of the result over all batches,
+      f32 (f64 for f64): a bias gradient.
+    - `lhs_sum` [M] and `rhs_sum` [N] are the sums of `op(lhs)` and `op(rhs)`
+      over the inner dimension, for factors of rank 2, f32 (f64 for f64): a bias
+      gradient computed with the weight gradient. They do not depend on the
+      epilogue.
 
     Created by: `weft-select-kernels`, where a target's library runs a product
-    with what stands around it.
+    together with these ops.
 
     Example:
     ```mlir

@@ -33,17 +33,19 @@ def Weft_LayerDropOp : Weft_Op<"layer_drop", [
     Weft_Casts<"Follow", "Follow", "", "Promoted", /*firstFactor=*/0, /*llm=*/"Narrow">]> {
   let summary = "A layer that is left out at random";
   let description = [{
-    `result = dropped ? operand : layer`, where `layer` is what the layer makes of
-    `operand`. It is left out with probability p and is not scaled where it is not
-    (LayerDrop). `dropped` is one Philox draw: counter (first global row, 0), key
-    (seed, op_id), the same for all rows of a rank in one micro-step; ranks and
-    micro-steps draw for themselves. `rng` = [seed, first global row] is attached
-    by `weft-derive-programs`; evaluation uses `layer`.
+    `result = dropped ? operand : layer`, where `layer` is the layer's result
+    for `operand`. The layer is dropped with probability p; it is not scaled
+    otherwise (LayerDrop). `dropped` is one Philox draw: counter (first global
+    row, 0), key (seed, op_id). It is the same for all rows of a rank in one
+    micro-step; each rank and each micro-step has its own draw. `rng` = [seed,
+    first global row] is attached by `weft-derive-programs`; evaluation uses
+    `layer`.
 
-    What the loss needs for one of the two operands alone belongs to that branch.
-    Of a branch that was not taken nothing goes on to other values: `weft-autodiff`
-    selects zeros there, whatever the branch holds. Parameters of branches alone
-    are updated in the steps in which some rank has taken one of them.
+    Ops that the loss needs for only one of the two operands belong to that
+    branch. No value of a dropped branch reaches other values: `weft-autodiff`
+    selects zeros there, whatever the branch contains. Parameters used only in
+    branches are updated in the steps in which some rank has taken one of these
+    branches.
 
     Example: `%y, %dropped = weft.layer_drop %x, %fx {p = 0.2 : f64, op_id = 3} : tensor<8x4xf32>`.
   }];
@@ -75,12 +77,12 @@ def Weft_RandomUniformOp : Weft_RandomOp<"random_uniform",
     "{key = \"fc1.weight\", low = -0.125 : f64, high = 0.125 : f64}">;
 
 def Weft_RandomSliceOp : Weft_Op<"random_slice", [Pure]> {
-  let summary = "A slice of the initial values of a flat tensor";
+  let summary = "A shard of the initial values of a flat tensor";
   let description = [{
-    Slice `slice` of a flat tensor, elements `slice` n to (`slice` + 1) n (not
-    included), where n is the size of the result: what `random_normal`,
-    `random_uniform` or a constant makes of each of the parameters that lie in it,
-    in their order, and zeros between them. Elements of other slices are not drawn.
+    Shard `slice` of a flat tensor, elements `slice` n to (`slice` + 1) n (not
+    included), where n is the size of the result. It holds the values of
+    `random_normal`, `random_uniform` or a constant for each parameter in it, in
+    order, and zeros between them. Elements of other shards are not drawn.
 
     Example: `%s = weft.random_slice %seed, %slice [#weft.draw<"fc1.weight", <normal, 0.0, 0.02>, at 0 to 12>] : tensor<8xf32>`.
     Created by: `weft-partition`.
@@ -95,10 +97,11 @@ def Weft_PhiloxOp : Weft_Op<"philox", [
     Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Random numbers, element by element";
   let description = [{
-    The Philox4x32-10 number of (row, element) under the key (seed, stream), an f32:
-    `uniform` is a multiple of 2^-24 in [0, 1), `normal` a standard normal number (Box
-    and Muller). Shapes broadcast as in NumPy. `Runtime/Execute/Philox.h` says which bits:
-    they are the same wherever the op runs.
+    The Philox4x32-10 number of (row, element) under the key (seed, stream), an
+    f32. `uniform` is a multiple of 2^-24 in [0, 1), `normal` a standard normal
+    number (Box and Muller). Shapes broadcast as in NumPy.
+    `Runtime/Execute/Philox.h` defines the bits, which are the same on every
+    target.
 
     Example: `%u = weft.philox uniform %seed, %stream, %row, %element : tensor<i64>, tensor<i64>, tensor<8x1xi64>, tensor<4xi64>`.
     Created by: `weft-decompose`.

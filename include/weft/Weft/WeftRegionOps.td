@@ -6,7 +6,8 @@
 include "weft/Weft/WeftBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-/// A region that runs once where it stands: its results are what it yields.
+/// A region that runs once, in place of the op; its results are the yielded
+/// values.
 def Weft_InlinedRegion
     : TraitList<[SingleBlock, RecursiveMemoryEffects, NoRegionArguments,
                  Weft_NativeTrait<"InlinedRegion">]>;
@@ -14,12 +15,12 @@ def Weft_InlinedRegion
 def Weft_RecomputeOp : Weft_Op<"recompute", [Weft_InlinedRegion]> {
   let summary = "A region that the backward pass computes again";
   let description = [{
-    Like PyTorch's `torch.utils.checkpoint`: of what stands inside, the backward
-    pass keeps only what the region begins with and what others read of it, and
-    computes the rest again, at once: a region is a **segment**, and has a name
-    of its own. The values are the same either way. Regions nest: what stands in
-    the inner one belongs to that alone. Parameters and constants are there
-    anyway.
+    Like PyTorch's `torch.utils.checkpoint`. For the ops inside, the backward
+    pass keeps only the inputs of the region and the values that ops outside
+    read. It recomputes the rest at once: a region is a **segment** with a name
+    of its own. The values are the same either way. Regions nest: ops of an
+    inner region belong only to that region. Parameters and constants need no
+    recomputation.
 
     Example:
     ```mlir
@@ -44,7 +45,7 @@ def Weft_AutocastOp : Weft_Op<"autocast", [Weft_InlinedRegion]> {
     Like PyTorch's `with torch.autocast(...)`: inside, `weft-autocast` casts to
     `dtype` (f16 or bf16; default: the dtype around the region), or with
     `enabled = false` not at all. The values inside are the same either way;
-    types are those of the model in full precision. Regions nest.
+    types are the types of the model in full precision. Regions nest.
 
     Example:
     ```mlir

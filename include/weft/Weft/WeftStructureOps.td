@@ -26,10 +26,10 @@ def Weft_ParamOp : Weft_Op<"param", [
     that differs from the symbol.
 
     A flat parameter has one dimension and `segments`: several parameters of the
-    model one after the other, which are then declared nowhere else. Elements
-    between them are zero and stay so. With `slices` it is one of as many equal
-    parts, of which each rank holds one; segments count the elements of all.
-    Checkpoints, weight files and messages know the segments alone.
+    model, one after the other, which are not declared elsewhere. Elements
+    between segments are zero and stay zero. With `slices` it is one of that
+    many equal shards, one per rank; segments count the elements of all shards.
+    Checkpoints, weight files and messages contain only the segments.
 
     Example:
     ```mlir
@@ -84,8 +84,8 @@ def Weft_StateOp : Weft_Op<"state", [
     memory that starts as zeros. `param` names the parameter it belongs to. Checkpoints
     hold `optimizer` and `scaler` states.
 
-    A flat state has `segments` and maybe `slices` as a `weft.param` has them.
-    Its `slot` says what it holds of each parameter: a segment `@w` of the slot
+    A flat state has `segments` and optionally `slices`, like a `weft.param`.
+    Its `slot` names its value for each parameter: a segment `@w` of the slot
     `exp_avg` is the tensor `w.exp_avg` of checkpoints. If it belongs to a flat
     parameter, it has the same segments.
 
@@ -126,11 +126,11 @@ def Weft_ProgramOp : Weft_Op<"program", [
   let summary = "One program of a training executable";
   let description = [{
     A straight-line function over tensors. Arguments carry `weft.input` names,
-    results `weft.output` names; state is read with `weft.read` and written by
-    the terminator. Kinds: `model` (what the user writes), then `init`,
-    `micro` (forward and backward of one micro-step), `apply` (clip, update),
-    `eval`, `logits` (next-token scores for generation) and `refresh` (what
-    follows from parameters, after they were loaded).
+    results `weft.output` names. State is read with `weft.read` and written by
+    the terminator. Kinds: `model` (the user's program), then `init`, `micro`
+    (forward and backward of one micro-step), `apply` (clip, update), `eval`,
+    `logits` (next-token scores for generation) and `refresh` (values derived
+    from parameters, after they were loaded).
 
     Example:
     ```mlir
@@ -190,11 +190,11 @@ def Weft_ReturnOp : Weft_Op<"return", [
   let extraClassDeclaration = [{
     /// Adds a write of `value` to the state `target`.
     void addWrite(::llvm::StringRef target, ::mlir::Value value);
-    /// Adds many writes at once: one by one, each would copy all targets.
+    /// Adds many writes at once: separate calls would each copy all targets.
     void addWrites(::llvm::ArrayRef<::std::pair<::llvm::StringRef, ::mlir::Value>> writes);
     /// The value written to `target`, or null.
     ::mlir::Value findWrite(::llvm::StringRef target);
-    /// Writes `value` to `target` instead of what is written today.
+    /// Replaces the value written to `target` by `value`.
     void replaceWrite(::llvm::StringRef target, ::mlir::Value value);
   }];
 }
@@ -226,9 +226,9 @@ def Weft_ConstantOp : Weft_Op<"constant", [
 def Weft_IotaOp : Weft_Op<"iota", [Pure]> {
   let summary = "Numbers of elements";
   let description = [{
-    The number of each element among those of the dimensions `dims`, the last one
-    fastest: with `[1]` its index along dimension 1, with all dimensions its place in
-    memory. Kernels read it through, like a constant: it has no buffer.
+    The index of each element in the dimensions `dims`, the last one fastest:
+    with `[1]` its index along dimension 1, with all dimensions its row-major
+    index. Kernels inline it, like a constant: it has no buffer.
 
     Example: `%i = weft.iota [1] : tensor<8x4xi32>`.
     Created by: `weft-decompose`.
@@ -260,32 +260,32 @@ def Weft_KernelOp : Weft_Op<"kernel", [
     `@k_` and a hash of the content, which ignores scope and location, so that
     equal groups share one kernel.
 
-    What it computes with is said once, here; a target chooses its ranges, tiles
-    and blocks from it. `sizes` is the space of its loops, where dimensions that
-    all operands walk alike are one. The kind is
+    The kernel's structure is given only here; a target chooses its ranges,
+    tiles and blocks from it. `sizes` is the loop space, where dimensions that
+    all operands walk in the same way are merged. The kind is
 
     - `elementwise`: each result has an element for each point of the space, and
       no element needs another one;
-    - `rows`: the dimensions `over`, the last one among them, make up a row. Rows
-      are reduced over them or read and written as they are; a result has an
-      element for each point or for each row;
-    - `columns`: the dimensions `over`, without the last one, are those of a
-      column; all columns are reduced. A result has an element for each point or
-      for each column.
+    - `rows`: the dimensions `over`, the last one among them, make up a row.
+      Rows are reduced over them or read and written as they are; a result has
+      an element for each point or for each row;
+    - `columns`: the dimensions `over`, without the last one, make up a column;
+      all columns are reduced. A result has an element for each point or for
+      each column.
 
-    `inplace` has one list for each result: the arguments whose buffer that result
-    may take. A dump may list less than there is. Kind, sizes and `inplace` that
-    are not those of the body are an error, here as far as numbers of elements
-    tell it, and in full before code is made of it.
+    `inplace` has one list for each result: the arguments whose buffer that
+    result may reuse. A dump may list fewer. Kind, sizes and `inplace` that do
+    not match the body are an error: here if the numbers of elements show it,
+    and in full before code generation.
 
-    `pitches` has a number for each argument, then for each result: the elements from
-    the begin of a row, its last dimension, to that of the next, or 0 where they follow
-    one another. The body knows nothing of it, and what lies between rows is neither
-    read nor written. Without the list all are dense.
+    `pitches` has a number for each argument, then for each result: the row
+    stride in elements (a row is the last dimension), or 0 if it is dense. The
+    body does not depend on it, and padding between rows is neither read nor
+    written. Without the list all are dense.
 
-    What people call it are the ops of its body, or, where formulas of ops are in
-    it, those ops and what stands beside them: `weft.computes`, a list of names
-    without effect on the code.
+    Listings name a kernel by the ops of its body. If formulas of ops are in it,
+    `weft.computes` lists the original ops and the other ops instead. It has no
+    effect on the code.
 
     Example: a softmax without its maximum.
     ```mlir

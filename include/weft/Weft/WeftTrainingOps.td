@@ -29,8 +29,8 @@ def Weft_AccumulateOp : Weft_Op<"accumulate", [Pure, Weft_Writes<["getReusableOp
 def Weft_ScalerUpdateOp : Weft_Op<"scaler_update", [Pure]> {
   let summary = "New loss scale after a step";
   let description = [{
-    The numbers are those of `#weft.scaler`. `state` = [tracker, last overflow,
-    hysteresis left], whose meaning depends on the policy:
+    The numbers come from `#weft.scaler`. `state` = [tracker, last
+    overflow, hysteresis left], whose meaning depends on the policy:
 
     - `torch` (GradScaler): found_inf multiplies the scale by `backoff`, not
       below `minimum`, and clears the tracker; else the tracker counts, and when
