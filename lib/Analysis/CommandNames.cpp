@@ -1,4 +1,4 @@
-//===- CommandNames.cpp - What people call kernels and commands -----------===//
+//===- CommandNames.cpp - Readable names of kernels and commands ----------===//
 
 #include "weft/Analysis/CommandNames.h"
 
@@ -73,7 +73,7 @@ static RankedTensorType getWidest(Operation &op) {
   return result;
 }
 
-/// What the kernel says, or its ops.
+/// The names in the kernel's weft.computes attribute, or else of its ops.
 static SmallVector<std::string> getComputed(KernelOp kernel) {
   SmallVector<std::string> names;
   if (auto list =
@@ -185,14 +185,15 @@ std::string CommandNames::getName(plan::CommandOpInterface command) {
     return known;
   }
   StringRef name = command.getCommandName();
-  // What orders streams says for what.
+  // Records and waits show their event.
   if (isa<plan::RecordOp, plan::WaitOp>(command.getOperation()))
     return (name + " " +
             command->getAttrOfType<FlatSymbolRefAttr>("event").getValue())
         .str();
   MemRefType written = getLargestBuffer(command, /*written=*/true);
   MemRefType read = getLargestBuffer(command, /*written=*/false);
-  // A loss or a norm writes a number per row, or one: what it reads tells more.
+  // A loss or a norm writes one number, or one per row. Its input is more
+  // informative.
   bool isSmall = read && (!written || (written.getRank() <= 1 &&
                                        read.getRank() > written.getRank()));
   MemRefType shape = isSmall ? read : written;

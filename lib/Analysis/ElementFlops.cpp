@@ -10,10 +10,10 @@ using namespace mlir;
 
 namespace weft {
 
-// In times of an addition in a vector: the polynomial of a special function and
-// the reduction of its range. Chosen so that gelu, its gradient, sigmoid, silu,
-// the gradient of cross-entropy and dropout come out near what a Zen 5 took at
-// one rate; the others are counted, not measured.
+// In units of one vector addition. Special functions count their polynomial and
+// range reduction. The values are chosen so that one rate reproduces times
+// measured on a Zen 5 for gelu, its gradient, sigmoid, silu, the gradient of
+// cross-entropy and dropout. The others are counted, not measured.
 static constexpr double kDivision = 4, kExp = 12, kLog = 14, kErf = 20;
 static constexpr double kSigmoid = 13, kTanh = 26;
 static constexpr double kPhilox = 40; // ten rounds for four numbers

@@ -18,8 +18,8 @@ static void touch(BufferLifetime &lifetime, int64_t position) {
   lifetime.end = isNew ? position : std::max(lifetime.end, position);
 }
 
-/// What is live at each position, and the peak, by sweeping over begins and
-/// ends.
+/// Computes the live bytes at each position, and their peak, by a sweep over
+/// the starts and ends of live ranges.
 static void findLiveBytes(Liveness &liveness, int64_t alignment) {
   int64_t count = liveness.commands.size();
   SmallVector<int64_t> change(count + 3, 0);

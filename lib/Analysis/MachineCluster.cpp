@@ -9,8 +9,7 @@
 
 namespace weft {
 
-/// A mesh has groups that begin at each of `stride` ranks, and again where all
-/// of these have ended.
+/// `stride` groups interleave in each span of stride * ranks ranks of the mesh.
 int64_t Cluster::countNodes(const RankGroup &group) const {
   const int64_t span = group.stride * group.ranks;
   int64_t most = 1;
@@ -23,14 +22,14 @@ int64_t Cluster::countNodes(const RankGroup &group) const {
   return most;
 }
 
-/// Of a group that lies on as few nodes as it can: a mean.
+/// Mean number of ranks per node of a group that spans the most nodes.
 double Cluster::countOnNode(const RankGroup &group) const {
   return static_cast<double>(group.ranks) /
          static_cast<double>(countNodes(group));
 }
 
-/// What a rank has of the network of its node, GB/s, if all ranks of the node
-/// use it at a time.
+/// A rank's share of its node's network bandwidth, in GB/s, while all ranks of
+/// the node send.
 double Cluster::getNetworkShare(const RankGroup &group) const {
   return network->gigabytesPerSecond /
          static_cast<double>(std::min(ranksPerNode, group.world));
@@ -55,7 +54,7 @@ CollectiveTime Cluster::getGather(const RankGroup &group, double bytes) const {
   const double share = getNetworkShare(group);
   switch (algorithm) {
   case GatherAlgorithm::Ring: {
-    // All ranks of a node use one link to the next node, each for its part.
+    // All ranks of a node share one link to the next node.
     double slowest = share * local;
     if (hasLocal)
       slowest = std::min(slowest, node->gigabytesPerSecond);

@@ -1,4 +1,4 @@
-//===- StreamOrder.cpp - What happens before what in a plan ---------------===//
+//===- StreamOrder.cpp - Happens-before order of a plan -------------------===//
 
 #include "weft/Analysis/StreamOrder.h"
 

@@ -19,7 +19,7 @@ using namespace mlir;
 namespace weft {
 
 namespace {
-/// What of a command is left, in microseconds at full speed.
+/// Remaining work of a command, in microseconds at full speed.
 struct Work {
   double alone = 0; // shares nothing: arithmetic, latency
   double link = 0;  // then sends, with others of its group

@@ -1,4 +1,4 @@
-//===- Activity.cpp - What a trainable parameter reaches ------------------===//
+//===- Activity.cpp - Values that need a gradient -------------------------===//
 
 #include "Activity.h"
 

@@ -1,4 +1,4 @@
-//===- Activity.h - What a trainable parameter reaches ----------*- C++ -*-===//
+//===- Activity.h - Values that need a gradient -----------------*- C++ -*-===//
 //
 // Private to lib/Autodiff.
 //

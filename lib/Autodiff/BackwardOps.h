@@ -20,9 +20,9 @@ namespace weft {
 /// adjoint it belongs to, and remembers it.
 class BackwardOps : public mlir::OpBuilder::Listener {
 public:
-  /// What is built next belongs to an op of that location and scope.
+  /// Ops built next belong to an op with that location and scope.
   void follow(mlir::Location newLoc, llvm::StringRef newScope);
-  /// What is built next belongs where the backward op `op` belongs.
+  /// Ops built next belong to the same op as the backward op `op`.
   void follow(mlir::Operation *op);
 
   void notifyOperationInserted(mlir::Operation *op,
@@ -30,8 +30,8 @@ public:
   bool contains(mlir::Operation *op) const { return ops.contains(op); }
   size_t size() const { return ops.size(); }
 
-  /// Erases what no one uses: pads that were joined, gradients that were
-  /// computed again in f32.
+  /// Erases unused ops: pads that were joined and gradients that were
+  /// recomputed in f32.
   void eraseDead();
 
 private:

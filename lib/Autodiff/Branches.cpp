@@ -1,4 +1,4 @@
-//===- Branches.cpp - What layer drops leave out --------------------------===//
+//===- Branches.cpp - Branches of layer drops -----------------------------===//
 
 #include "Branches.h"
 
@@ -54,8 +54,8 @@ bool Branches::isNeeded(OpOperand &use) const {
              : deciding.contains(use.getOwner());
 }
 
-/// Sorted, so that equal sets compare equal; none if null is among them: what
-/// always is needed.
+/// Sorted, so that equal sets compare equal. Empty (always needed) if the set
+/// contains null.
 static Deciding ordered(ArrayRef<const Branch *> set) {
   if (llvm::is_contained(set, nullptr))
     return {};
@@ -89,7 +89,8 @@ Deciding Branches::join(ArrayRef<Deciding> uses) const {
   return ordered(all.getArrayRef());
 }
 
-/// One of both branches of a layer drop is taken wherever it is needed itself.
+/// If a set holds both branches of a layer drop, the branches that need the
+/// layer drop itself replace them: one of both is taken whenever it is needed.
 void Branches::simplify(Set &set) const {
   auto findOther = [&](const Branch *branch) {
     return llvm::find_if(set, [&](const Branch *other) {
@@ -109,7 +110,8 @@ void Branches::simplify(Set &set) const {
   }
 }
 
-/// What the loss does not need is in the program itself, as it is.
+/// Records the branch of an op. Ops that the loss does not need belong to no
+/// branch.
 void Branches::place(Operation *op) {
   const Branch *common = nullptr;
   for (OpOperand &use : op->getUses()) {
@@ -126,7 +128,8 @@ void Branches::place(Operation *op) {
   ops[op] = common;
 }
 
-/// Builds a condition where the forward ops end, for all backward ops.
+/// Builds a condition after the forward ops, so that all backward ops can read
+/// it.
 template <typename Op, typename... Values>
 Value Branches::appendCondition(LayerDropOp about, Values... values) {
   OpBuilder::InsertionGuard guard(builder);
@@ -152,8 +155,8 @@ Value Branches::isLeftOut(const Branch *from, const Branch *to) {
   return condition;
 }
 
-/// Whether the loss needs each layer drop around in the branch that it is in,
-/// and nowhere else.
+/// Whether the loss needs each enclosing layer drop only in the branch that
+/// contains it.
 bool Branches::isInOneChain(const Branch *branch) const {
   for (; branch; branch = branch->outer) {
     Deciding around = findDeciding(branch->op);
@@ -163,8 +166,8 @@ bool Branches::isInOneChain(const Branch *branch) const {
   return true;
 }
 
-/// Whether the branch was not taken, or none of those that the loss needs its
-/// layer drop for.
+/// Whether the branch was not taken, or none of the branches was taken for
+/// which the loss needs its layer drop.
 Value Branches::isLeftOut(const Branch *branch) {
   if (isInOneChain(branch))
     return isLeftOut(branch, nullptr);

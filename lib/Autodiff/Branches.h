@@ -1,4 +1,4 @@
-//===- Branches.h - What layer drops leave out ------------------*- C++ -*-===//
+//===- Branches.h - Branches of layer drops ---------------------*- C++ -*-===//
 //
 // Private to lib/Autodiff.
 //
@@ -17,46 +17,47 @@
 
 namespace weft {
 
-/// An operand of a layer drop, with the ops whose results the loss needs for it
-/// alone.
+/// An operand of a layer drop, with the ops whose results the loss needs only
+/// for this operand.
 struct Branch {
   LayerDropOp op;
-  /// Taken unless the layer is dropped; else: only then.
+  /// True: taken unless the layer is dropped. False: taken only if it is.
   bool isLayer;
-  /// The one that the layer drop is in; null: the program itself.
+  /// The branch that contains the layer drop; null: the program itself.
   const Branch *outer;
-  /// Of all branches of the program, which are told apart by it.
+  /// Unique among the branches of the program.
   unsigned number;
 };
 
-/// Branches of which one has to be taken for something to be needed, in their
-/// order; none: it always is.
+/// A value is needed if one of these branches is taken; sorted by number.
+/// Empty: it is always needed.
 using Deciding = llvm::SmallVector<const Branch *, 2>;
 
-/// The branches of a program, of the ops that the loss needs. They are those at
-/// the time at which it is made: what backward ops read does not count.
+/// The branches of the ops that the loss needs. Computed at construction, so
+/// backward ops built later do not count as users.
 class Branches {
 public:
   Branches(ProgramOp program, mlir::OpBuilder &builder, BackwardOps &backward);
 
-  /// What decides whether the loss needs what an operand is used for.
+  /// The branches that decide whether the loss needs the user of an operand.
   Deciding findDeciding(mlir::OpOperand &use) const;
-  /// What decides whether it needs one of several uses.
+  /// The branches that decide whether the loss needs one of several uses.
   Deciding join(llvm::ArrayRef<Deciding> uses) const;
 
-  /// `grad`, which the user of an operand has made for it: zeros where the loss
-  /// needs the operand without this user, whatever `grad` holds then.
+  /// `grad`, the gradient that the user of an operand computed for it. Selects
+  /// zeros where the loss needs the operand but not this user; `grad` may then
+  /// hold any values.
   mlir::Value leave(mlir::Value grad, mlir::OpOperand &use);
-  /// `grad`, zeros where none of the branches was taken.
+  /// `grad`, or zeros if none of the branches was taken.
   mlir::Value leave(mlir::Value grad, const Deciding &from);
   /// Whether none of the branches was taken.
   mlir::Value areLeftOut(const Deciding &branches);
 
 private:
-  /// As Deciding; null among them: it always is needed.
+  /// An unsorted Deciding. A null element means that it is always needed.
   using Set = llvm::SetVector<const Branch *>;
 
-  /// The innermost branch that the op is in; null: the program itself.
+  /// The innermost branch that contains the op; null: the program itself.
   const Branch *of(mlir::Operation *op) const { return ops.lookup(op); }
   const Branch *of(mlir::OpOperand &use) const;
   const Branch *meet(const Branch *a, const Branch *b) const;
@@ -73,7 +74,7 @@ private:
 
   mlir::OpBuilder &builder;
   BackwardOps &backward;
-  /// Of the forward ops and the conditions behind them.
+  /// The last forward op, or the last condition inserted after it.
   mlir::Operation *last;
   std::vector<std::unique_ptr<Branch>> all;
   llvm::DenseMap<mlir::Operation *, const Branch *> ops;

@@ -36,7 +36,7 @@ public:
     return success();
   }
 
-  /// The sum of the elements of the output `loss`, each times that of its seed.
+  /// sum(loss * loss_seed) over the elements of the output `loss`.
   FailureOr<double> evaluate() {
     FailureOr<TensorMap> outputs = interpreter.run(names::kMicro, inputs);
     if (failed(outputs))
@@ -143,7 +143,7 @@ FailureOr<GradientError> compareGradient(Loss &loss, const std::string &name,
     squareNorm += exact * exact;
     ++result.compared;
   }
-  // What rounding of the loss (some 20 ulp) alone gives a difference.
+  // The error of a difference caused by rounding of the loss (some 20 ulp).
   double noise = std::sqrt(static_cast<double>(result.compared)) * 4e-15 *
                  std::max(1.0, std::abs(lossValue)) / kSteps[0];
   double error = std::sqrt(squareError);

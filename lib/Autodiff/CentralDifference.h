@@ -15,9 +15,9 @@
 
 namespace weft {
 
-/// A module whose only program is @micro, without gradients, and the values it
-/// runs with. Its output `loss` may be any tensor: what is differentiated is
-/// the sum of its elements times those of the input `loss_seed`.
+/// A module whose only program is @micro, without gradients, and the values for
+/// its run. Its output `loss` may be any tensor. The differentiated function is
+/// sum(loss * loss_seed), elementwise, with the input `loss_seed`.
 struct GradientProblem {
   mlir::OwningOpRef<mlir::ModuleOp> forward;
   TensorMap inputs, states;
@@ -29,8 +29,8 @@ llvm::LogicalResult compareGradients(const GradientProblem &problem,
                                      const GradientCheckOptions &options,
                                      GradientCheck &check);
 
-/// The first op of the problem's program, in its order, whose adjoint is wrong
-/// on the values it has there; nothing if all are right.
+/// The first op in program order whose adjoint is wrong on the values that it
+/// reads there; nothing if all are right.
 llvm::FailureOr<std::optional<OpGradientError>>
 findWrongOp(const GradientProblem &problem,
             const GradientCheckOptions &options);

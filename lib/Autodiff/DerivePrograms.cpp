@@ -89,7 +89,8 @@ LogicalResult checkKeys(ProgramOp model) {
   return success();
 }
 
-/// Makes the program that of evaluation; the number of ops that drew numbers.
+/// Turns the program into its evaluation form. Returns the number of ops that
+/// drew random numbers.
 unsigned removeRandom(ProgramOp program) {
   unsigned count = 0;
   for (auto op : llvm::make_early_inc_range(

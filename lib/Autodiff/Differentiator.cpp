@@ -13,8 +13,10 @@ using namespace mlir;
 
 namespace weft {
 
-/// The element type of the gradient: that of the parameter, but f32 for a
-/// low-precision one if gradients are wide, and low if nothing else is added.
+/// The element type of a parameter's gradient. By default it is the element
+/// type of the parameter. Wide gradients of a low-precision parameter are f32.
+/// If gradients do not accumulate and all uses have one low type, it is that
+/// type.
 Type Differentiator::gradientElement(ParamOp param) {
   Type element = param.getTensorType().getElementType();
   if (settings.isWide)
@@ -256,8 +258,9 @@ void Differentiator::writeGradient(ParamOp param, StateOp state,
   writes.push_back({name, sum});
 }
 
-/// In the order in which they are there: those of low copies came with the
-/// cast. A stable insertion sort; there are few.
+/// Sorts terms by the position of their op. Gradients of low-precision copies
+/// were recorded at the cast, out of order. A stable insertion sort suffices,
+/// since there are few terms.
 static void sortByPosition(SmallVectorImpl<Value> &terms) {
   auto isBefore = [](Value a, Value b) {
     Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
@@ -268,8 +271,8 @@ static void sortByPosition(SmallVectorImpl<Value> &terms) {
                 std::next(term));
 }
 
-/// The gradients of what is read from `param`, in order; those of the same
-/// branches together are selected together.
+/// The gradients of the value read from `param`, in order. If all have the same
+/// deciding branches, they are selected after they are joined.
 FailureOr<SmallVector<Value, 2>>
 Differentiator::collectTerms(ParamOp param, Value read, Type element) {
   SmallVector<Value, 2> terms = sums.takeTerms(read);
@@ -303,7 +306,7 @@ LogicalResult Differentiator::writeGradients() {
       writeGradient(param, *state, *terms);
       continue;
     }
-    // As an optimizer of PyTorch does with a gradient that is None.
+    // PyTorch's optimizers also skip a parameter whose gradient is None.
     param.emitWarning() << "the loss has no gradient for parameter "
                         << FlatSymbolRefAttr::get(name)
                         << ": it is not trained";

@@ -15,11 +15,11 @@
 
 namespace weft {
 
-/// What the options of the pass say.
+/// Options of the pass.
 struct DifferentiatorSettings {
-  /// Gradients of low-precision copies go to f32 one by one.
+  /// Each gradient of a low-precision copy is converted to f32 by itself.
   bool isWide;
-  /// Gradients are added to what the state holds.
+  /// Gradients are added to the old value of the state.
   bool accumulates;
   llvm::StringRef breakRule;
 };
@@ -88,7 +88,7 @@ private:
   /// Values with a gradient: they depend on a trainable parameter.
   llvm::DenseSet<mlir::Value> active;
   GradientSums sums;
-  /// Of what is read from a parameter: what decides about each of its
+  /// For the value read from a parameter: the deciding branches of each of its
   /// gradients.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Deciding, 2>> uses;
   /// The gradient states and their new values.

@@ -13,11 +13,11 @@
 
 namespace weft {
 
-/// The gelu (tanh) `op`, the addition of a bias before it, if there is one, and
-/// the product of f32 before that: what a library may compute as one, in the
-/// forward part and where it is computed again alike, as nothing else reads
-/// what stands between. Nothing for other ops. Asks the users of values: only
-/// while there is no backward part.
+/// The gelu (tanh) `op`, the bias addition before it, if there is one, and the
+/// f32 product before that. No other op reads the values between them, so a
+/// library may fuse them, both in the forward part and in its recomputation.
+/// Empty for other ops. Precondition: there is no backward part yet, since this
+/// inspects the users of the values.
 llvm::SmallVector<mlir::Operation *, 3> findGeluProduct(mlir::Operation *op);
 
 } // namespace weft

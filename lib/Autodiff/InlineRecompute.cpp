@@ -33,8 +33,8 @@ static void inlineBody(RecomputeOp region) {
   region.erase();
 }
 
-/// What has one name is computed again at once: regions of several layers would
-/// save nothing.
+/// Names must be unique: all ops with one name are recomputed at the same
+/// place, so a name shared by several layers would save no memory.
 static LogicalResult checkNames(ProgramOp program) {
   llvm::DenseMap<StringAttr, RecomputeOp> known;
   WalkResult result = program.walk([&](RecomputeOp region) {

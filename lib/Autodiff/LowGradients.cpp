@@ -51,7 +51,7 @@ Value GradientWidener::unrounded(Value value) {
   return CastOp::create(builder, value.getLoc(), type, value);
 }
 
-/// `grad` without its rounding; computed again if it is private.
+/// `grad` without its rounding; recomputed if it is private.
 FailureOr<Value> GradientWidener::compute(Value grad, bool isPrivate) {
   Operation *op = grad.getDefiningOp();
   if (!op || !backward.contains(op))

@@ -14,8 +14,9 @@
 
 namespace weft {
 
-/// The values of `program` that hold a parameter in f16 or bf16: casts of what
-/// is read from those of `isTrained`, and what moves their elements.
+/// The values of `program` that hold a parameter of `isTrained` in f16 or bf16:
+/// low-precision reads of the parameter, casts of reads, and ops that move
+/// elements of such values.
 llvm::DenseSet<mlir::Value>
 findLowCopies(ProgramOp program,
               llvm::function_ref<bool(mlir::StringAttr)> isTrained);
@@ -30,10 +31,10 @@ public:
   GradientWidener(mlir::OpBuilder &builder, BackwardOps &backward)
       : builder(builder), backward(backward) {}
 
-  /// `grad` in `element`, right after it. What no one else uses is computed
-  /// again as its op says (WideGradientOpInterface), also behind ops that move
-  /// elements; anything else is cast. Fails with an error on an op that does
-  /// not answer.
+  /// `grad` in `element`, built right after it. A gradient without other users
+  /// is recomputed through WideGradientOpInterface, also if ops that move
+  /// elements follow. Other gradients are cast. Fails with an error on an op
+  /// that does not answer the interface.
   llvm::FailureOr<mlir::Value> widen(mlir::Value grad, mlir::Type element);
 
 private:

@@ -1,4 +1,4 @@
-//===- MarkRecompute.cpp - What the backward pass computes again ----------===//
+//===- MarkRecompute.cpp - Mark ops to recompute in backward --------------===//
 
 #include "weft/Autodiff/Passes.h"
 
@@ -19,8 +19,8 @@ namespace weft {
 using namespace mlir;
 using namespace weft;
 
-/// Gives the ops of `count` blocks in a row the name of the first of them;
-/// whether there are any.
+/// Marks the ops of each `count` consecutive blocks with the name of the first
+/// one. Returns whether the program has blocks.
 static bool markBlocks(ProgramOp program, int64_t count) {
   llvm::MapVector<StringRef, StringAttr> segments; // by block
   StringAttr last;
@@ -37,8 +37,8 @@ static bool markBlocks(ProgramOp program, int64_t count) {
   return !segments.empty();
 }
 
-/// A marked gelu takes the product before it into its segment; one that cannot
-/// stays apart from all products, marked or not.
+/// A marked gelu adds the product before it to its segment. A gelu without such
+/// a product is kept apart from all products, marked or not.
 static void markGeluProducts(ProgramOp program) {
   for (GeluOp gelu : program.getBody().front().getOps<GeluOp>()) {
     SmallVector<Operation *, 3> parts = findGeluProduct(gelu);
@@ -51,12 +51,12 @@ static void markGeluProducts(ProgramOp program) {
   }
 }
 
-/// Marks what is computed again for the first choices that save `bytes`; false
-/// if there is nothing to choose.
+/// Marks the ops to recompute for the first choices that save `bytes`. Returns
+/// false if there are no choices.
 static bool markBytes(ModuleOp module, int64_t bytes, bool geluWithProduct) {
   std::optional<RecomputeChoices> choices =
       findRecomputeChoices(module, geluWithProduct);
-  // weft-autodiff says why.
+  // weft-autodiff reports the reason.
   if (!choices)
     return true;
   const size_t count = choices->countFor(bytes);

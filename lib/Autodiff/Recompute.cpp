@@ -1,4 +1,4 @@
-//===- Recompute.cpp - Forward values that are computed again -------------===//
+//===- Recompute.cpp - Recomputation of forward values --------------------===//
 
 #include "Recompute.h"
 
@@ -36,8 +36,9 @@ private:
 };
 } // namespace
 
-/// What the forward part hands on to others is there anyway: later segments
-/// begin with it. Ops of a block without a mark are no others to its segment.
+/// Results that other segments of the forward part read are kept anyway, since
+/// later segments start from them. Unmarked ops of the same block do not count
+/// as another segment.
 void RecomputedSegment::findUses(const BackwardOps &backward) {
   auto isElsewhere = [&](Operation *user) {
     return !ops.contains(user) && !backward.contains(user) &&
@@ -52,7 +53,7 @@ void RecomputedSegment::findUses(const BackwardOps &backward) {
             uses.push_back(&use);
 }
 
-/// What the uses need of the segment, in its order.
+/// The ops of the segment that the uses depend on, in segment order.
 llvm::SetVector<Operation *> RecomputedSegment::findNeeded() const {
   llvm::DenseSet<Operation *> needed;
   for (OpOperand *use : uses)
@@ -78,7 +79,7 @@ Operation *RecomputedSegment::findFirstUser() const {
   return first;
 }
 
-/// Parameters and constants are there anyway.
+/// Parameters and constants need no fence, since they are always in memory.
 Value RecomputedSegment::readOutside(Value value, OpBuilder &builder) {
   Operation *maker = value.getDefiningOp();
   if (copies.contains(value) ||
@@ -111,7 +112,8 @@ void recomputeMarked(ArrayRef<Operation *> forward, BackwardOps &backward,
     if (auto segment =
             op->getAttrOfType<StringAttr>(WeftDialect::kRecomputeAttr))
       segments.try_emplace(segment, segment.getValue()).first->second.add(op);
-  // All of them before the first copy: a copy reads what it begins with.
+  // Find all uses before the first copy: copies read the inputs of their
+  // segment.
   for (auto &[name, segment] : segments)
     segment.findUses(backward);
   for (auto &[name, segment] : segments)

@@ -1,4 +1,4 @@
-//===- Recompute.h - Forward values that are computed again -----*- C++ -*-===//
+//===- Recompute.h - Recomputation of forward values ------------*- C++ -*-===//
 
 #ifndef WEFT_LIB_AUTODIFF_RECOMPUTE_H
 #define WEFT_LIB_AUTODIFF_RECOMPUTE_H
@@ -9,9 +9,10 @@
 
 namespace weft {
 
-/// Gives the ops of `backward` copies of the marked ops of `forward` whose
-/// results they read: those of a segment stand before its first backward op,
-/// and read what comes from elsewhere through fences. Takes the marks off.
+/// Copies the marked ops of `forward` whose results `backward` reads, and lets
+/// `backward` read the copies. The copies of a segment precede its first
+/// backward op. They read values from outside the segment through fences.
+/// Removes the marks.
 void recomputeMarked(llvm::ArrayRef<mlir::Operation *> forward,
                      BackwardOps &backward, mlir::OpBuilder &builder);
 

@@ -1,4 +1,4 @@
-//===- RecomputeChoices.cpp - Which saved values to compute again ---------===//
+//===- RecomputeChoices.cpp - Which saved values to recompute -------------===//
 
 #include "weft/Autodiff/RecomputeChoices.h"
 
@@ -50,8 +50,8 @@ size_t RecomputeChoices::countFor(int64_t bytes) const {
   return count;
 }
 
-/// For the order alone, which needs no more than how costs compare: the
-/// defaults of a cost table.
+/// Uses the default rates of a cost table. Only the order of the choices
+/// depends on it, so relative costs suffice.
 static double estimateMicroseconds(Operation *op) {
   if (renames(op))
     return 0;
@@ -73,14 +73,14 @@ using GeluProducts =
 /// Orders the saved ops of one differentiated program.
 class Chooser {
 public:
-  /// `again`: what is computed again whatever else is. `products`: what a gelu
-  /// is computed again with.
+  /// `again`: ops that are recomputed in any case. `products`: the ops with
+  /// which a gelu is recomputed.
   Chooser(SavedOps &saved, llvm::DenseSet<Operation *> again,
           GeluProducts products)
       : saved(saved), again(std::move(again)), products(std::move(products)) {}
 
-  /// Drops the next op, if one is left, and says what is computed again for it,
-  /// and how many bytes of results are not kept any more.
+  /// Drops the next op; null if none is left. `added` gets the additional ops
+  /// to recompute, `bytes` the size of the results that are no longer kept.
   SavedOp *next(llvm::SetVector<Operation *> &added, int64_t &bytes);
 
 private:
@@ -92,15 +92,15 @@ private:
   SavedOp *findCheapest(llvm::function_ref<bool(const SavedOp &)> mayDrop);
 
   SavedOps &saved;
-  /// Estimated microseconds for a byte; those of a segment change when one of
-  /// it is dropped.
+  /// Estimated microseconds per byte. Dropping an op invalidates the costs of
+  /// its segment.
   llvm::DenseMap<Operation *, double> costs;
-  llvm::DenseSet<Operation *> again; // what is computed again
+  llvm::DenseSet<Operation *> again; // recomputed ops
   GeluProducts products;
 };
 } // namespace
 
-/// The other names of an op's results in the forward part.
+/// Adds the forward ops that rename the results of an op.
 static void addNames(Operation *op, const SavedOps &saved,
                      llvm::SetVector<Operation *> &added) {
   for (Operation *user : op->getUsers())
@@ -109,7 +109,7 @@ static void addNames(Operation *op, const SavedOps &saved,
       addNames(user, saved, added);
 }
 
-/// Wherever the product stands.
+/// Adds the product of a gelu even if it belongs to another segment.
 void Chooser::addProduct(Operation *op,
                          llvm::SetVector<Operation *> &added) const {
   if (auto found = products.find(op); found != products.end())
@@ -118,7 +118,7 @@ void Chooser::addProduct(Operation *op,
         added.insert(part);
 }
 
-/// The ops that are to be computed again for `joining`, and are not yet.
+/// The ops to recompute for `joining` that are not recomputed yet.
 llvm::SetVector<Operation *> Chooser::findAdded(const SavedOp &joining) {
   llvm::SetVector<Operation *> added;
   added.insert(joining.op);
@@ -145,7 +145,7 @@ static double estimateMicroseconds(ArrayRef<Operation *> ops) {
   return us;
 }
 
-/// The entries that nobody keeps any more, `joining` first.
+/// The entries that are no longer kept, `joining` first.
 SmallVector<SavedOp *>
 Chooser::findDropped(const SavedOp &joining,
                      const llvm::SetVector<Operation *> &added) {
@@ -175,8 +175,8 @@ double Chooser::getCost(const SavedOp &joining) {
   return cost->second;
 }
 
-/// By cost for a byte; of equals the first in the program, which lies idle for
-/// longest.
+/// Minimizes the cost per byte. Ties go to the first op of the program, whose
+/// results are idle for longest.
 SavedOp *
 Chooser::findCheapest(llvm::function_ref<bool(const SavedOp &)> mayDrop) {
   SavedOp *best = nullptr;
@@ -232,7 +232,8 @@ bool isComputedAgain(Operation *op) {
          });
 }
 
-/// What marks decide already: neither the op nor what it reads is a choice.
+/// Whether marks decide about the op: neither a marked op nor an op whose
+/// results a marked op reads is a choice.
 static bool isOfMarks(Operation *op) {
   auto isMarked = [](Operation *other) {
     return other->hasAttr(WeftDialect::kRecomputeAttr);
@@ -246,7 +247,7 @@ std::optional<RecomputeChoices> findRecomputeChoices(ModuleOp module,
   ProgramOp micro = findProgram(module, ProgramKind::Micro);
   if (!micro)
     return std::nullopt;
-  // weft-autodiff says what is to be said.
+  // weft-autodiff reports the errors later.
   ScopedDiagnosticHandler silence(module.getContext(),
                                   [](Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> copy = module.clone();

@@ -15,8 +15,8 @@ SmallVector<int64_t> keptShape(ReduceOp op) {
   return shape;
 }
 
-/// Every element that equals the extremum takes an equal share of g. No element
-/// equals a NaN: all gradients of that reduction are NaN then, as those of
+/// Every element equal to the extremum gets an equal share of g. No element
+/// equals a NaN extremum, so all gradients of that reduction are NaN, as with
 /// torch.amax.
 Value extremumShare(ReduceOp op, Value grad, ArrayRef<int64_t> kept,
                     Adjoint &a) {

@@ -1,4 +1,4 @@
-//===- SavedOps.cpp - Lives of what the backward part reads ---------------===//
+//===- SavedOps.cpp - Live ranges of saved forward values -----------------===//
 
 #include "SavedOps.h"
 
@@ -20,13 +20,14 @@ int64_t getTensorBytes(Value value) {
                                      type.getElementTypeBitWidth(), 8));
 }
 
-/// Parameters and constants are there anyway; another name takes no bytes.
+/// Parameters and constants are always in memory; ops that rename a value use
+/// no bytes.
 static bool takesBytes(Operation *op) {
   return !isa<ReadOp>(op) && !op->hasTrait<OpTrait::ConstantLike>() &&
          !op->hasTrait<OpTrait::IsTerminator>() && !renames(op);
 }
 
-/// The users of a value under all its names, but for those that only rename it.
+/// The users of a value under all its names, except ops that only rename it.
 static void collectUsers(Value value, SmallVectorImpl<Operation *> &users) {
   for (Operation *user : value.getUsers()) {
     if (renames(user) && user->getOperand(0) == value)
@@ -72,7 +73,7 @@ void SavedOps::addSaved(Operation *op) {
     bool isRead = false;
     for (Operation *user : users) {
       const int64_t position = positions.lookup(user);
-      // What the program returns stays.
+      // Returned values are always kept.
       if (user->hasTrait<OpTrait::IsTerminator>()) {
         entry.segment = {};
         continue;

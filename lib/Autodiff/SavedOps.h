@@ -1,4 +1,4 @@
-//===- SavedOps.h - Lives of what the backward part reads -------*- C++ -*-===//
+//===- SavedOps.h - Live ranges of saved forward values ---------*- C++ -*-===//
 //
 // Private to lib/Autodiff.
 //
@@ -15,15 +15,15 @@
 
 namespace weft {
 
-/// A forward op with results that the backward part reads. Positions are those
-/// of ops in the program; -1 where there is none.
+/// A forward op with results that the backward part reads. Positions are op
+/// indices in the program; -1 if there is none.
 struct SavedOp {
   mlir::Operation *op = nullptr;
   llvm::StringRef segment; // empty: always kept
   int64_t bytes = 0;
   int64_t made = 0, lastForward = 0;
   int64_t firstBackward = 0, lastBackward = 0;
-  bool isDropped = false; // computed again
+  bool isDropped = false; // recomputed
 };
 
 /// A differentiated program, with the bytes in use at each of its ops.
@@ -33,13 +33,13 @@ public:
   SavedOps(ProgramOp program, size_t numForward);
 
   std::vector<SavedOp> &get() { return saved; }
-  /// The op that results of `op` are kept by, or null.
+  /// The entry of `op`, or null if the backward part reads no result of it.
   SavedOp *find(mlir::Operation *op);
   bool isForward(mlir::Operation *op) const;
-  /// The op with most bytes in use, if what is dropped is computed again where
-  /// the backward part first reads anything of its segment.
+  /// Position of the memory peak. A dropped op is recomputed where the backward
+  /// part first reads a result of its segment.
   int64_t findPeak() const;
-  /// Where the segment of `entry` is computed again, if `entry` is dropped.
+  /// Where the segment of `entry` is recomputed, if `entry` is dropped.
   int64_t getSegmentStart(const SavedOp &entry) const;
   void drop(SavedOp &entry);
 
@@ -51,9 +51,9 @@ private:
   int64_t numForward;
   std::vector<SavedOp> saved;
   llvm::DenseMap<mlir::Operation *, size_t> index;
-  /// Where each segment of which anything is dropped is computed again.
+  /// Where each segment with a dropped op is recomputed.
   llvm::DenseMap<llvm::StringRef, int64_t> starts;
-  /// Bytes of everything else that come (and go) at each position.
+  /// Change of the bytes of all other values at each position.
   std::vector<int64_t> temporaries;
 };
 

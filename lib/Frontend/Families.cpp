@@ -1,4 +1,4 @@
-//===- Families.cpp - What the model families share -----------------------===//
+//===- Families.cpp - Code shared by the model families -------------------===//
 
 #include "Configs.h"
 
@@ -8,7 +8,7 @@ using namespace weft;
 LogicalResult ModelFamily::build(ModelBuilder &m,
                                  const LanguageModelSizes &sizes) {
   declareParams(m);
-  // What reads a broken one would have no type.
+  // Ops that read an invalid parameter would have no type.
   if (failed(m.verifyParams()))
     return failure();
   auto head = [&](Value x) {
@@ -24,7 +24,7 @@ LogicalResult ModelFamily::build(ModelBuilder &m,
 
 llvm::ArrayRef<llvm::StringRef> weft::commonHarmlessFields() {
   static const llvm::StringRef fields[] = {
-      // What the file is.
+      // Metadata of the file.
       "_name_or_path", "architectures", "auto_map", "model_type",
       "transformers_version", "torchscript", "use_bfloat16", "name_or_path",
       "_commit_hash", "_attn_implementation", "_attn_implementation_autoset",

@@ -18,8 +18,8 @@ using namespace weft;
 /// Sizes in bytes stay far from overflow below this.
 static constexpr int64_t kMaxElements = int64_t(1) << 40;
 
-/// What is wrong with `type`, or "". The ops themselves verify that shapes are
-/// static.
+/// The requirement that `type` violates, or "". The ops themselves verify that
+/// shapes are static.
 static StringRef findProblem(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)

@@ -1,4 +1,4 @@
-//===- LoadModel.cpp - Finds out what a model file is ---------------------===//
+//===- LoadModel.cpp - Detect and load a model file -----------------------===//
 
 #include "weft/Frontend/Frontend.h"
 

@@ -1,4 +1,4 @@
-//===- TextScopes.cpp - Places of the ops of a text model -----------------===//
+//===- TextScopes.cpp - Scopes of the ops of a text model -----------------===//
 
 #include "TextScopes.h"
 

@@ -1,4 +1,4 @@
-//===- TextScopes.h - Places of the ops of a text model ---------*- C++ -*-===//
+//===- TextScopes.h - Scopes of the ops of a text model ---------*- C++ -*-===//
 
 #ifndef WEFT_LIB_FRONTEND_TEXTSCOPES_H
 #define WEFT_LIB_FRONTEND_TEXTSCOPES_H
@@ -7,10 +7,11 @@
 
 namespace weft {
 
-/// Gives every parameter and op that names no scope one, so that reports can
-/// say where a command comes from: that of the parameter which an op reads (its
-/// name up to the last dot), else the name of its result in the text, else its
-/// line. `text` is what the module was parsed from.
+/// Gives a scope to every parameter and op without one, so that reports can
+/// name the source of a command. The scope of a parameter is its name up to the
+/// last dot. The scope of an op is the scope of a parameter that it reads, else
+/// its result name in the text, else its line. `text` is the source text of the
+/// module.
 void nameScopes(mlir::ModuleOp module, llvm::StringRef text);
 
 } // namespace weft

@@ -110,8 +110,8 @@ static bool keepsGradients(const ProgramInfo &program) {
   return names::keepsGradients(program.name);
 }
 
-/// Programs that are those of the first micro-step and of later ones run as
-/// both.
+/// If one program serves both the first and later micro-batches, adds pairs
+/// that run it as a later one.
 static void addSums(std::vector<ProgramPair> &pairs) {
   auto find = [&](llvm::StringRef name) {
     return llvm::find_if(pairs, [&](const ProgramPair &pair) {
@@ -127,8 +127,8 @@ static void addSums(std::vector<ProgramPair> &pairs) {
   pairs.insert(std::next(std::max(keep, micro)), {more, last});
 }
 
-/// Programs of one name, in running order. A module with one program for all
-/// micro-steps runs it for the other ones as well.
+/// Pairs programs with the same name, in running order. A single program for
+/// all micro-batches pairs with each form of `micro` in the other module.
 std::vector<ProgramPair> Comparer::pairPrograms() {
   std::vector<ProgramPair> pairs;
   std::vector<ProgramInfo> others = programsInOrder(b.getRank(0));
@@ -200,7 +200,8 @@ llvm::LogicalResult Comparer::setGivenStates() {
   return llvm::success();
 }
 
-/// The given inputs first, then those of the other module, then made ones.
+/// Inputs of a program, by priority: the given ones, the inputs shared with the
+/// other module, generated ones.
 TensorMap Comparer::inputsOf(const ProgramInfo &program,
                              const TensorMap &shared, int64_t step,
                              int64_t rank) {

@@ -18,8 +18,8 @@ static const std::pair<const char *, double> knownInputs[] = {
     {names::kLr, 1e-3},    {names::kBeta1, 0.9},    {names::kBeta2, 0.999},
     {names::kEps, 1e-8},   {names::kMomentum, 0.9}, {names::kMaxNorm, 1}};
 
-/// The value of an input that a pass adds; the decay of one optimizer among
-/// others, "adamw_weight_decay", is that of all.
+/// The value of an input that a pass adds. All weight-decay inputs, such as
+/// "adamw_weight_decay", have the same value.
 static std::optional<double> findKnownInput(llvm::StringRef name) {
   if (isDecayInput(name))
     return getOptimizers().front()->defaultDecay;
@@ -34,7 +34,7 @@ static bool isOneOf(llvm::StringRef name,
   return llvm::is_contained(names, name);
 }
 
-/// What a pass adds; all else is data.
+/// Whether a pass adds the input; all other inputs are data.
 static bool isFixed(const ProgramInfo::Input &input) {
   if (llvm::isa<mlir::FloatType>(input.type.getElementType()))
     return findKnownInput(input.name).has_value();

@@ -89,7 +89,7 @@ ProgramInfo describeProgram(plan::ProgramOp program) {
 }
 
 //===----------------------------------------------------------------------===//
-// What both interpreters do
+// Shared by both interpreters
 //===----------------------------------------------------------------------===//
 
 bool ProgramInfo::hasInput(llvm::StringRef input) const {

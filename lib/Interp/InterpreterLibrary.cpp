@@ -1,8 +1,9 @@
-//===- InterpreterLibrary.cpp - What the interpreter of plans runs --------===//
+//===- InterpreterLibrary.cpp - The interpreter as a library --------------===//
 //
 // As a library the interpreter has a routine for every kind of command, in any
-// type, and products with all their parts: --weft-select-kernels=library=
-// interpreter shows what a target could claim, and compares it.
+// type, and products with all their parts. The option
+// --weft-select-kernels=library=interpreter shows and compares all ops that a
+// target could claim.
 //
 //===----------------------------------------------------------------------===//
 

@@ -88,7 +88,7 @@ llvm::FailureOr<std::optional<Tensor>> findNamedState(const RanksRunner &ranks,
   return found;
 }
 
-/// What a flat state holds, or zeros.
+/// The value of a flat state, or zeros if it has none.
 static llvm::FailureOr<Tensor> readFlat(const RanksRunner &ranks,
                                         Place &place) {
   llvm::FailureOr<std::optional<Tensor>> before =

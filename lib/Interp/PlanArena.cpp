@@ -147,7 +147,7 @@ void PlanArena::store(const void *name, mlir::MemRefType type,
   int64_t step = plan::getElementBytes(type) * getScale();
   forEachElement(plan::Layout::get(type), [&](int64_t i, int64_t distance) {
     uint8_t *element = root + distance * step;
-    // What the element does not fill belongs to it as well.
+    // The element owns its unused bytes too, so reset them.
     std::memset(element, kPoison, step);
     if (tensor.isFloat())
       writeFloat(stored, element, tensor.at(i));

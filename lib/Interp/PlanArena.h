@@ -10,24 +10,24 @@
 
 namespace weft {
 
-/// Bytes that start as 0xFF, so that what no command has written is NaN or a
-/// wild number. In f64 mode every byte of the plan is kWide bytes here: an
-/// element of any type has room for a double, and two elements share bytes
-/// exactly if they do in the plan.
+/// Memory that is initialized to 0xFF, so that unwritten elements are NaN or
+/// implausible numbers. In f64 mode a byte of the plan is kWide bytes here: a
+/// floating-point element of any type can hold a double, and two elements
+/// overlap exactly if they do in the plan.
 class PlanArena {
 public:
-  /// One arena of that size, or without it a block for each root.
+  /// One arena of `bytes` bytes, or without it a block for each root.
   PlanArena(ComputeMode mode, std::optional<int64_t> bytes);
 
-  /// Finds the place of a root, or says at `op` why it has none. `name` stands
-  /// for the root where roots have blocks.
+  /// Assigns memory to a root, or reports an error at `op`. `name` identifies
+  /// the root.
   llvm::LogicalResult place(mlir::Operation *op, const void *name,
                             mlir::MemRefType type, mlir::IntegerAttr offset);
   bool hasOffsets() const { return bytes.has_value(); }
 
   /// The elements of a type with a layout in the root `name`, row by row.
   Tensor load(const void *name, mlir::MemRefType type) const;
-  /// Makes all bytes of a root what they were before anything was written.
+  /// Resets all bytes of a root to 0xFF.
   void poison(const void *name, mlir::MemRefType type);
   void store(const void *name, mlir::MemRefType type, const Tensor &tensor);
 

@@ -126,10 +126,10 @@ private:
   PlanArena arena;
   /// Parameters that have no value yet.
   llvm::DenseSet<mlir::Operation *> unset;
-  /// Inputs that commands upload, and outputs that they have read back: what
-  /// the host has of them.
+  /// Host values of inputs that commands upload and of outputs that commands
+  /// read back.
   llvm::DenseMap<mlir::Value, Tensor> atHost;
-  /// What the command that is under evaluation read.
+  /// Operands of the current command.
   std::vector<Tensor> read;
 };
 
@@ -154,8 +154,8 @@ mlir::Operation *PlanInterpreter::Run::findStateOf(mlir::Value root) {
              : nullptr;
 }
 
-/// What stands for a root in the arena. Without offsets the block of a use is
-/// that of its state.
+/// The key of a root in the arena. Without offsets, a use shares the block of
+/// its state.
 const void *PlanInterpreter::Run::getName(mlir::Value root) {
   mlir::Operation *state = arena.hasOffsets() ? nullptr : findStateOf(root);
   return state ? state : root.getAsOpaquePointer();

@@ -33,7 +33,8 @@ llvm::FailureOr<std::vector<TensorMap>> runInTurn(Ranks ranks) {
       return llvm::failure();
   std::vector<TensorMap> outputs;
   for (const std::unique_ptr<ProgramRun> &rank : ranks) {
-    // What is wrong with the types of a program is found on rank 0.
+    // finish() fails only for wrong types in the program, so it fails on rank 0
+    // before any rank writes a state.
     llvm::FailureOr<TensorMap> made = rank->finish();
     if (failed(made))
       return llvm::failure();

@@ -1,7 +1,7 @@
 //===- ProgramRun.h - One rank's run of a program ---------------*- C++ -*-===//
 //
-// Who runs programs evaluates one op for all ranks, then the next one: ranks
-// take turns, and a collective has the operands of all of them at once.
+// Programs of several ranks run in lockstep: each op is evaluated for all ranks
+// before the next op, so a collective has the operands of all ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,10 +16,10 @@ class ProgramRun {
 public:
   virtual ~ProgramRun() = default;
 
-  /// What is evaluated, in this order, the same on all ranks.
+  /// The ops in evaluation order, which is the same on all ranks.
   virtual std::vector<mlir::Operation *> listOps() = 0;
-  /// The call of an op, whose operands live until it is completed. Nothing for
-  /// one that the run has done itself.
+  /// The call of an op. Its operands remain valid until complete(). Nothing for
+  /// an op that the run has evaluated itself.
   virtual llvm::FailureOr<std::optional<OpCall>>
   prepare(mlir::Operation *op) = 0;
   /// Takes the results of the call that was prepared last.

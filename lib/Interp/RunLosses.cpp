@@ -14,8 +14,8 @@ static bool isMean(LossReduction reduction) {
   return reduction == LossReduction::Mean;
 }
 
-/// What the op and its adjoint share. With w the class weights (1 without) and
-/// e the label smoothing, a counted row with target y loses
+/// Shared by the op and its adjoint. With w the class weights (1 without) and e
+/// the label smoothing, the loss of a counted row with target y is
 ///   -(1-e) w[y] logp[y] - (e/V) sum_c w[c] logp[c].
 struct CrossEntropy {
   const Tensor &logits;

@@ -108,7 +108,7 @@ struct ProductTensors {
                   *rhsSum = nullptr;
 
   ProductTensors(GemmOp op, OpCall &call);
-  /// What the command reads, and what it writes, each in its order.
+  /// Reads and writes of the command, each in command order.
   ProductTensors(plan::GemmOp op, OpCall &call);
 };
 } // namespace
@@ -157,7 +157,8 @@ ProductTensors::ProductTensors(plan::GemmOp op, OpCall &call) {
   rhsSum = write(op.getRhsSumMutable());
 }
 
-/// The sums of the rows of what the target holds: of rounded elements.
+/// Adds up the rows of the target, whose elements are rounded first in f32
+/// mode.
 static void sumRows(OpCall &call, Tensor &target, Tensor &sums) {
   if (call.interpreter.getMode() == ComputeMode::F32)
     target.roundElements();
@@ -165,7 +166,8 @@ static void sumRows(OpCall &call, Tensor &target, Tensor &sums) {
     sums.at(i % sums.size()) += target.at(i);
 }
 
-/// Of the op or of the command: the enums have the same words.
+/// Evaluates the op or the command. Their epilogue enums have the same
+/// spellings.
 template <typename OpT> static llvm::LogicalResult evaluateGemm(OpCall &call) {
   auto op = call.as<OpT>();
   plan::Epilogue epilogue =
@@ -218,7 +220,8 @@ static llvm::LogicalResult evaluateEmbeddingGrad(OpCall &call) {
   return llvm::success();
 }
 
-/// Operands: grad, ids, what the target held if it may be read, and the flag.
+/// Operands: grad, ids, the old target if the command may read it, and the
+/// flag.
 static llvm::LogicalResult evaluateEmbeddingGradCommand(OpCall &call) {
   auto op = call.as<plan::EmbeddingGradOp>();
   if (failed(evaluateEmbeddingGrad(call)))

@@ -92,7 +92,7 @@ double DropoutMask::factor(int64_t row, int64_t element) const {
   return philoxKeeps(number, philoxDropThreshold(p)) ? keepScale : 0;
 }
 
-/// What an op that draws with a probability draws by.
+/// Fails unless an op that draws with a probability has its `rng` operand.
 template <typename OpT>
 static llvm::LogicalResult requireRng(OpCall &call, OpT op) {
   if (op.getRng())

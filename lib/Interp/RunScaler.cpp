@@ -13,7 +13,8 @@
 namespace weft {
 namespace {
 
-/// What a step makes of [tracker, last overflow, hysteresis left].
+/// The loss scale and [tracker, last overflow, hysteresis left], updated by a
+/// step.
 struct ScalerState {
   double scale;
   int64_t tracker, lastOverflow, hysteresisLeft;

@@ -89,7 +89,7 @@ static llvm::LogicalResult evaluateStepIncrement(OpCall &call) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the attributes of an update say.
+/// Attributes of an update.
 struct UpdateNumbers {
   bool isDecoupled, nesterov, hasWorking;
   llvm::SmallVector<UpdateFactors> factors;

@@ -32,7 +32,7 @@ void copyElements(const Tensor &from, int64_t begin, Tensor &to, int64_t at,
 }
 
 //===----------------------------------------------------------------------===//
-// What several ranks hold
+// Replicas
 //===----------------------------------------------------------------------===//
 
 template <typename T>
@@ -49,9 +49,9 @@ static bool isSame(const Tensor &a, const Tensor &b, int64_t begin,
           isSame(a.intValues(), b.intValues(), begin, end));
 }
 
-/// The tensor in which two values of a state differ, by its name in
-/// checkpoints; elements between segments mean nothing. The values begin at
-/// element `first` of all slices.
+/// The checkpoint name of the first tensor in which two values of a state
+/// differ. Elements between segments are ignored. The values start at element
+/// `first` of the whole state.
 static std::optional<std::string> findDifference(mlir::Operation *op,
                                                  int64_t first, const Tensor &a,
                                                  const Tensor &b) {
@@ -70,7 +70,9 @@ static std::optional<std::string> findDifference(mlir::Operation *op,
   return std::nullopt;
 }
 
-/// What the ranks that hold one slice agree on.
+/// The common value of all ranks that hold one slice. If values differ, returns
+/// their mean for a gradient and fails with an error for other states. Also
+/// fails if a holder has no value.
 static llvm::FailureOr<Tensor> requireEqual(const RanksRunner &ranks,
                                             llvm::StringRef name,
                                             llvm::ArrayRef<int64_t> holders,

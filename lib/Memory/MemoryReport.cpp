@@ -105,7 +105,7 @@ static MemoryReport::Buffer describeBuffer(const BufferLifetime &buffer,
   return result;
 }
 
-/// Fills the peak and what is live there.
+/// Fills in the peak and the buffers that are live there.
 static void addPeak(plan::ProgramOp program, const Liveness &liveness,
                     CommandNames &names, MemoryReport &report) {
   report.lowerBound = liveness.peakBytes;

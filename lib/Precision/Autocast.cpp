@@ -53,7 +53,7 @@ struct AutocastPass : weft::impl::AutocastPassBase<AutocastPass> {
     unsigned before = countRegions(program);
     CastSettingsMap settings = inlineAutocastRegions(program, {low});
     numRegions += before;
-    // What the logits program shares with the model is said once.
+    // Report ops that the logits program shares with the model only once.
     bool isModel = program.getKind() == ProgramKind::Model;
     bool isSaid = isModel || !findProgram(getOperation(), ProgramKind::Model);
     OpCaster caster(policies, explain && isSaid, isSaid ? &summary : nullptr);

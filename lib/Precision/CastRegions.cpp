@@ -37,7 +37,7 @@ CastSettingsMap weft::inlineAutocastRegions(ProgramOp program,
     auto yield = cast<YieldOp>(body.getTerminator());
     region.replaceAllUsesWith(yield.getValues());
     yield.erase();
-    // What was inside is next: it may hold regions itself.
+    // Continue with the moved ops, which may include nested regions.
     auto first = body.empty() ? std::next(op) : body.begin();
     block.getOperations().splice(op, body.getOperations());
     region.erase();

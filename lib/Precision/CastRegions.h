@@ -9,19 +9,19 @@
 
 namespace weft {
 
-/// What a `with torch.autocast(...)` sets for the ops inside.
+/// Settings of a `with torch.autocast(...)` for the ops inside.
 struct CastSettings {
   /// The low type, or null: nothing is cast in the whole program.
   mlir::Type dtype;
   bool enabled = true;
 };
 
-/// The settings of the ops that stood in regions.
+/// The settings of the ops from regions.
 using CastSettingsMap = llvm::DenseMap<mlir::Operation *, CastSettings>;
 
 /// Moves the ops of all `weft.autocast` regions of the program in front of
-/// their region, which goes. Returns the settings they had there; all other ops
-/// have the settings `outside`.
+/// their region and erases the regions. Returns the settings of these ops; all
+/// other ops have the settings `outside`.
 CastSettingsMap inlineAutocastRegions(ProgramOp program, CastSettings outside);
 
 } // namespace weft

@@ -134,7 +134,7 @@ void OpCaster::narrow(CastPolicyOpInterface op, Type low, StringRef why) {
 }
 
 void OpCaster::lowerLeaves(CastPolicyOpInterface op, Type low, StringRef why) {
-  // A cast is the program's own; it says what it wants.
+  // The program's own casts keep their type.
   if (isa<CastOp>(op.getOperation()))
     return;
   bool keepsFactors = op.getCastRule().operands == CastOperands::Equal;
@@ -182,7 +182,7 @@ LogicalResult OpCaster::applyPolicy(CastPolicyOpInterface op, Type low,
 }
 
 //===----------------------------------------------------------------------===//
-// What an op takes
+// Operand types of an op
 //===----------------------------------------------------------------------===//
 
 LogicalResult OpCaster::checkEqual(CastPolicyOpInterface op) {
@@ -329,7 +329,7 @@ void OpCaster::keepLosses(ProgramOp model) {
   while (!values.empty()) {
     Value value = values.pop_back_val();
     Operation *op = value.getDefiningOp();
-    // A cast is the program's own; it says what it wants.
+    // The program's own casts keep their type.
     if (!op || !isScalar(value) || isa<ReadOp, CastOp>(op) ||
         !lossOps.insert(op).second)
       continue;

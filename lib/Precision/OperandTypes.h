@@ -11,13 +11,13 @@ mlir::Type elementOf(mlir::Value value);
 
 bool isFloat(mlir::Value value);
 
-/// What autocast may cast: floating point, not double.
+/// Whether autocast may cast the value: floating point, not double.
 bool isEligible(mlir::Value value);
 
 /// Whether it has rank 0.
 bool isScalar(mlir::Value value);
 
-/// Whether the operand may be f32 beside a low first one.
+/// Whether the operand may be f32 while the first operand is low.
 bool isFactor(CastPolicyOpInterface op, mlir::OpOperand &operand);
 
 /// Parameters, inputs and constants that are no numbers of the program.

@@ -21,14 +21,15 @@ struct CastOverride {
   std::string op;
   std::string scope;
   std::optional<CastPolicy> policy;
-  /// What it did with the ops of the model so far.
+  /// Whether it matched an op of the model so far, and whether it applied to
+  /// one, since no earlier override matched that op.
   bool matches = false;
   bool claims = false;
 
   explicit CastOverride(mlir::Location location) : location(location) {}
 };
 
-/// What a file says.
+/// Contents of an override file.
 struct OverrideFile {
   std::optional<CastLists> lists;
   std::vector<CastOverride> overrides;

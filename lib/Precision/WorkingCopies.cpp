@@ -24,7 +24,7 @@ struct LowUse {
   SmallVector<CastOp> casts;
 };
 
-/// What the programs of a module do with a parameter.
+/// Uses of a parameter in the programs of a module.
 struct ParameterUses {
   /// One entry for each low type.
   SmallVector<LowUse, 1> low;

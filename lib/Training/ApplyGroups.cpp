@@ -97,9 +97,9 @@ struct ApplyGroupsPass : weft::impl::ApplyGroupsPassBase<ApplyGroupsPass> {
     return success();
   }
 
-  /// The optimizer of a group takes its hyper-parameters, and is that of all
-  /// groups of one name: what weft-expand-optimizer checks of each parameter,
-  /// with the place in the file.
+  /// Checks that the optimizer of a group has the group's hyper-parameters, and
+  /// that groups with one name have one optimizer. weft-expand-optimizer checks
+  /// the same per parameter; this error names the line of the file.
   LogicalResult verifyOptimizer(const ParameterGroup &group, ParamOp param) {
     StringRef own = getOwnOptimizer(param);
     const OptimizerInfo *info =

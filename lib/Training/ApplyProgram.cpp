@@ -93,7 +93,7 @@ private:
   Value scale, norm, coefficient;
   Value noTargets; // null where every step has some
   llvm::DenseMap<Operation *, Value> gradients;
-  // What the terminator returns and writes.
+  // Operands of the terminator: outputs and writes.
   SmallVector<Value> outputs;
   SmallVector<Attribute> targets;
   SmallVector<Value> written;
@@ -123,7 +123,7 @@ SmallVector<StringRef> ApplyBuilder::getInputs() {
   return list;
 }
 
-/// Names and types of the outputs; the values are those of buildOutputs.
+/// Names and types of the outputs. buildOutputs builds their values.
 SmallVector<std::pair<std::string, Type>> ApplyBuilder::getOutputs() {
   SmallVector<std::pair<std::string, Type>> list = {{names::kGradNorm, number},
                                                     {names::kFoundInf, flag}};

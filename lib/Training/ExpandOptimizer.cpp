@@ -76,7 +76,7 @@ struct ExpandOptimizerPass
            << (dynamic ? "the attribute" : "the state");
   }
 
-  /// What the pass declares has names of its own.
+  /// Fails if a symbol that the pass declares exists already.
   LogicalResult verifyNames(ArrayRef<Update> updates) {
     SymbolTable symbols(getOperation());
     std::vector<std::string> names = getStepSymbols(updates);

@@ -43,8 +43,8 @@ std::string getStateSymbol(ParamOp param, llvm::StringRef name);
 /// Moments of a low-precision parameter are f32.
 mlir::RankedTensorType getMomentType(ParamOp param);
 
-/// Symbol of the step counter of an optimizer instance, and of one for its
-/// parameters that have a gradient in some steps only, as `presence` says.
+/// Symbol of the step counter of an optimizer instance. With `presence`, of the
+/// counter for parameters that have a gradient only in some steps.
 std::string getStepSymbol(llvm::StringRef group,
                           mlir::FlatSymbolRefAttr presence = {});
 
@@ -61,17 +61,17 @@ struct ScalerStates {
   StateOp state; // null: the scale never changes
 };
 
-/// Names of the optimizer instances that are checked apart: without a loss
-/// scale all stop together, as one.
+/// Names of the optimizer instances that are checked separately. Without a loss
+/// scale all instances are skipped together, as one.
 llvm::SmallVector<llvm::StringRef> getInstances(llvm::ArrayRef<Update> updates,
                                                 const ScalerStates &scaler);
 
-/// Symbols of the step counters of all instances, and of those of parameters
-/// that have a gradient in some steps only.
+/// Symbols of the step counters of all instances, including counters for
+/// parameters that have a gradient only in some steps.
 std::vector<std::string> getStepSymbols(llvm::ArrayRef<Update> updates);
 
-/// Says by an attribute of the module which parameters each of several step
-/// counters counts.
+/// If there are several step counters, records the parameters of each in an
+/// attribute of the module.
 void tellCounters(mlir::ModuleOp module, llvm::ArrayRef<Update> updates);
 
 /// Trainable parameters with a gradient in the order of the module, or an error

@@ -1,8 +1,8 @@
-//===- CommandNames.h - What people call kernels and commands ---*- C++ -*-===//
+//===- CommandNames.h - Readable names of kernels and commands --*- C++ -*-===//
 //
-// The one place that makes readable names: "add+gelu 8x128x512 f32" is the ops
-// of a kernel in their order, the sizes it runs over and its element type. The
-// symbol in the IR stays a hash of the content, which tables show behind it.
+// The one place that makes readable names. "add+gelu 8x128x512 f32" lists the
+// ops of a kernel in order, its iteration sizes and its element type. The
+// symbol in the IR remains a content hash; tables show it after the name.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,19 +21,20 @@ namespace plan {
 class CommandOpInterface;
 } // namespace plan
 
-/// What an op of a kernel computes ("exp", "sum"), or "" for names of values,
-/// constants and casts.
+/// The name of the computation of an op in a kernel ("exp", "sum"). Empty for
+/// ops that only rename values, for constants and for casts.
 std::string getNameInKernel(mlir::Operation &op);
 
-/// "add+layer_norm 8x128x64 bf16->f32": each op once, in the order of the body,
-/// without those that only rename or repeat values, and one that has a formula
-/// as itself (weft.computes); the sizes of its largest value; the types of its
-/// largest input and its first result. More than four are counted.
+/// "add+layer_norm 8x128x64 bf16->f32": the ops, the sizes of the largest
+/// value, and the types of the largest input and the largest result. Each op
+/// appears once, in body order. Ops that only rename or repeat values are
+/// omitted. An op expanded to its formula keeps its own name (weft.computes).
+/// Ops after the fourth are only counted.
 std::string getKernelName(KernelOp kernel);
 
-/// Arithmetic of a kernel: for each op the operations of an element
-/// (ElementFlops.h) times the elements of its widest value, or what its
-/// CostOpInterface answers. An op without either is an error.
+/// Arithmetic of a kernel, summed over its ops. An op counts the operations per
+/// element (ElementFlops.h) times the elements of its widest value, or the
+/// answer of its CostOpInterface. An op without either is an error.
 llvm::FailureOr<double> getKernelFlops(KernelOp kernel);
 
 /// Names of the commands of one module.
@@ -41,11 +42,11 @@ class CommandNames {
 public:
   explicit CommandNames(mlir::ModuleOp module) : symbols(module) {}
 
-  /// The kernel's name; of another command what it is, the sizes of
-  /// the largest buffer it writes (reads, if it writes no more than a row) and
-  /// the types: "gemm 8x128x512 by 256 f32".
+  /// The kernel's name. For another command, its kind, the sizes of the largest
+  /// written buffer and the types: "gemm 8x128x512 by 256 f32". A command that
+  /// writes at most a row shows the sizes of its largest read buffer.
   std::string getName(plan::CommandOpInterface command);
-  /// The name, and the symbol of a generated kernel behind it.
+  /// The name, followed by the symbol of a generated kernel.
   std::string getNameAndSymbol(plan::CommandOpInterface command);
 
 private:

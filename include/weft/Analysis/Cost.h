@@ -20,8 +20,8 @@ namespace plan {
 class CommandOpInterface;
 } // namespace plan
 
-/// How fast a command runs. The defaults are those of two 3.7 GHz x86 cores
-/// with AVX2 (products in f32, reads from memory).
+/// Speed of a command. The defaults are for two 3.7 GHz x86 cores with AVX2
+/// (products in f32, reads from memory).
 struct Rates {
   double gflops = 200;
   double gigabytesPerSecond = 45;
@@ -34,25 +34,25 @@ struct Rates {
   }
 };
 
-/// How fast ranks send to each other. The defaults are those of two processes
-/// of one machine.
+/// Speed of a link between ranks. The defaults are for two processes on one
+/// machine.
 struct LinkRates {
   double gigabytesPerSecond = 3; // that one rank sends
   double latencyUs = 50;         // of a collective
 };
 
-/// What it costs that collectives run beside what computes.
+/// Cost of overlapping collectives with computation.
 struct Overlap {
-  /// The part of its speed that computation loses while a rank sends inside
-  /// its node, or where no cluster says which ranks share a node.
+  /// Fraction of its speed that computation loses while a rank sends inside its
+  /// node. It also applies where no cluster maps ranks to nodes.
   double slowsCompute = 0;
-  /// By which a collective in a stream of its own is longer: of a CPU, while it
-  /// waits for a processor.
+  /// Microseconds added to a collective in its own stream. On a CPU, the
+  /// collective waits this long for a processor.
   double besideUs = 0;
-  /// What the stream that computes takes to hand over collectives: each record
-  /// in it.
+  /// Microseconds that the compute stream spends on each of its records, which
+  /// hand over collectives.
   double beginUs = 0;
-  /// `slowsCompute` while a rank sends across nodes; null where it is the same.
+  /// `slowsCompute` while a rank sends across nodes; null if it is the same.
   std::optional<double> slowsComputeAcross = std::nullopt;
 
   double getSlowdown(bool isAcross) const {
@@ -62,8 +62,7 @@ struct Overlap {
 
 /// Speed of a machine, by kind of command and element type, and of links.
 struct CostTable {
-  /// What the table says of some commands; what it leaves out stands in a more
-  /// general part.
+  /// Rates of a group of commands. A more general part supplies missing rates.
   struct Part {
     std::optional<double> gflops, gigabytesPerSecond, overheadUs;
   };
@@ -77,18 +76,18 @@ struct CostTable {
   Overlap overlap;
   /// Where collectives travel over links between nodes and in them.
   std::optional<Cluster> cluster;
-  /// What no part gives, not even for all commands; null for the defaults.
+  /// Supplies the rates that no part gives; null for the defaults.
   std::shared_ptr<const CostTable> base;
 
-  /// The rates of a kind on a type; "" and null for those of all commands.
+  /// The rates of a kind on a type. "" and null select all commands.
   Rates getRates(llvm::StringRef kind, mlir::Type element) const;
-  /// The rates of a collective of that kind along an axis: those of the axis
-  /// win over its kind's, and these over those of all links.
+  /// The rates of a collective of that kind along an axis. Rates of the axis
+  /// override rates of the kind, which override rates of all links.
   LinkRates getLink(llvm::StringRef kind, llvm::StringRef axis) const;
 };
 
-/// Module attribute: the speeds that a cost table gave for all commands, by its
-/// keys.
+/// Module attribute: the speeds from a cost table that apply to all commands,
+/// by their keys in the table.
 inline constexpr llvm::StringLiteral kSpeedsAttr = "plan.speeds";
 
 /// Its keys for the numbers of Overlap that are above 0. The number across
@@ -98,7 +97,7 @@ inline constexpr llvm::StringLiteral kSlowsAcrossKey = "slows_compute_across";
 inline constexpr llvm::StringLiteral kBesideKey = "beside_us";
 inline constexpr llvm::StringLiteral kBeginKey = "begin_us";
 
-/// By the module's speeds; zeroes without.
+/// The module's overlap costs; zeros if it has no speeds.
 Overlap getOverlap(mlir::ModuleOp module);
 
 /// Bytes that a collective sends to other ranks; 0 for another command, or one
@@ -116,10 +115,10 @@ int64_t getTrafficBytes(plan::CommandOpInterface command);
 /// Floating-point operations of a command; 0 if nobody counted them.
 double getFlops(plan::CommandOpInterface command);
 
-/// How long a command takes by itself, in microseconds: overhead plus the
-/// longer of arithmetic and traffic; of a collective among several ranks
-/// latency plus the time in which it sends, which is `link`. The links are
-/// those of the cluster if it has any.
+/// Time of a command without overlap, in microseconds: overhead plus the longer
+/// of arithmetic and traffic. A collective among several ranks takes its
+/// latency plus its transfer time, `link`. A cluster with links overrides the
+/// link rates of the table.
 struct Estimate {
   double all = 0, link = 0;
   llvm::StringRef linkName = {}; // of a cluster

@@ -1,4 +1,4 @@
-//===- Implementations.h - What runs an op ----------------------*- C++ -*-===//
+//===- Implementations.h - Kind of command for each op ----------*- C++ -*-===//
 //
 // The kind of command that runs an op of a program. weft-select-kernels claims
 // ops for the library of a target by writing the kind as `weft.impl`; all else
@@ -55,8 +55,8 @@ llvm::StringRef getImplementation(mlir::Operation *op);
 /// Whether the op before it performs this accumulation.
 bool isFolded(AccumulateOp op);
 
-/// The claimed op that computes the value and can perform the accumulation
-/// itself, or null. Nothing else reads the value or what it is added to.
+/// The claimed op that computes the added value and can perform the
+/// accumulation itself, or null. No other op reads that value or the old value.
 mlir::Operation *findFoldableProducer(AccumulateOp op);
 
 } // namespace weft

@@ -1,6 +1,6 @@
 //===- KernelLayout.h - The loops of a generated kernel ---------*- C++ -*-===//
 //
-// What a kernel computes in which pass over its data. Shared by fusion (which
+// Assigns the ops of a kernel to passes over its data. Shared by fusion (which
 // records shape and in-place facts on the kernel) and by the lowering.
 //
 //===----------------------------------------------------------------------===//

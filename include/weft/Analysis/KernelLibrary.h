@@ -1,8 +1,8 @@
-//===- KernelLibrary.h - What a target runs by routines ---------*- C++ -*-===//
+//===- KernelLibrary.h - Library routines of a target -----------*- C++ -*-===//
 //
-// A target has a library of routines beside the code that is generated for it.
-// weft-select-kernels asks the library of one target which ops it takes, and
-// what a product of it does besides; all else is decomposed and generated.
+// A target has a library of routines in addition to generated kernels.
+// weft-select-kernels asks the target's library which ops it runs and which
+// parts its matrix products merge. All other ops are decomposed and generated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,9 +22,9 @@ namespace weft {
 // Libraries
 //===----------------------------------------------------------------------===//
 
-/// What a product of a library may do with its sum before it writes it, and
-/// what it may add up beside it: rows of its result, or a factor over the inner
-/// dimension.
+/// Parts that a library product may merge. Bias to GeluGrad change the sum
+/// before the product writes it. ColumnSum adds up the rows of the result;
+/// LhsSum and RhsSum add up a factor over the inner dimension.
 enum class ProductPart {
   Bias,
   Relu,
@@ -43,7 +43,7 @@ llvm::StringRef stringifyProductPart(ProductPart part);
 /// The parts of a weft.gemm.
 llvm::SmallVector<ProductPart> getProductParts(GemmOp op);
 
-/// What a library says of an op.
+/// Whether a library runs an op.
 struct LibraryAnswer {
   bool isKnown = false;   // it has a routine for ops of this name
   mlir::Type unsupported; // the first element type that one does not take
@@ -51,12 +51,12 @@ struct LibraryAnswer {
   bool runs() const { return isKnown && !unsupported; }
 };
 
-/// A product with the parts that it has got so far.
+/// A product with the parts merged so far.
 struct PartialProduct {
   MatmulOp product;
   bool hasBias = false;
   Epilogue epilogue = Epilogue::None;
-  /// The sum is read beside its activation.
+  /// Other ops read the sum before its activation.
   bool keepsSum = false;
   bool hasColumnSum = false, hasLhsSum = false, hasRhsSum = false;
 };
@@ -65,24 +65,25 @@ class KernelLibrary {
 public:
   virtual ~KernelLibrary() = default;
 
-  /// As options name it, and as messages do.
+  /// The name in options, and the title in messages.
   virtual llvm::StringRef getName() const = 0;
   virtual llvm::StringRef getTitle() const = 0;
 
   virtual LibraryAnswer find(mlir::Operation *op) const = 0;
   virtual bool hasPart(ProductPart part) const = 0;
-  /// Whether `product` gives the same result with that part as without it and
-  /// with an op behind it.
+  /// Whether merging the part into `product` gives the same result as a
+  /// separate op after the product.
   virtual bool mayMerge(ProductPart part, MatmulOp product) const {
     return hasPart(part);
   }
-  /// Why that part cannot join, for a reader, or "": of a part that it has.
+  /// For a part that the library has: a readable reason why it cannot merge
+  /// into `product`, or "".
   virtual std::string findObstacle(ProductPart part,
                                    const PartialProduct &product) const {
     return "";
   }
-  /// Whether its products see low-precision sums before these are rounded: such
-  /// parts may join where rounding at the borders of ops is not asked for.
+  /// Whether merged parts read a low-precision sum before it is rounded. Such
+  /// parts may merge only where rounding at op boundaries is not required.
   virtual bool roundsOnce() const { return false; }
 };
 

@@ -1,4 +1,4 @@
-//===- KernelShape.h - What a kernel runs over ------------------*- C++ -*-===//
+//===- KernelShape.h - Iteration shape of a kernel --------------*- C++ -*-===//
 //
 // The facts of shape that fusion records on a `weft.kernel`, and the loops that
 // follow from them. Targets choose ranges, tiles and blocks from these alone.
@@ -15,9 +15,9 @@ namespace weft {
 /// Bytes of a row that a kernel may keep on its stack between passes over it.
 inline constexpr int64_t kMaxSavedBytes = 128 << 10;
 
-/// What a dimension of the space is in the loop nest: around the others, inside
-/// of a row or column, or the last one, of whose elements some are computed at
-/// once.
+/// Role of an iteration dimension in the loop nest. Outer dimensions enclose
+/// the others. Inner dimensions iterate within a row or column. The lane
+/// dimension is the last one; several of its elements are computed at once.
 enum class DimRole { Outer, Inner, Lane };
 
 /// How often a value changes: per step of the outer loops, per step of the
@@ -31,11 +31,11 @@ public:
               llvm::ArrayRef<int64_t> over)
       : kind(kind), sizes(sizes), over(over) {}
 
-  /// What is recorded on a kernel.
+  /// The shape recorded on a kernel.
   static KernelShape get(KernelOp kernel);
   void set(KernelOp kernel) const;
-  /// The same on a function that a kernel has become. Fails with an error on
-  /// one that does not say it.
+  /// The shape recorded on a function lowered from a kernel. Fails with an
+  /// error if its attributes are missing or invalid.
   static llvm::FailureOr<KernelShape> get(mlir::FunctionOpInterface function);
   void set(mlir::FunctionOpInterface function) const;
 
@@ -48,12 +48,11 @@ public:
   /// Elements of all dimensions of a role.
   int64_t getCount(DimRole role) const;
   int64_t getLaneSize() const { return sizes.empty() ? 1 : sizes.back(); }
-  /// How often the index of a dimension changes, and what is read or written
-  /// there.
+  /// How often the index of a dimension, or the element at an access, changes.
   ValueDepth getDepth(unsigned dim) const;
   ValueDepth getDepth(const SpaceAccess &access) const;
 
-  /// As the kernel's own syntax has it: "rows [8, 64] over [1]".
+  /// The shape in the kernel's assembly format: "rows [8, 64] over [1]".
   std::string spell() const;
   bool operator==(const KernelShape &other) const {
     return kind == other.kind && sizes == other.sizes && over == other.over;

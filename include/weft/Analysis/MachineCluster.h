@@ -1,8 +1,7 @@
 //===- MachineCluster.h - Collectives on nodes and the network --*- C++ -*-===//
 //
-// How long ranks on several nodes take to send to each other, by the links they
-// have and the way that a collective goes. Ranks of a node are numbered in a
-// row.
+// Estimates collectives of ranks on several nodes from the links and the
+// collective algorithm. Ranks of a node have consecutive numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,13 +13,14 @@
 
 namespace weft {
 
-/// How a gather goes; a reduction goes the other way round.
+/// Algorithm of a gather. A reduction runs the same steps in reverse.
 enum class GatherAlgorithm {
-  /// Each rank passes on to the next one what it got from the one before it.
+  /// Each rank forwards data from the previous rank to the next one.
   Ring,
-  /// Each rank sends its part to every other one.
+  /// Each rank sends its shard to every other rank.
   Direct,
-  /// Ranks of the same place on their nodes first, then those of a node.
+  /// Ranks with the same index on their nodes exchange data first, then the
+  /// ranks within each node.
   Hierarchical,
 };
 
@@ -29,37 +29,36 @@ struct ClusterLink {
   double latencyUs = 0; // of one message
 };
 
-/// The ranks that a collective is among.
+/// The ranks that take part in a collective.
 struct RankGroup {
   int64_t ranks = 1;  // of the group
   int64_t stride = 1; // between the numbers of two of them
   int64_t world = 1;  // ranks of the mesh
 };
 
-/// Time in microseconds, apart: what the messages take to get there, and what
-/// their bytes take.
+/// Microseconds of a collective: message latency and transfer time.
 struct CollectiveTime {
   double latencyUs = 0, linkUs = 0;
 };
 
 struct Cluster {
   int64_t ranksPerNode = 1;
-  /// That compute on one core in turns, at least 1: what is computed, and
-  /// collectives without `node`, take as many times longer.
+  /// Ranks that share one core, at least 1. Computation takes this many times
+  /// longer, and so do collectives without `node`.
   double ranksPerCore = 1;
   GatherAlgorithm algorithm = GatherAlgorithm::Ring;
-  /// What one rank sends to others of its node.
+  /// Link from one rank to the other ranks of its node.
   std::optional<ClusterLink> node;
-  /// What all ranks of a node together send to other nodes.
+  /// Link to other nodes, shared by all ranks of a node.
   std::optional<ClusterLink> network;
 
-  /// The most nodes that a group of these lies on; more than one need a
-  /// network.
+  /// Largest number of nodes that such a group spans. More than one node
+  /// requires `network`.
   int64_t countNodes(const RankGroup &group) const;
-  /// A gather to which each rank gives `bytes`, or a reduction of which each
-  /// gets as many. Precondition: the links that it needs are there.
+  /// A gather to which each rank contributes `bytes`, or a reduction from which
+  /// each rank receives `bytes`. Precondition: the links that it needs are set.
   CollectiveTime getGather(const RankGroup &group, double bytes) const;
-  /// A few numbers of all ranks: up and down a tree.
+  /// Reduces a few numbers over all ranks, up and down a tree.
   CollectiveTime getAllReduce(const RankGroup &group, double bytes) const;
 
 private:

@@ -1,7 +1,7 @@
-//===- StreamOrder.h - What happens before what in a plan -------*- C++ -*-===//
+//===- StreamOrder.h - Happens-before order of a plan -----------*- C++ -*-===//
 //
-// Commands are given to streams in the order of their programs. A stream runs
-// its own in that order; what else is certain follows from events.
+// Commands are submitted to streams in program order. A stream runs its own
+// commands in that order. Only events order commands of different streams.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,9 +33,9 @@ public:
   /// Streams are numbered below this; 1 where no command has another.
   int64_t getNumStreams() const { return static_cast<int64_t>(streams.size()); }
 
-  /// The next command that is given to its stream.
+  /// Submits the next command to its stream.
   StreamMoment add(plan::CommandOpInterface command);
-  /// The end of what a stream was given so far.
+  /// The end of the commands submitted to a stream so far.
   StreamMoment getNow(int64_t stream) const {
     return {stream, streams[static_cast<size_t>(stream)]};
   }

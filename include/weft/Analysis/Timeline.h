@@ -1,9 +1,9 @@
 //===- Timeline.h - When the commands of a plan run -------------*- C++ -*-===//
 //
-// A run of a program by the estimates of its commands: each stream runs its own
-// in their order, records and waits order the streams. Collectives that send
-// over one link at a time share it, and what computes is slowed by them as the
-// cost table says.
+// Simulates a program from the estimates of its commands. Each stream runs its
+// commands in order; records and waits order the streams. Concurrent
+// collectives share a link and slow down computation by the factor in the cost
+// table.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +14,8 @@
 
 namespace weft {
 
-/// One command, in microseconds from the start of the program. That of a wait
-/// lasts for as long as its stream has nothing to do.
+/// One command, in microseconds from the start of the program. A wait lasts
+/// while its stream is idle.
 struct TimelineEntry {
   plan::CommandOpInterface command;
   double begin = 0, end = 0;
@@ -23,8 +23,8 @@ struct TimelineEntry {
   double getTime() const { return end - begin; }
 };
 
-/// Stream 0 waits for a collective: `begun` is its entry, `awaited` that of the
-/// wait.
+/// A collective for which stream 0 waits: indices of its entry (`begun`) and of
+/// the wait (`awaited`).
 struct OverlapEntry {
   size_t begun, awaited;
 };
@@ -45,8 +45,9 @@ public:
   /// The collectives of other streams, in the order in which they begin, with
   /// the first wait of stream 0 after which they are done.
   std::vector<OverlapEntry> getOverlaps() const;
-  /// The time in which stream 0 waits while that collective is under way:
-  /// others that the same wait is for have their own. 0 if it does not wait.
+  /// The time in which stream 0 waits while that collective runs; 0 if it does
+  /// not wait. Collectives with the same wait are measured separately, each
+  /// over its own run.
   double getExposed(const OverlapEntry &overlap) const;
 
 private:

@@ -39,8 +39,8 @@ struct GradientCheckOptions {
 /// The gradient of one parameter.
 struct GradientError {
   std::string name;
-  /// L2 norm of the difference over that of the gradient, over what was
-  /// compared.
+  /// Relative error of the compared elements: L2 norm of the difference divided
+  /// by the L2 norm of the gradient.
   double error = 0;
   double norm = 0;
   int64_t compared = 0;

@@ -69,12 +69,13 @@ def DeriveProgramsPass : Pass<"weft-derive-programs", "::mlir::ModuleOp"> {
 }
 
 def InlineRecomputePass : Pass<"weft-inline-recompute", "::mlir::ModuleOp"> {
-  let summary = "Mark what stands in regions that are computed again";
+  let summary = "Mark the ops of recompute regions";
   let description = [{
-    Each op of a `weft.recompute` region gets the name of the region as its attribute
-    `weft.recompute` and moves in front of the region, which goes: `weft-autodiff`
-    computes again what the backward part reads of it. Of regions in one another
-    the innermost counts. Parameters and constants are marked by nobody.
+    Each op of a `weft.recompute` region gets the attribute `weft.recompute`
+    with the name of the region. The ops move in front of the region, which is
+    erased. `weft-autodiff` recomputes the results of marked ops that the
+    backward part reads. In nested regions the innermost name applies.
+    Parameters and constants are never marked.
 
     Before:
     ```mlir
@@ -98,8 +99,8 @@ def InlineRecomputePass : Pass<"weft-inline-recompute", "::mlir::ModuleOp"> {
     }
     ```
 
-    Comes before `weft-autocast`, whose casts belong to the segments of the ops they are
-    made for. Values do not change.
+    The pass runs before `weft-autocast`, so that a cast belongs to the segment
+    of the op that it is made for. Values do not change.
   }];
   let statistics = [
     Statistic<"numRegions", "regions", "Regions that became marks">,
@@ -107,21 +108,23 @@ def InlineRecomputePass : Pass<"weft-inline-recompute", "::mlir::ModuleOp"> {
 }
 
 def MarkRecomputePass : Pass<"weft-mark-recompute", "::mlir::ModuleOp"> {
-  let summary = "Mark what the backward pass computes again";
+  let summary = "Mark the ops that the backward pass recomputes";
   let description = [{
     Gives ops of the program of kind `micro` the attribute `weft.recompute`, the
-    name of a **segment**: `weft-autodiff` computes again what the backward part
-    reads of it, instead of keeping it from the forward part. A segment is one block
-    (`rule=blocks`: "h.0", by the path to the first number in the scope), or N
-    blocks in a row under the name of the first (`rule=every:N`). Parameters and
-    constants are marked by nobody, and neither is what stands in no block. Marks that a
-    model has (`weft-inline-recompute`) stay where the rule marks nothing.
+    name of a **segment**. `weft-autodiff` recomputes the results of a segment
+    that the backward part reads, instead of saving them in the forward part. A
+    segment is one block (`rule=blocks`: "h.0", by the path to the first number
+    in the scope), or N consecutive blocks under the name of the first
+    (`rule=every:N`). Parameters, constants and ops outside of blocks are never
+    marked. Marks of the model (`weft-inline-recompute`) remain where the rule
+    marks nothing.
 
-    `rule=bytes:N` decides for each value that the backward part will read: it
-    builds the gradients of a copy of the program, and gives values up one by one until they
-    have N bytes together. Next comes what lies idle at the op with most bytes in use and
-    costs least for its bytes, if what is computed again already costs nothing. What
-    other segments read is kept. An op without a block belongs to the segment of its scope.
+    `rule=bytes:N` decides for each value that the backward part will read. It
+    builds the gradients of a copy of the program and drops values greedily
+    until N bytes are freed. Each step picks the value with the lowest recompute
+    cost per byte among those idle at the memory peak. Values that are already
+    recomputed cost nothing. Values that other segments read are kept. An op
+    without a block belongs to the segment of its scope.
 
     Before:
     ```mlir
@@ -142,27 +145,28 @@ def MarkRecomputePass : Pass<"weft-mark-recompute", "::mlir::ModuleOp"> {
     }
     ```
 
-    With `gelu-with-product` a marked gelu (tanh) marks the f32 product before it too, and the
-    addition of a bias between them: a library that computes both as one rounds a gelu otherwise
-    than a kernel, and what is computed again has to have the same bits. Where something else reads
-    the product or the sum, the gelu has the attribute `weft.apart`: `weft-select-kernels` leaves
-    it to a kernel, in the forward part and where it is computed again.
+    With `gelu-with-product` a marked gelu (tanh) also marks the f32 product
+    before it and the bias addition between them. A library that fuses both
+    rounds a gelu differently than a kernel, but recomputed values must have the
+    same bits. If another op reads the product or the sum, the gelu gets the
+    attribute `weft.apart`. `weft-select-kernels` then leaves it to a kernel, in
+    the forward part and in the recomputation.
 
-    It computes nothing; only `bytes:N` looks at how large anything is.
+    The pass only marks ops. Only `bytes:N` depends on tensor sizes.
   }];
   let options = [
     Option<"rule", "rule", "std::string", "\"none\"", "none, blocks, every:N or bytes:N">,
     Option<"geluWithProduct", "gelu-with-product", "bool", /*default=*/"false",
-           "Compute a gelu (tanh) again only with the f32 product before it, with which the target's library computes it">,
+           "Recompute a gelu (tanh) only together with the f32 product before it, with which the target's library fuses it">,
   ];
 }
 
 def RemoveFencesPass : Pass<"weft-remove-fences", "::mlir::ModuleOp"> {
-  let summary = "Let recomputed values read what they begin with directly";
+  let summary = "Remove the fences in front of recomputed ops";
   let description = [{
-    A `weft.fence` keeps CSE from merging what is computed again with the first
-    computation. Behind the last CSE nothing needs it, nor what is left of
-    `weft.recompute` in programs without a backward part.
+    A `weft.fence` keeps CSE from merging recomputed ops with the first
+    computation. After the last CSE fences are no longer needed. The pass also
+    removes `weft.recompute` attributes from programs without a backward part.
 
     Before:
     ```mlir
@@ -195,37 +199,41 @@ def AutodiffPass : Pass<"weft-autodiff", "::mlir::ModuleOp"> {
     new gradient to it. A parameter that is used several times accumulates one
     gradient after the other, each where it is computed.
 
-    Each op is asked for its adjoint through `DifferentiableOpInterface`. Ops
-    that no trainable parameter reaches, and operands that need no gradient, get
-    none. A value that is used several times sums the gradients of its uses, the
-    last use of the program first; where these are slices that tile the value,
-    their gradients are concatenated. Backward ops stand after the forward ops, carry
-    the scope of their forward op and its location fused with "backward". A
-    forward op whose results the backward part reads has the attribute
+    `DifferentiableOpInterface` supplies the adjoint of each op. Ops that do not
+    depend on a trainable parameter, and operands that need no gradient, get
+    none. A value with several uses sums the gradients of its uses, starting
+    with the last use in the program. If the uses are slices that tile the
+    value, their gradients are concatenated. Backward ops follow the forward
+    ops. They carry the scope of their forward op and its location fused with
+    "backward".
+
+    A forward op whose results the backward part reads has the attribute
     `weft.saved` with the numbers of these results; a reshape counts as its
-    operand. Gradients that leave a branch of a `weft.layer_drop`, to other values or to
-    a state, are selected to zeros where it was not taken; gradient states of parameters
-    that only branches use name a state of kind `presence`, a count of the micro-steps
-    that have taken one of them. A trainable parameter that the loss does not depend on is frozen (`trainable = false`) with a warning.
+    operand. A gradient that leaves a branch of a `weft.layer_drop`, to another
+    value or to a state, is replaced by zeros if the branch was not taken. The
+    gradient state of a parameter that only branches use names a state of kind
+    `presence`. It counts the micro-steps that took one of these branches. A
+    trainable parameter that the loss does not depend on is frozen
+    (`trainable = false`) with a warning.
 
-    Backward ops run in the type of the forward op; those of several steps work
-    in f32 for f16 and bf16 and round once. The adjoint of a cast is a cast,
-    except at a cast of a parameter to f16 or bf16:
+    Backward ops run in the type of the forward op. Adjoints of several steps
+    compute in f32 for f16 and bf16 and round once. The adjoint of a cast is a
+    cast, except for a cast of a parameter to f16 or bf16:
 
-    - `grad-dtype=f32`: the gradient of each use goes to the f32 state by
-      itself. A matmul gives it as `out = f32`, sums of rows and of table rows
-      are f32, other gradients are cast.
+    - `grad-dtype=f32`: the gradient of each use is accumulated into the f32
+      state separately. A matmul produces it with `out = f32`, sums of rows and
+      of table rows are f32, other gradients are cast.
     - `grad-dtype=torch`: gradients of the uses are added in f16 or bf16, as
       PyTorch does, and their sum is cast once.
 
-    With `accumulation=off` there is no `weft.accumulate`: the state is written
-    with this micro-step's gradient. With `torch` the state of a parameter that
-    is only used in f16 (or only in bf16) then has that type.
+    With `accumulation=off` there is no `weft.accumulate`: the program writes
+    this micro-step's gradient to the state. With `torch` the state of a
+    parameter that is only used in f16 (or only in bf16) then has that type.
 
-    What the backward part reads of ops with `weft.recompute` it computes again, from
-    what their segment begins with, which it reads through a `weft.fence`. The copies stand
-    before the first backward op of the segment, keep types, scopes and the numbers that dropout
-    draws by, and so give the same bits.
+    If the backward part reads results of ops with `weft.recompute`, the pass
+    copies these ops. The copies read the inputs of their segment through a
+    `weft.fence` and precede the first backward op of the segment. They keep
+    types, scopes and the random numbers of dropout, so they give the same bits.
 
     Precondition: `weft-autocast` (if the model has regions or `dtype`s) and
     `weft-derive-programs` have run; ties are resolved.
@@ -258,8 +266,8 @@ def AutodiffPass : Pass<"weft-autodiff", "::mlir::ModuleOp"> {
            "Where gradients of low-precision copies of a parameter are added: "
            "f32, or torch (in the copy's type)">,
     Option<"accumulation", "accumulation", "std::string", "\"on\"",
-           "on: gradients are added to those of earlier micro-steps; off: they "
-           "take their place">,
+           "on: add gradients to the sum of earlier micro-steps; off: "
+           "overwrite it">,
     Option<"breakRule", "break-rule", "std::string", /*default=*/"",
            "Negate the gradient of the first operand of the ops of this name: "
            "shows that a gradient check finds a wrong rule">,

@@ -1,9 +1,9 @@
-//===- RecomputeChoices.h - Which saved values to compute again -*- C++ -*-===//
+//===- RecomputeChoices.h - Which saved values to recompute -----*- C++ -*-===//
 //
-// What the backward part of a program of kind micro reads of its forward part
-// is kept, or computed again. The choices stand in the order in which they
-// should be given up: first what lies idle where most bytes are in use, and
-// costs least for its bytes, in the light of what is computed again already.
+// The backward part of a program of kind micro reads forward values. Each is
+// saved or recomputed. The choices are listed in the order in which to drop
+// them. Each step picks the value with the lowest recompute cost per byte among
+// those idle at the memory peak, given the values already recomputed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,11 +19,11 @@
 
 namespace weft {
 
-/// A rule for what the backward part computes again.
+/// Selects the values that the backward part recomputes.
 struct RecomputeRule {
-  /// So many blocks in a row as one segment; 0: no blocks.
+  /// Number of consecutive blocks per segment; 0: no blocks.
   int64_t blocks = 0;
-  /// The first choices that together save so many bytes.
+  /// Recompute the first choices that together save this many bytes.
   std::optional<int64_t> bytes;
 };
 
@@ -36,44 +36,44 @@ bool mayRecompute(mlir::Operation *op);
 /// A forward op with results that the backward part reads.
 struct RecomputeChoice {
   mlir::Operation *op = nullptr;
-  /// What is computed again together: the block of the op, else its scope.
-  /// Empty for an op whose results are kept whatever anybody wants: others of
-  /// the forward part read them, or it has no scope.
+  /// The segment, recomputed as a unit: the block of the op, else its scope.
+  /// Empty if the results are always kept: another segment of the forward part
+  /// reads them, or the op has no scope.
   llvm::StringRef segment;
-  /// Of the results that the backward part reads; of `again`, too, where those
-  /// were kept before.
+  /// Bytes saved: results of the op that the backward part reads, and results
+  /// of `again` that were kept before this choice.
   int64_t bytes = 0;
-  /// Estimated microseconds for what is to be computed again if this op joins
-  /// those before it in the order.
+  /// Estimated microseconds to recompute `again`.
   double us = 0;
-  /// What that is, in no order: the op, what it needs, other names of its
-  /// results.
+  /// The additional ops to recompute once all earlier choices are dropped,
+  /// unordered: the op, its operands' ops and ops that rename its results.
   llvm::SmallVector<mlir::Operation *, 4> again;
 };
 
 struct RecomputeChoices {
-  /// In the order in which they are given up.
+  /// In the order in which to drop them.
   llvm::SmallVector<RecomputeChoice, 0> inOrder;
-  /// What is always kept, in the order of the program.
+  /// Ops whose results are always kept, in program order.
   llvm::SmallVector<RecomputeChoice, 0> kept;
-  /// What marks of the model give up anyway, in the order of the program.
+  /// Ops that the model itself marks for recomputation, in program order.
   llvm::SmallVector<RecomputeChoice, 0> marked;
 
-  /// How many of `inOrder` together save `bytes`, or all.
+  /// Length of the shortest prefix of `inOrder` that saves `bytes`, or of all.
   size_t countFor(int64_t bytes) const;
 };
 
-/// The choices of the program of kind micro, whose gradients are not built yet:
-/// they are built on a copy of the module. What the model has marks for is no
-/// choice; a gelu is computed again with the product before it if
-/// `geluWithProduct`. Nothing without such a program, or if its gradients
-/// cannot be built, which weft-autodiff reports.
+/// The choices of the program of kind micro. Precondition: its gradients are
+/// not built yet; this function builds them on a copy of the module. Ops that
+/// the model marks are no choices. With `geluWithProduct`, a gelu is recomputed
+/// together with the product before it. Returns nothing if there is no such
+/// program or its gradients cannot be built, which weft-autodiff reports.
 std::optional<RecomputeChoices> findRecomputeChoices(mlir::ModuleOp module,
                                                      bool geluWithProduct);
 
-/// Whether weft-autodiff computes a marked op again where the backward part
-/// reads it: not if ops outside of its segment do, which it is kept for. Asks
-/// the users of its results: only while there is no backward part.
+/// Whether weft-autodiff recomputes a marked op for the backward part. It does
+/// not if ops outside of the segment read the results, which are then kept.
+/// Precondition: there is no backward part yet, since this inspects all users
+/// of the results.
 bool isComputedAgain(mlir::Operation *op);
 
 } // namespace weft

@@ -20,7 +20,7 @@
 namespace weft {
 
 struct FrontendOptions {
-  /// Rows of a micro-step. Default 8; for model text, what the text says.
+  /// Rows per micro-batch. Default 8; model text defines its own.
   std::optional<int64_t> batch;
   /// Tokens of a row. Default: the model's context, at most 1024.
   std::optional<int64_t> seq;
@@ -48,16 +48,16 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 loadModel(const std::string &path, const FrontendOptions &options,
           mlir::MLIRContext &context);
 
-/// The files that loadModel reads, the model's text first: its weights and
-/// companion files follow. Nothing is checked.
+/// The files that loadModel reads: the model's text, then its weights and
+/// companion files. Checks nothing.
 std::vector<std::string> modelFiles(const std::string &model);
 /// Names of the files that an export takes along, sorted.
 std::vector<std::string> companionFilesIn(llvm::StringRef folder);
 /// Names of the tokenizer files in a folder, sorted.
 std::vector<std::string> tokenizerFilesIn(llvm::StringRef folder);
 
-/// Reads and parses a file of weft text: refuses bytecode and deep nesting
-/// before the parser sees them. Does not ask what is in the module.
+/// Reads and parses a file of weft text. Rejects bytecode and deep nesting
+/// before parsing. Does not check the contents of the module.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 parseTextFile(const std::string &path, mlir::MLIRContext &context);
 

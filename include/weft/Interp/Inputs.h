@@ -13,17 +13,18 @@ namespace weft {
 ///    rng [seed, 0], seed, and PyTorch's optimizer defaults (max_norm 1)
 ///  - integers are row numbers of the table or logits that they index
 ///  - floating-point inputs are standard normal numbers
-/// Rank r has the numbers behind those of the ranks before it, and the number
-/// of its first row in `rng`: ranks with a batch each have together what one
-/// rank has for all of their rows. `rank` is r; all other fixed values are the
-/// same.
+/// Rank r continues the random sequence after the elements of the lower ranks,
+/// and `rng` has the number of its first row. So the batches of all ranks
+/// together equal the batch of one rank with all of their rows. `rank` is r;
+/// all other fixed values are the same on all ranks.
 TensorMap makeInputs(const ProgramInfo &program, int64_t seed,
                      int64_t rank = 0);
 
 /// "rank1/x": the input or output x of rank 1 alone.
 std::string nameOfRank(llvm::StringRef name, int64_t rank);
 
-/// What is given for a name of one rank, else of all; null if nothing is.
+/// The value given for a name on one rank, else for all ranks; null if neither
+/// is given.
 template <typename T>
 const T *findOfRank(const std::map<std::string, T> &given, llvm::StringRef name,
                     int64_t rank) {
@@ -36,8 +37,8 @@ const T *findOfRank(const std::map<std::string, T> &given, llvm::StringRef name,
 /// Sets every element (truncated for integers).
 void fillTensor(Tensor &tensor, double value);
 
-/// Runs the program of kind `refresh`, if there is one: what follows from
-/// parameters, after they were set.
+/// Runs the program of kind `refresh`, if there is one. It recomputes states
+/// that depend on parameters, after the parameters were set.
 llvm::LogicalResult refreshStates(ModuleRunner &runner);
 llvm::LogicalResult refreshStates(RanksRunner &ranks);
 

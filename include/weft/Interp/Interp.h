@@ -1,9 +1,9 @@
 //===- Interp.h - The reference interpreter of weft -------------*- C++ -*-===//
 //
-// Runs the programs of a module one op after the other, each by the plainest
-// loop that says what the op means. It is slow on purpose: it is what passes
-// and generated code are compared with. Programs over values and plans have an
-// interpreter each behind one interface.
+// Runs the programs of a module one op after the other, each by the simplest
+// loop that defines the op. It is slow on purpose: it is the reference for
+// passes and generated code. Programs over values and plans have separate
+// interpreters behind one interface.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,12 +36,12 @@ enum class ComputeMode {
 
 using TensorMap = std::map<std::string, Tensor>;
 
-/// What a program of either kind takes and changes.
+/// Inputs and written states of a program over values or of a plan.
 struct ProgramInfo {
   struct Input {
     std::string name;
     mlir::RankedTensorType type;
-    /// Of an integer input: the rows that it selects from.
+    /// For an integer input: the number of rows that it selects from.
     int64_t choices = 2;
   };
 
@@ -68,8 +68,8 @@ public:
   virtual std::vector<ProgramInfo> getPrograms() const = 0;
   /// Names of the parameters that are tensors of their own.
   virtual std::vector<std::string> getParameters() const = 0;
-  /// Names of the states that each step begins anew: gradients, what ranks add
-  /// up of them, and how often they were there.
+  /// Names of the states that each step resets: gradients, their sums over
+  /// ranks, and their presence counts.
   virtual std::vector<std::string> getGradients() const = 0;
   /// Gives parameters their initial values for that seed.
   virtual llvm::LogicalResult initialize(int64_t seed) = 0;
@@ -109,7 +109,7 @@ protected:
   TensorMap states;
 };
 
-/// What runs the module: its programs over values, or its plan.
+/// The runner of the module, for programs over values or for a plan.
 std::unique_ptr<ModuleRunner> makeRunner(mlir::ModuleOp module,
                                          ComputeMode mode);
 
@@ -154,7 +154,8 @@ protected:
 private:
   class BlockRun;
   class Run;
-  /// Splits what the terminator returned, and applies the writes.
+  /// Splits the terminator's operands into outputs and writes, and applies the
+  /// writes.
   llvm::FailureOr<TensorMap> finish(ProgramOp program,
                                     llvm::SmallVector<Tensor> returned);
   Observer observer;
@@ -163,8 +164,8 @@ private:
 /// Whether the interpreter knows the op.
 bool isInterpretable(llvm::StringRef opName);
 
-/// Makes the library "interpreter" known (weft/Analysis/KernelLibrary.h), which
-/// has all that plans can say.
+/// Registers the library "interpreter" (weft/Analysis/KernelLibrary.h), which
+/// has a routine for every kind of command.
 void registerInterpreterLibrary(mlir::DialectRegistry &registry);
 
 } // namespace weft

@@ -1,14 +1,13 @@
 //===- NamedStates.h - States by the names of checkpoints -------*- C++ -*-===//
 //
-// Parameters, and what is kept of them, are states of their own or segments of
-// flat ones, which ranks hold whole or in slices. Under their own names they
-// can be given to a module and compared between modules whichever they are: as
-// whole tensors, one of all ranks together. A state in slices of a module with
-// one rank keeps its symbol.
+// A parameter and its states are separate states or segments of flat states,
+// replicated on all ranks or sharded. The functions here access each of them by
+// its checkpoint name as one whole tensor, joined over all ranks, so that
+// modules with different layouts can be set and compared. In a module with one
+// rank, a sharded state keeps its symbol.
 //
-// What several ranks hold is the same on all of them, bit for bit, or an error.
-// Gradients alone may differ, until they are reduced: they stand for their
-// mean.
+// Replicas must be equal bit for bit, else an error is reported. Only gradients
+// may differ until they are reduced; their value is the mean over ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +20,8 @@
 
 namespace weft {
 
-/// Every parameter and state that has a value, segments in place of the flat
-/// states that they lie in.
+/// Every parameter and state that has a value. Segments replace the flat states
+/// that contain them.
 llvm::FailureOr<TensorMap> getNamedStates(const RanksRunner &ranks);
 
 /// Names of the parameters that are tensors or segments of their own.

@@ -1,10 +1,13 @@
 //===- OpCall.h - One evaluation of one op ----------------------*- C++ -*-===//
 //
-// What the function of an op works with. It reads its operands and fills its
-// results, which are zeros of their declared types at entry; the caller rounds
-// them. A command of a plan has what it reads as operands and what it writes as
-// results, each in its order: those of the op that it came from, whose function
-// runs both. Ops of other dialects bring theirs (InterpretedOpInterface).
+// Arguments of the function that evaluates an op. It reads the operands and
+// fills the results, which are zeros of their declared types at entry. The
+// caller rounds the results.
+//
+// For a plan command, the read buffers are the operands and the written buffers
+// the results, each in command order. This is the order of the op that the
+// command was lowered from, so one function runs both. Ops of other dialects
+// supply their own function (InterpretedOpInterface).
 //
 //===----------------------------------------------------------------------===//
 

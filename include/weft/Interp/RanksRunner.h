@@ -4,9 +4,9 @@
 // in turn, then the next op, and a collective has the operands of all of them
 // at once. Each rank has inputs, outputs and states of its own.
 //
-// A module without collectives says nothing of what ranks share. It means what
-// weft-partition makes of it: before an apply program runs, each gradient
-// becomes the mean of all ranks.
+// A module without collectives does not define how ranks share data. It has the
+// meaning that weft-partition gives it: before an apply program runs, each
+// gradient becomes the mean over all ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,9 @@ namespace weft {
 
 class RanksRunner {
 public:
-  /// `ranks` are those of the mesh, or any number for a module without one. The
-  /// module must outlive this object. For `streamOrder` see StreamOrders.h.
+  /// `ranks` is the number of ranks of the mesh, or any number for a module
+  /// without a mesh. The module must outlive this object. For `streamOrder` see
+  /// StreamOrders.h.
   RanksRunner(mlir::ModuleOp module, ComputeMode mode, int64_t ranks,
               uint64_t streamOrder = 0);
 
@@ -41,8 +42,8 @@ public:
 
 private:
   llvm::LogicalResult runInit(int64_t seed);
-  /// Whether the program is of that kind and the module has no collectives:
-  /// what they would join is joined here.
+  /// Whether the program is of that kind and the module has no collectives, so
+  /// that the runner reduces over ranks in their place.
   bool joinsInstead(llvm::StringRef program, ProgramKind kind) const;
   llvm::LogicalResult takeMeans();
   llvm::LogicalResult meanDenominators();

@@ -7,9 +7,10 @@
 
 namespace weft {
 
-/// What runs the module, as the function without a seed. Commands of a plan
-/// with several streams run in one of the orders that its events allow, the
-/// same in all runs of a program, by `streamOrder`; 0: as they stand.
+/// The runner of the module, like the overload without `streamOrder`. Commands
+/// of a plan with several streams run in one of the orders that its events
+/// allow. The seed `streamOrder` selects the order, which is the same in all
+/// runs of a program; 0 selects plan order.
 std::unique_ptr<ModuleRunner>
 makeRunner(mlir::ModuleOp module, ComputeMode mode, uint64_t streamOrder);
 

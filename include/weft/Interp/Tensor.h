@@ -1,8 +1,8 @@
 //===- Tensor.h - Values of the reference interpreter -----------*- C++ -*-===//
 //
 // A dense row-major tensor by value. Floating-point elements are stored as
-// double, integers and booleans as int64_t; the element kind says what the
-// module calls them, and roundTo() what a value of that kind can hold.
+// double, integers and booleans as int64_t. The element kind is the element
+// type in the module; roundTo() rounds to the values of a kind.
 //
 //===----------------------------------------------------------------------===//
 

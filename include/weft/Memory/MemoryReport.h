@@ -17,8 +17,8 @@ namespace plan {
 class StateOp;
 } // namespace plan
 
-/// Whether a state is what the first micro-step of a step gathers for later
-/// ones: whole, of a parameter of which each rank keeps a slice.
+/// Whether a state holds a gathered copy of a sharded parameter. The first
+/// micro-batch of a step gathers it for the later ones.
 bool isGathered(plan::StateOp state);
 
 /// Device memory that a program uses outside its arena and constants, such as
@@ -80,7 +80,7 @@ struct MemoryReport {
   /// With low-precision parameters, copies or gradients.
   std::optional<StateFormula> formula;
 
-  /// What the program asks the device for.
+  /// Bytes that the program allocates on the device.
   int64_t getDeviceBytes() const { return arenaBytes + constantBytes; }
   int64_t getReservedBytes() const;
   /// The bytes that memory limits are compared with.

@@ -42,7 +42,7 @@ def PlanMemoryPass : Pass<"weft-plan-memory", "::mlir::ModuleOp"> {
   let options = [
     Option<"report", "report", "bool", "false", "Print where the bytes go">,
     Option<"alignment", "alignment", "int64_t", "64",
-           "Bytes that offsets are multiples of, a power of two; the target's">,
+           "Alignment of offsets in bytes, a power of two; set by the target">,
   ];
   let statistics = [
     Statistic<"numPersistentBytes", "persistent-bytes", "Parameters, gradients and state">,

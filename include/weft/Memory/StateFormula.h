@@ -12,8 +12,8 @@
 
 namespace weft {
 
-/// The persistent state of mixed precision with Adam beside the formula 16P:
-/// 4P f32 parameters, 2P working copies, 2P low-precision gradients, 8P
+/// Compares the persistent state of mixed precision with Adam to the formula
+/// 16P: 4P f32 parameters, 2P working copies, 2P low-precision gradients, 8P
 /// moments. The differences add up to `stateBytes` - `formulaBytes`.
 struct StateFormula {
   /// P: elements of the parameters that are trained.
@@ -30,7 +30,7 @@ struct StateFormula {
 
   /// A: elements of the activations at the peak.
   int64_t activationElements = 0;
-  /// What other ways to train take for the same P and A.
+  /// Bytes of other training setups for the same P and A.
   struct Comparison {
     const char *what, *formula;
     int64_t bytes;

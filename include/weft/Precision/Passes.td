@@ -78,11 +78,12 @@ def LossScalePass : Pass<"weft-loss-scale", "::mlir::ModuleOp"> {
     program by it, so that every gradient carries the scale.
     `weft-expand-optimizer` takes it out again.
 
-    `mode` is a number (the scale never changes) or `dynamic`: then
-    `@loss_scale.state` holds [tracker, last overflow, hysteresis left], and the
-    attribute `weft.scaler` of `@loss_scale`, a `#weft.scaler`, is that of
-    `weft.scaler_update`. `scaler` gives a policy and numbers of it, as in
-    `scaler=deepspeed,init=1024,interval=500`; what is not given is the policy's.
+    `mode` is a number (the scale never changes) or `dynamic`. With `dynamic`,
+    `@loss_scale.state` holds [tracker, last overflow, hysteresis left]. The
+    attribute `weft.scaler` of `@loss_scale`, a `#weft.scaler`, is the attribute
+    for `weft.scaler_update`. `scaler` gives a policy and its numbers, as in
+    `scaler=deepspeed,init=1024,interval=500`; missing numbers are the policy's
+    defaults.
 
     Precondition: `weft-autodiff`; the loss and its seed are f32. Guarantees:
     only the backward part of `micro` changes, and only by the scale.
@@ -113,12 +114,12 @@ def LossScalePass : Pass<"weft-loss-scale", "::mlir::ModuleOp"> {
 def WorkingCopiesPass : Pass<"weft-working-copies", "::mlir::ModuleOp"> {
   let summary = "Keep low-precision copies of parameters from step to step";
   let description = [{
-    A parameter that the programs `micro`, `eval` or `logits` cast to f16 or bf16
-    gets a state of kind `working` (`@w.f16`, `@w.bf16`), which these programs
-    read instead. The optimizer op writes it beside the f32 parameter, `@init`
-    beside the first value, and a new program `@refresh` makes all copies again
-    after weights or a checkpoint were loaded. The copy is always the rounded
-    parameter, also after a skipped step.
+    A parameter that the programs `micro`, `eval` or `logits` cast to f16 or
+    bf16 gets a state of kind `working` (`@w.f16`, `@w.bf16`), which these
+    programs read instead. The optimizer op writes it together with the f32
+    parameter, and `@init` together with the initial value. A new program
+    `@refresh` rewrites all copies after weights or a checkpoint were loaded.
+    The copy is always the rounded parameter, also after a skipped step.
 
     With `persistent=false` the casts stay: every program run rounds again.
 
@@ -146,7 +147,7 @@ def WorkingCopiesPass : Pass<"weft-working-copies", "::mlir::ModuleOp"> {
     %w1, %m1, %l1 = weft.sgd(...) : (...) -> (tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xbf16>)
     ```
 
-    Does not: choose what is low (`weft-autocast`).
+    Does not: choose the low-precision values (`weft-autocast`).
   }];
   let options = [
     Option<"persistent", "persistent", "bool", "true",

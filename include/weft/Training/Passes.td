@@ -81,11 +81,11 @@ def ExpandOptimizerPass : Pass<"weft-expand-optimizer", "::mlir::ModuleOp"> {
     `adamw_weight_decay`, since their defaults differ. Weight decay applies
     where the parameter says so (default: two or more dimensions).
 
-    What an optimizer is called, which states it keeps and which numbers it
-    reads is asked through `OptimizerOpInterface`.
+    `OptimizerOpInterface` supplies the name, the states and the
+    hyper-parameters of an optimizer.
 
-    With a loss scale (`weft-loss-scale`) the gradients carry the scale that
-    `@loss_scale` has at entry, and all that follows reads this value:
+    With a loss scale (`weft-loss-scale`) the gradients carry the value of
+    `@loss_scale` at entry, and the program uses this value throughout:
 
     1. a `weft.norm_and_check` for every optimizer instance, whose flag alone
        skips its step and its updates,

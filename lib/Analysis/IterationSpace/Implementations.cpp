@@ -1,4 +1,4 @@
-//===- Implementations.cpp - What runs an op ------------------------------===//
+//===- Implementations.cpp - Kind of command for each op ------------------===//
 
 #include "weft/Analysis/Implementations.h"
 

@@ -1,4 +1,4 @@
-//===- KernelLibrary.cpp - What a target runs by routines -----------------===//
+//===- KernelLibrary.cpp - Library routines of a target -------------------===//
 
 #include "weft/Analysis/KernelLibrary.h"
 

@@ -1,4 +1,4 @@
-//===- KernelShape.cpp - What a kernel runs over --------------------------===//
+//===- KernelShape.cpp - Iteration shape of a kernel ----------------------===//
 
 #include "weft/Analysis/KernelShape.h"
 

@@ -203,7 +203,7 @@ SpaceAccess KernelSpace::makeAccess(const Layout &layout,
 }
 
 //===----------------------------------------------------------------------===//
-// Rows with room between them
+// Padded rows
 //===----------------------------------------------------------------------===//
 
 static bool spread(SpaceAccess &access, ArrayRef<int64_t> sizes,
