@@ -61,9 +61,9 @@ struct GeluModel : CompositeOpInterface::ExternalModel<GeluModel, GeluOp> {
 };
 
 /// With the halves of a head as a dimension of its own, one kernel writes both
-/// where they belong: a P + b Q with P = (cos, sin) and Q = (-sin, cos). All of
-/// it has the shape of the result, so that it fits one loop nest. The bits are
-/// those of a cos - b sin and b cos + a sin.
+/// in place: a P + b Q with P = (cos, sin) and Q = (-sin, cos). All values have
+/// the shape of the result, so that they fit one loop nest. The result is
+/// bitwise equal to a cos - b sin and b cos + a sin.
 struct RopeModel : CompositeOpInterface::ExternalModel<RopeModel, RopeOp> {
   Values decompose(Operation *op, OpBuilder &builder) const {
     auto rope = cast<RopeOp>(op);

@@ -58,8 +58,8 @@ LinalgWriter::Dims LinalgWriter::dimsOf(llvm::ArrayRef<DimRole> roles) const {
   return dims;
 }
 
-/// What a member follows is what its operands follow, which may be less than
-/// its shape says.
+/// A member depends on the dimensions that its operands depend on. These may be
+/// fewer than the dimensions of its shape.
 void LinalgWriter::findSupports() {
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     Value result = op.getResult(0);

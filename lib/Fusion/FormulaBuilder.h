@@ -101,7 +101,7 @@ public:
                               mlir::DenseElementsAttr::get(type, number));
   }
 
-  /// The numbers of the elements of `shape` among those of `dims`.
+  /// The linear index over `dims` of each element of `shape` (weft.iota).
   mlir::Value iota(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> shape,
                    mlir::Type element) {
     return IotaOp::create(b, loc, mlir::RankedTensorType::get(shape, element),

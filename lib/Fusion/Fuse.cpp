@@ -16,7 +16,7 @@ using namespace weft;
 
 namespace {
 
-/// One remark per kernel: what it computes and how often it runs.
+/// Emits one remark per kernel with its ops and its number of calls.
 static void describeKernels(ModuleOp module) {
   llvm::MapVector<StringRef, unsigned> calls;
   module.walk([&](CallOp call) { ++calls[call.getKernel()]; });
@@ -35,7 +35,7 @@ static void describeKernels(ModuleOp module) {
   }
 }
 
-/// Of one program.
+/// The clusters of one program.
 struct Clusters {
   std::unique_ptr<ClusterBuilder> builder;
   Formulas formulas;
@@ -52,7 +52,7 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
   void runOnOperation() override {
     auto programs = llvm::to_vector(getOperation().getOps<ProgramOp>());
     std::vector<Clusters> made(programs.size());
-    // Ops of one program become clusters whatever the others hold.
+    // Programs are clustered independently of each other.
     parallelFor(&getContext(), 0, programs.size(), [&](size_t i) {
       made[i].isGood = succeeded(buildClusters(programs[i], made[i]));
     });
@@ -88,7 +88,7 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
     return success();
   }
 
-  /// Names of ops that have been erased would name others.
+  /// Drops the entries of erased ops: a new op may reuse such an address.
   static FormulaNames findNames(Block &block, const FormulaNames &names) {
     FormulaNames found;
     for (Operation &op : block)

@@ -16,39 +16,39 @@
 
 namespace weft {
 
-/// The ops of the formulas of updates, with the number of the update.
+/// Ops of decomposed updates, with the number of the update.
 using UpdateNumbers = llvm::DenseMap<mlir::Operation *, unsigned>;
 
-/// What the metadata says of formulas: which optimizers they came from, how the
-/// loss scale changes, and which classes an input of a loss may name.
+/// Facts about formulas for the metadata: the optimizers that they come from,
+/// the policy of the loss scale, and the valid classes of an input of a loss.
 struct FormulaNotes {
   mlir::Attribute scaler;
   llvm::SetVector<mlir::Attribute> optimizers, indexInputs;
 
-  /// Of an op that a formula replaces.
+  /// Adds the facts of an op that a formula replaces.
   void add(mlir::Operation *op);
-  /// Writes them beside those that the module has.
+  /// Adds the notes to the metadata that the module already has.
   void store(mlir::ModuleOp module) const;
 };
 
-/// The ops of formulas, with the op that each formula is of.
+/// Ops of formulas, with the name of the op that the formula replaces.
 using FormulaNames = llvm::DenseMap<mlir::Operation *, mlir::OperationName>;
 
-/// What came of the composite ops of a program.
+/// The decomposed composite ops of a program.
 struct Formulas {
   UpdateNumbers updates;
   FormulaNames names;
   FormulaNotes notes;
-  /// By the number of the update that is written out.
+  /// By the number of the decomposed update.
   std::map<unsigned, RepeatedUpdate> repeated;
 };
 
-/// Which updates are written out: each, or one of those that are alike.
+/// Whether every update is decomposed, or one of each group of equal updates.
 enum class Repeats { Written, Kept };
 
 /// Replaces composite ops that no routine runs by their formulas. Changes
-/// nothing outside the program. With `explain`, remarks say which updates are
-/// like no other.
+/// nothing outside the program. With `explain`, remarks name the updates that
+/// share no kernels with others.
 llvm::FailureOr<Formulas> decomposeProgram(ProgramOp program, Repeats repeats,
                                            bool explain = false);
 
@@ -61,8 +61,9 @@ void eraseDeadOps(mlir::Block &block);
 struct FusionLimits {
   unsigned maxOps = 64;
   unsigned maxBuffers = 24;
-  bool explain = false; // remarks on what stays apart and why
-  bool apart = false; // every op but those of one update is a kernel of its own
+  bool explain = false; // remarks on ops that are not fused and why
+  // Outline each op as its own kernel; the ops of one update share a kernel.
+  bool apart = false;
 };
 
 /// Ops that will run as one kernel, in program order, with the constants and
@@ -78,12 +79,12 @@ struct Cluster {
     ops.append(more.begin(), more.end());
     set.insert(more.begin(), more.end());
   }
-  /// Makes the space that of `ops` again, after an op that did not fit.
+  /// Computes the space from `ops` again, after an op did not fit.
   void rebuildSpace();
 };
 
-/// Groups the ops of a block. A kernel runs at the place of its last op: an op
-/// may join as long as no op in between uses a member.
+/// Groups the ops of a block. A kernel runs at the position of its last op: an
+/// op may join as long as no op in between uses a member.
 class ClusterBuilder {
 public:
   ClusterBuilder(mlir::Block &block, FusionLimits limits,
@@ -94,7 +95,7 @@ public:
   llvm::ArrayRef<std::unique_ptr<Cluster>> getClusters() const {
     return clusters;
   }
-  /// The number of the repeated update that the cluster is of, if it is of one.
+  /// The number of the repeated update that the cluster belongs to, if any.
   std::optional<unsigned> getRepeated(const Cluster &cluster) const;
   /// Ops that started a kernel because a limit kept them out of another.
   unsigned getNumMissed() const { return numMissed; }
@@ -129,7 +130,7 @@ private:
   llvm::DenseSet<unsigned> repeated; // numbers of updates
   unsigned numMissed = 0;
   std::vector<std::unique_ptr<Cluster>> clusters;
-  /// Where an op stands in the block.
+  /// The position of an op in the block.
   struct Place {
     unsigned order = 0;
     unsigned workBefore = 0; // ops before it that take time
@@ -140,40 +141,41 @@ private:
   Cluster *numbers = nullptr; // last cluster to compute a single number
 };
 
-/// How many buffers from outside the space reads: the number of an element is
-/// in none.
+/// Number of outside buffers that the space reads. An iota needs no buffer.
 unsigned countBuffers(const KernelSpace &space);
 
-/// Counts only where there are enough reads for more than `limit`.
+/// Whether the space reads more than `limit` buffers. Counts them only if it
+/// has more than `limit` reads.
 bool hasMoreBuffers(const KernelSpace &space, unsigned limit);
 
-/// Whether the op is computed in a kernel, which reads an outside broadcast
-/// through, or hands the question on to its users. All else (a routine, another
-/// view, the end of the program) needs the elements in memory.
+/// Whether the op reads through an outside broadcast, because a kernel computes
+/// it or because it is a broadcast itself. All other users (a routine, another
+/// view, the end of the program) need the elements in memory.
 bool readsThroughBroadcast(mlir::Operation *user);
 
-/// A copy of the elements, which a kernel can write.
+/// Creates a copy of the elements of a broadcast, which a kernel can write.
 MaterializeOp copyBroadcast(mlir::Operation *broadcast,
                             mlir::OpBuilder &builder);
 
-/// The kernels of a module while they are made.
+/// The kernels of a module under construction.
 struct KernelPool {
   explicit KernelPool(mlir::ModuleOp module) : symbols(module) {}
 
   mlir::SymbolTable symbols;
-  /// Of the ops that are outlined now: what is written of them on new kernels.
+  /// Formula names of the program that is being outlined. New kernels record
+  /// them.
   const FormulaNames *names = nullptr;
-  /// Kernels by the ops they were made from, as numbers that are equal when
-  /// the ops are: the layers of a model find their kernels here, unbuilt.
+  /// Kernels by the content of their ops, encoded as numbers. Equal layers of a
+  /// model find their kernels here without building them.
   std::map<std::vector<uintptr_t>, KernelOp> byContent;
   /// Counts for the statistics of weft-fuse.
   unsigned kernels = 0, calls = 0, ops = 0;
 };
 
-/// Moves the ops of a cluster into a kernel of the module and calls it; kernels
-/// of equal content are made once. What one kernel cannot write becomes
-/// several, called one after the other at the place of the last op. Returns the
-/// calls.
+/// Moves the ops of a cluster into a kernel of the module and calls it.
+/// Clusters of equal content share a kernel. If one kernel cannot write all
+/// results, makes several kernels, called in order at the position of the last
+/// op. Returns the calls.
 llvm::FailureOr<llvm::SmallVector<CallOp>> outlineCluster(Cluster &cluster,
                                                           KernelPool &pool);
 

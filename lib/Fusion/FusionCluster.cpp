@@ -6,18 +6,19 @@ using namespace mlir;
 
 namespace weft {
 
-/// Points of a space from which on too few parts cost more than another pass.
+/// Spaces of at least this many points are not fused if that leaves too few
+/// independent parts. Another pass over the data then costs less.
 static constexpr int64_t kLargeSpace = 8192;
 static constexpr int64_t kMinRows = 16;
 static constexpr int64_t kMinColumns = 128;
 /// How far back an op looks for a kernel that reads the same values, in ops
 /// that do work.
 static constexpr unsigned kSiblingDistance = 64;
-/// Leaves numbers for copies before and behind each op: see copyOperand and
+/// Leaves free numbers before and after each op for copies: see copyOperand and
 /// materialize.
 static constexpr unsigned kOrderStep = 3;
 
-/// Whether the op takes time: it is no name of what is there.
+/// Whether the op takes time, unlike views, constants, iotas and reads.
 static bool doesWork(Operation *op) {
   return !isViewOp(op) && !isa<ConstantOp, IotaOp, ReadOp>(op);
 }
@@ -32,7 +33,7 @@ ClusterBuilder::ClusterBuilder(Block &block, FusionLimits limits,
   for (Operation &op : block) {
     places[&op] = {kOrderStep * index++, work};
     work += doesWork(&op);
-    // Numbers of ops that have been erased mean nothing.
+    // Entries of erased ops are not copied.
     if (auto update = formulas.updates.find(&op);
         update != formulas.updates.end())
       updates.insert(*update);
@@ -48,7 +49,7 @@ Cluster *ClusterBuilder::clusterOf(Value value) const {
   return op ? owner.lookup(op) : nullptr;
 }
 
-/// Ops that are not worth a kernel but may stand inside one.
+/// Ops that need no kernel but may be inside of one.
 static bool isAlias(Operation *op) {
   return renames(op) || isa<BroadcastOp, IotaOp>(op);
 }
@@ -57,7 +58,7 @@ static bool isNumber(Operation *op) {
   return !isa<ReduceOp>(op) && getShape(op->getResult(0)).empty();
 }
 
-/// Whether all that the cluster computes are single numbers.
+/// Whether the cluster computes only single numbers.
 static bool hasNumbersOnly(const Cluster &cluster) {
   return llvm::all_of(cluster.ops, [](Operation *op) {
     return llvm::all_of(getShape(op->getResult(0)),
@@ -131,9 +132,10 @@ ClusterBuilder::getRepeated(const Cluster &cluster) const {
   return isOfRepeated(op) ? std::optional(updates.lookup(op)) : std::nullopt;
 }
 
-/// Ops that are to be kernels of their own stay apart, but for those of one
-/// update: of it only what it writes is of interest. Its numbers it may share
-/// with others. An update whose kernels are called for others stays apart too.
+/// With `apart`, an op may only join the ops of its own update, because only
+/// the results of an update are of interest. An update whose kernels are called
+/// by others joins no other ops either. Single numbers of an update may share a
+/// kernel with others.
 bool ClusterBuilder::mayJoin(Operation *op, const Cluster &cluster) const {
   if (!limits.apart && !isOfRepeated(op) && !isOfRepeated(cluster.ops.back()))
     return true;
@@ -159,7 +161,7 @@ llvm::SmallVector<Cluster *> ClusterBuilder::findProducers(Operation *op) {
   return found;
 }
 
-/// Whether few ops stand between the cluster and `op`.
+/// Whether few ops are between the cluster and `op`.
 bool ClusterBuilder::isNear(Operation *op, const Cluster &cluster) const {
   return places.lookup(op).workBefore -
              places.lookup(cluster.ops.back()).workBefore <

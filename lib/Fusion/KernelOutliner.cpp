@@ -124,9 +124,9 @@ FailureOr<KernelOp> KernelOutliner::unify(KernelOp kernel) {
   return kernel;
 }
 
-/// Says of which ops the kernel has formulas, or parts of them, and what stands
-/// beside them: what it is called by in listings. The first cluster that has
-/// formulas decides.
+/// Records the names of the formulas, or parts of them, that the kernel
+/// computes, and of its other ops. Listings name the kernel by these. The first
+/// cluster that contains formulas decides.
 void KernelOutliner::recordFormulas(KernelOp kernel) {
   if (!pool.names || kernel->hasAttr(WeftDialect::kComputesAttr))
     return;

@@ -18,8 +18,8 @@ public:
 
   /// Members that the kernel has to write.
   llvm::SmallVector<mlir::Value> findOutputs();
-  /// Calls the kernel right before `place` and returns the call; the ops stay,
-  /// and who read their results from outside reads those of the call.
+  /// Creates a call of the kernel before `place` and returns it. Outside users
+  /// read the results of the call. The ops themselves stay.
   llvm::FailureOr<CallOp> outline(mlir::Operation *place);
 
 private:

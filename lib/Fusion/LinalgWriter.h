@@ -1,8 +1,8 @@
 //===- LinalgWriter.h - One kernel as linalg ops ----------------*- C++ -*-===//
 //
 // Writes a `weft.kernel` as a function on memrefs: one `linalg.generic` per
-// phase over the whole iteration space, small generics over the outer
-// dimensions between them, and what one hands to the next in temporaries.
+// phase over the whole iteration space, and small generics over the outer
+// dimensions between them. Temporaries hold values that a later generic reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ namespace weft {
 
 class LinalgWriter {
 public:
-  /// `fast`: f16 and bf16 are rounded at the borders of the kernel alone.
+  /// `fast`: f16 and bf16 are rounded only where the kernel writes them.
   LinalgWriter(KernelOp kernel, const KernelLayout &layout, bool fast);
 
   /// Builds the function in front of the kernel.
@@ -32,13 +32,13 @@ private:
     mlir::Value memref;
     Dims dims;
   };
-  /// What a generic writes: a value, or the running total of a reduction.
+  /// An output of a generic: a value, or the running total of a reduction.
   struct Target {
     View view;
     mlir::Value value;
     ReduceOp reduce;
   };
-  /// One generic: where it runs, the ops of its body, what it writes.
+  /// One generic: its dimensions, the ops of its body, and its outputs.
   struct Nest {
     Dims dims;
     llvm::SmallVector<mlir::Operation *> ops;

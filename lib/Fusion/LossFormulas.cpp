@@ -19,8 +19,8 @@ using Values = llvm::FailureOr<llvm::SmallVector<Value>>;
 
 namespace {
 
-/// What the loss and its adjoint share, for either op. Values of rows have the
-/// classes as a dimension of size 1 or, if they are `wide`, repeated.
+/// Base of the formulas of the loss and of its adjoint. Per-row values have the
+/// class dimension with size 1 or, if `wide`, broadcast to its full size.
 template <typename OpT> class CrossEntropyFormula {
 public:
   CrossEntropyFormula(OpT op, OpBuilder &builder, bool wide)
@@ -118,7 +118,7 @@ public:
   }
 
 private:
-  /// What smoothing spreads over all classes.
+  /// The term that smoothing spreads over all classes.
   Value spread(Value d, Value log) {
     double share = smoothing / static_cast<double>(shape.back());
     Value count = f.constant(static_cast<double>(shape.back()), x), sum;

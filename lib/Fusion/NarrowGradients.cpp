@@ -1,9 +1,10 @@
 //===- NarrowGradients.cpp - Adjoints of gelu behind low products ---------===//
 //
-// Autodiff computes gradients in f32: that of a low product is widened, and
-// what gelu's adjoint gives is rounded for the next product. A product that
-// rounds once does the adjoint itself, between low values: then others read
-// what it has rounded.
+// Autodiff computes gradients in f32. It widens the gradient from a
+// low-precision product, and rounds the result of gelu's adjoint for the next
+// product. A product that rounds once can compute the adjoint as an epilogue,
+// if the adjoint has low-precision operands and results. Other users of the
+// adjoint then also read the rounded result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +17,7 @@
 using namespace mlir;
 using namespace weft;
 
-/// What the cast widens from `element`, or null.
+/// The operand of a cast from `element`, or null.
 static Value findNarrow(Value value, Type element) {
   auto cast = value.getDefiningOp<CastOp>();
   if (!cast || getElementTypeOrSelf(cast.getOperand()) != element)
@@ -24,7 +25,7 @@ static Value findNarrow(Value value, Type element) {
   return cast.getOperand();
 }
 
-/// The product whose low result the gradient is, widened, or null.
+/// The product whose low-precision result, widened, is the gradient, or null.
 static MatmulOp findProduct(GeluGradOp op) {
   auto widened = op.getGrad().getDefiningOp<CastOp>();
   auto product =
@@ -35,7 +36,7 @@ static MatmulOp findProduct(GeluGradOp op) {
   return isNarrow ? product : MatmulOp();
 }
 
-/// Lets `low` take the place of what is rounded, and `wide` that of the rest.
+/// Replaces the rounded uses of `op` by `low`, and its other uses by `wide`.
 static void replace(GeluGradOp op, GeluGradOp low, CastOp wide) {
   for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
     if (isa<CastOp>(user) &&

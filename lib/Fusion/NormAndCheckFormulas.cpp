@@ -1,10 +1,9 @@
 //===- NormAndCheckFormulas.cpp - Formulas of norms of gradients ----------===//
 //
-// A gradient is cut into rows whose sums are computed by as many parts of a
-// machine; the sums of all gradients are added up behind them. Everything is
-// f64, so that no power of a finite f32 overflows. Rows of gradients that
-// follow one another in a flat state are those of each of them, so one kernel
-// computes them all.
+// A gradient is divided into rows, whose sums are computed in parallel. Then
+// the sums of all gradients are added. Everything is f64, so that no power of a
+// finite f32 overflows. Gradients that are adjacent in a flat state have the
+// same rows together as separately, so one kernel computes them all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,15 +18,16 @@ namespace weft {
 
 using Values = llvm::FailureOr<llvm::SmallVector<Value>>;
 
-/// The length of rows wherever it divides a gradient: segments of flat states
-/// begin at multiples of it, unless that is asked for.
+/// The length of rows if it divides a gradient. Segments of flat states begin
+/// at multiples of it, except with another alignment.
 static constexpr int64_t kRow = 128;
 /// Lengths of the rows of other gradients.
 static constexpr int64_t kLongestRow = 4096, kShortestRow = 256;
 static constexpr int64_t kRowMultiple = 16;
 
-/// What rows of `count` elements have: the usual length, or the longest of
-/// those that suit vectors and cut them into equal rows; 0 if there is none.
+/// The length of rows for `count` elements: kRow if it divides `count`, `count`
+/// itself if that is at most kLongestRow, else the longest length that divides
+/// `count` and suits vectors. 0 if there is none.
 static int64_t findRowLength(int64_t count) {
   if (count % kRow == 0)
     return kRow;
@@ -47,7 +47,7 @@ static int64_t countElements(Value value) {
 namespace {
 
 /// Elements [begin, begin + count) of a value: one gradient, or several that
-/// follow one another in a flat state.
+/// are adjacent in a flat state.
 struct Piece {
   Value source;
   int64_t begin, count;
@@ -55,7 +55,7 @@ struct Piece {
 
 } // namespace
 
-/// The place of a gradient.
+/// Finds the value and the range that a gradient is a slice of.
 static Piece findPiece(Value grad) {
   Value value = grad;
   while (auto reshape = value.getDefiningOp<ReshapeOp>())
@@ -66,7 +66,8 @@ static Piece findPiece(Value grad) {
   return {slice.getOperand(), slice.getOffsets()[0], countElements(grad)};
 }
 
-/// Gradients in order, neighbours as one piece where their rows stay the same.
+/// The gradients in order. Adjacent gradients are joined if their rows stay the
+/// same.
 static llvm::SmallVector<Piece> joinPieces(mlir::ValueRange grads) {
   llvm::SmallVector<Piece> pieces;
   for (Value grad : grads) {
@@ -99,7 +100,7 @@ public:
                               DenseElementsAttr::get(type, value));
   }
 
-  /// |x|^p of numbers of at least 0, or of any if that is all the same.
+  /// |x|^p for x >= 0.
   Value raise(Value x) {
     if (p == 1.0 || isMax())
       return x;

@@ -1,11 +1,11 @@
 //===- OptimizerFormulas.cpp - Formulas of the update of a parameter ------===//
 //
 // Numbers that are the same for all elements are computed in f64 and rounded to
-// f32 once, as PyTorch's Python scalars are: weft-decompose computes each of
-// them once for all parameters that share it, in a kernel of its own. The order
-// of roundings is that of kernels/cpu/isa/ElementLoops.cpp. Where factors go by
-// range of elements there is such a number for each different one, and an
-// element chooses by its position.
+// f32 once, like PyTorch's Python scalars. weft-decompose computes each of them
+// once for all parameters that share it, in a separate kernel. Roundings are in
+// the same order as in kernels/cpu/isa/ElementLoops.cpp. If factors differ
+// between ranges of elements, there is one number per distinct factor, and each
+// element selects its number by its position.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,15 +25,15 @@ struct Range {
   int64_t begin, end;
 };
 
-/// A number of an update, and the elements for which it is that; for the first
-/// of several: for all others.
+/// A number of an update, and the ranges of elements that use it. The first of
+/// several numbers is the default: all other elements use it.
 struct RangedNumber {
   Value number;
   llvm::SmallVector<Range> ranges;
 };
 using ByRange = llvm::SmallVector<RangedNumber>;
 
-/// Which factors a number is made of.
+/// The factors that a number depends on.
 enum class MadeOf { Lr, Decay, Both };
 
 /// The parts that the formulas of all optimizers have.
@@ -58,11 +58,11 @@ public:
     return scale(decay, range.decayScale);
   }
 
-  /// The different values of a number, rounded: to be made before anything that
-  /// is of an element.
+  /// The distinct values of a number, rounded. Must be built before any op on
+  /// elements.
   ByRange round(MadeOf madeOf,
                 llvm::function_ref<Value(const UpdateFactors &)> make);
-  /// The one of each element.
+  /// Selects the number of each element.
   Value choose(const ByRange &numbers);
 
   Value getState(unsigned index) { return widenAs(op.getStates()[index]); }
@@ -84,7 +84,7 @@ public:
   }
 
   /// The new values, or the old ones if the update is skipped. The working copy
-  /// is rounded from the parameter as that is kept.
+  /// is rounded from the new parameter.
   llvm::SmallVector<Value> keepOrTake(llvm::ArrayRef<Value> updated) {
     llvm::SmallVector<Value> results;
     for (auto [i, value] : llvm::enumerate(updated)) {
@@ -125,8 +125,8 @@ static bool areEqual(MadeOf madeOf, const UpdateFactors &a,
          (madeOf == MadeOf::Lr || a.hasSameDecay(b));
 }
 
-/// Ranges side by side with one value are one. The value of most ranges comes
-/// first: it needs no comparisons.
+/// Joins adjacent ranges with the same value. The value with the most ranges
+/// comes first, because the default needs no comparisons.
 ByRange
 UpdateBuilder::round(MadeOf madeOf,
                      llvm::function_ref<Value(const UpdateFactors &)> make) {
@@ -167,7 +167,7 @@ Value UpdateBuilder::choose(const ByRange &numbers) {
   return chosen;
 }
 
-/// The number of each element.
+/// The index of each element.
 Value UpdateBuilder::getPositions() {
   if (positions)
     return positions;
@@ -201,8 +201,8 @@ Value UpdateBuilder::isIn(llvm::ArrayRef<Range> ranges) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What is the same for all elements, before anything that is not: the numbers
-/// then share a kernel.
+/// The numbers that are the same for all elements. They are built before any op
+/// on elements, so that they share a kernel.
 struct AdamNumbers {
   AdamNumbers(UpdateBuilder &f, bool isDecoupled);
 

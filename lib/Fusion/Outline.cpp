@@ -11,10 +11,10 @@ namespace {
 
 using Ops = llvm::SmallVector<Operation *>;
 
-/// Outlines a cluster as one kernel or, where one cannot write all results, as
-/// several. What a cluster reads is computed before its last op, and what reads
-/// its results stands behind it: all kernels of it run there, in the order of
-/// what they read of each other.
+/// Outlines a cluster as one kernel or, if one kernel cannot write all results,
+/// as several. The inputs of a cluster are computed before its last op, and
+/// users of its results come after that op. All its kernels therefore run
+/// there, in the order of their dependences.
 class ClusterOutliner {
 public:
   ClusterOutliner(Cluster &cluster, KernelPool &pool)
@@ -44,15 +44,15 @@ private:
   Cluster &cluster;
   KernelPool &pool;
   Operation *place;
-  /// Ops that the cluster computes; the others are views and constants, which
-  /// any part may read through.
+  /// Ops that the cluster computes. Its other ops are views and constants,
+  /// which any part may read through.
   llvm::SmallPtrSet<Operation *, 8> members;
   llvm::SmallVector<CallOp> calls;
   Ops made;               // copies and repeated broadcasts
   std::vector<Ops> parts; // the next one to run is the last
 };
 
-/// The ops of the part that `value` is computed from, with its own.
+/// The ops of the part that `value` depends on, including its own op.
 llvm::DenseSet<Operation *> getSlice(Value value,
                                      llvm::ArrayRef<Operation *> part) {
   llvm::DenseSet<Operation *> slice = {value.getDefiningOp()};
@@ -64,8 +64,8 @@ llvm::DenseSet<Operation *> getSlice(Value value,
   return slice;
 }
 
-/// A broadcast for the ops in `users`, which read what it repeats from another
-/// part then.
+/// Clones a broadcast for the ops in `users`. The clone reads its operand from
+/// another part.
 Operation *ClusterOutliner::repeat(Operation *broadcast,
                                    const llvm::DenseSet<Operation *> &users) {
   OpBuilder builder(broadcast->getContext());
@@ -79,8 +79,8 @@ Operation *ClusterOutliner::repeat(Operation *broadcast,
   return clone;
 }
 
-/// Puts two parts in the place of one: the ops of `first`, which read nothing
-/// of the others, and then the others. Both have the views they read.
+/// Replaces a part by two: first the ops of `first`, which read no others, then
+/// the others. Both parts include the views that they read.
 void ClusterOutliner::cut(llvm::ArrayRef<Operation *> part,
                           const llvm::DenseSet<Operation *> &first) {
   Ops before, after;
@@ -115,8 +115,8 @@ void ClusterOutliner::cutBefore(llvm::ArrayRef<Operation *> part,
   cut(part, llvm::DenseSet<Operation *>(before.begin(), before.end()));
 }
 
-/// A broadcast of what another part computes is a view there, which nobody
-/// writes: who reads its elements gets a copy.
+/// A broadcast of another part's result is a view, which no kernel writes.
+/// Users that read its elements from memory get a copy.
 void ClusterOutliner::copyBroadcasts() {
   Ops all;
   for (Operation *op : cluster.ops) {
@@ -141,7 +141,8 @@ void ClusterOutliner::copyBroadcasts() {
   parts.push_back(std::move(all));
 }
 
-/// Renamings that outlive the part then stand behind what they read.
+/// Moves the members before `place`, so that remaining renaming ops come after
+/// their operands.
 void ClusterOutliner::moveToPlace(llvm::ArrayRef<Operation *> part) {
   for (Operation *op : part)
     if (members.contains(op))

@@ -1,9 +1,10 @@
-//===- ProductGroups.cpp - Products with what stands around them ----------===//
+//===- ProductGroups.cpp - Merge products with the ops around them --------===//
 //
 // A group grows from its product outwards: a bias, an activation or the adjoint
-// of one, sums over the rows. A part joins if the library has it and if nothing
-// is rounded and nothing else reads in between, so that results stay the same.
-// What no kernel computes, and the product reads, it also adds up.
+// of one, sums over the rows. A part joins if the library has it and if there
+// is no rounding and no other user in between, so that results stay the same.
+// The product also computes the sums of its factors, unless a kernel computes
+// the factor.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +29,7 @@ public:
         end(root.getResult()), place(root), bias(root.getBias()) {}
 
   void grow();
-  /// Puts one op in the place of all.
+  /// Replaces the members by one op.
   void merge();
   MergeCounts getCounts() const { return {unsigned(members.size()), missed}; }
 
@@ -42,10 +43,11 @@ private:
 
   /// Whether the op could be a part if `value` were the end.
   bool couldJoin(Operation *op, Value value);
-  /// Says of ops that read the end only behind another op what is in between.
+  /// Reports ops that could join if there were no other op between them and the
+  /// end.
   void reportBehind();
 
-  /// The reason that there is no such part.
+  /// The reason for a part that the library does not have.
   std::string lacks(StringRef part) const;
   std::string refuseBias(Value row, Operation *between);
   std::string refuse(ProductPart part) const;
@@ -70,7 +72,7 @@ private:
   const KernelLibrary &library;
   MergeOptions options;
   ChoiceLog &log;
-  /// The last value of the group, and where the op can stand.
+  /// The last value of the group, and the position for the merged op.
   Value end;
   Operation *place;
   SmallVector<Operation *> members;
@@ -103,7 +105,7 @@ std::string ProductGroup::lacks(StringRef part) const {
   return ("products of " + library.getTitle() + " have no " + part).str();
 }
 
-/// Why the product cannot have that part, or "".
+/// The reason why the product cannot have the part, or "".
 std::string ProductGroup::refuse(ProductPart part) const {
   const bool readsFactor =
       part == ProductPart::LhsSum || part == ProductPart::RhsSum;
@@ -118,8 +120,8 @@ std::string ProductGroup::refuse(ProductPart part) const {
   return library.findObstacle(part, getPartial());
 }
 
-/// Whether `op`, which reads the end of the group, can be part of it; else says
-/// why not.
+/// Whether `op`, a user of the end of the group, can join. If not, logs the
+/// reason.
 bool ProductGroup::mayJoin(ProductPart part, Operation *op) {
   std::string reason = refuse(part);
   if (!reason.empty())
@@ -127,8 +129,8 @@ bool ProductGroup::mayJoin(ProductPart part, Operation *op) {
   return reason.empty();
 }
 
-/// Parts with an operand have the only use of the end before them: nothing
-/// reads the group between its first op and the place.
+/// A part with an operand is the only user of the end before it. Nothing reads
+/// the group between its first op and the new position.
 void ProductGroup::join(Operation *op, Value operand) {
   log.add(op, "is part of the product before it");
   place = getPlace(operand);
@@ -136,7 +138,7 @@ void ProductGroup::join(Operation *op, Value operand) {
   end = op->getResult(0);
 }
 
-/// Why a product cannot add the row that it could add otherwise, or "".
+/// The reason why a product cannot add the row as its bias, or "".
 std::string ProductGroup::refuseBias(Value row, Operation *between) {
   std::string reason;
   llvm::raw_string_ostream text(reason);
@@ -219,8 +221,8 @@ bool ProductGroup::addGradient() {
   return false;
 }
 
-/// A product that adds to what is there sums no rows: those of the product
-/// alone are wanted.
+/// A column sum is of the product alone. An accumulating product, which adds to
+/// old contents, therefore gets none.
 bool ProductGroup::addColumnSum() {
   bool isAdded = llvm::any_of(getReaders(end), llvm::IsaPred<AccumulateOp>);
   for (Operation *user : getReaders(end)) {
@@ -240,8 +242,8 @@ bool ProductGroup::addColumnSum() {
   return false;
 }
 
-/// Whether the group reads what the value leads to, or something does that may
-/// not move behind the group.
+/// Whether the group depends on the value, or a user of it cannot be moved
+/// after the group.
 bool ProductGroup::isNeededBefore(Value value) const {
   auto isOfGroup = [&](Operation *op) {
     return op == root || llvm::is_contained(members, op);
@@ -255,8 +257,8 @@ bool ProductGroup::isNeededBefore(Value value) const {
                       staysBefore);
 }
 
-/// Rows that a kernel computes are added up by that kernel, which has them at
-/// hand. A sum is f32, whatever it is of.
+/// If a kernel computes the factor, that kernel also sums its rows, which it
+/// has at hand. The sum is f32 for every element type.
 std::string ProductGroup::refuseFactorSum(FactorSum sum) const {
   Type element = getElement(sum.op.getResult());
   if (isGenerated(sum.factor, library))
@@ -285,7 +287,8 @@ void ProductGroup::addFactorSum(FactorSum sum) {
   (sum.part == ProductPart::LhsSum ? lhsSum : rhsSum) = sum.op.getResult();
 }
 
-/// One of each factor; a second one, or that of a factor that is both, stays.
+/// Adds one sum per factor; a second one is not merged. A sum that is found for
+/// both factors is merged once.
 void ProductGroup::addFactorSums() {
   for (FactorSum found : findFactorSums(root)) {
     Value known = found.part == ProductPart::LhsSum ? lhsSum : rhsSum;
@@ -353,7 +356,7 @@ Operation *ProductGroup::build(OpBuilder &builder, Location loc) {
       EpilogueAttr::get(root.getContext(), epilogue));
 }
 
-/// Erases what gave a factor another shape or type for a sum that is gone.
+/// Erases the reshapes and casts of a factor that only a merged sum used.
 static void eraseNames(Value value) {
   while (value.use_empty()) {
     Operation *definer = value.getDefiningOp();

@@ -14,25 +14,26 @@
 
 namespace weft {
 
-/// What reads the value, in the order of the program.
+/// The users of the value, in program order.
 llvm::SmallVector<mlir::Operation *> getReaders(mlir::Value value);
 
 /// Whether the op (or null) only names or repeats elements of its operand.
 bool isRepeat(mlir::Operation *op);
 
-/// What `add` adds to every row of `end`, or null. `between` is the last of the
-/// ops that repeat it.
+/// The row that `add` adds to every row of `end`, or null. `between` is the
+/// last of the ops that repeat the row.
 mlir::Value findBias(AddOp add, mlir::Value end, mlir::Operation *&between);
 
 using ActivationPart = std::pair<ProductPart, Epilogue>;
 
-/// The part that an activation is, if a product can have it.
+/// The part and epilogue for an activation, or nothing if no product has it.
 std::optional<ActivationPart> findActivation(mlir::Operation *op);
 
 bool isGeluWithErf(mlir::Operation *op);
 
-/// The part that the adjoint of an activation is, and what it reads beside the
-/// gradient: that alone for one that no product has.
+/// The part and epilogue for the adjoint of an activation, and in `operand` its
+/// operand besides the gradient. For an adjoint that no product has, sets only
+/// `operand`.
 std::optional<ActivationPart>
 findGradient(mlir::Operation *op, mlir::Value grad, mlir::Value &operand);
 
@@ -46,23 +47,22 @@ struct FactorSum {
   mlir::Value factor;
 };
 
-/// Those of both factors, of one matrix each.
+/// Finds the sums of both factors, if the factors are matrices.
 llvm::SmallVector<FactorSum> findFactorSums(MatmulOp product);
 
-/// Whether the sum is that of a widened copy of the factor that is read
-/// elsewhere too.
+/// Whether the sum reads a widened copy of the factor that has other users.
 bool readsSharedCopy(FactorSum sum);
 
-/// Whether a generated kernel computes elements of the value, as far as the
-/// library leaves it to one.
+/// Whether a generated kernel computes elements of the value, given the ops
+/// that the library runs.
 bool isGenerated(mlir::Value value, const KernelLibrary &library);
 
-/// What stands before `place` and reads the values, directly or through others,
-/// in the order of the program.
+/// The direct and indirect users of the values before `place`, in program
+/// order.
 llvm::SmallVector<mlir::Operation *> findEarlyReaders(mlir::ValueRange values,
                                                       mlir::Operation *place);
 
-/// Moves what reads results of `op` and stands before it behind it.
+/// Moves users of `op` that come before it after it.
 void sinkReaders(mlir::Operation *op);
 
 } // namespace weft

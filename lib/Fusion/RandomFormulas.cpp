@@ -118,7 +118,7 @@ private:
   };
 
   void findRanges();
-  /// The value of the range in which an element lies.
+  /// The value of the range that contains the element.
   Value choose(llvm::function_ref<Value(const Range &)> valueOf);
   Value draw(PhiloxKind kind, Value begin);
   Value drawBoth(Value begin);
@@ -127,7 +127,7 @@ private:
   OpBuilder &b;
   FormulaBuilder f;
   llvm::SmallVector<Range> ranges;
-  /// The number of each element among those of all slices.
+  /// The index of each element in the whole tensor, across all slices.
   Value index;
 };
 
@@ -226,7 +226,7 @@ static Value drawForRows(DropoutOp op, OpBuilder &b, FormulaBuilder &f) {
       streamOf(op, op.getOpId(), b), row, f.iota(inner, shape, i64));
 }
 
-/// What an op that draws with a probability draws by.
+/// Checks that an op with a drop probability has an rng operand.
 template <typename OpT> static LogicalResult requireRng(OpT op) {
   if (op.getRng())
     return success();

@@ -1,4 +1,4 @@
-//===- RepeatedUpdates.cpp - Updates that are alike -----------------------===//
+//===- RepeatedUpdates.cpp - Updates that share kernels -------------------===//
 
 #include "RepeatedUpdates.h"
 
@@ -12,18 +12,18 @@ using namespace mlir;
 
 namespace weft {
 
-/// Parameter, states and gradient: the operands that one update has alone.
+/// Parameter, states and gradient: the operands that differ between updates.
 static OperandRange getTensors(OptimizerOpInterface op) {
   return op->getOperands().take_front(op.getStates().size() + 2);
 }
 
-/// The same for every update of its kind: coefficient, skip, step and numbers.
+/// The operands that equal updates share: coefficient, skip, step and numbers.
 static OperandRange getShared(OptimizerOpInterface op) {
   return op->getOperands().drop_front(op.getStates().size() + 2);
 }
 
-/// Which operands of the program's end the results are, or nothing if one is
-/// none.
+/// The terminator operands that are the results, or nothing if the terminator
+/// does not use one of them.
 static std::optional<SmallVector<unsigned>> findPlaces(Operation *op) {
   Operation *end = op->getBlock()->getTerminator();
   SmallVector<unsigned> places;
@@ -38,10 +38,10 @@ static std::optional<SmallVector<unsigned>> findPlaces(Operation *op) {
   return places;
 }
 
-/// What keeps an update from calling the kernels of another, or from being
-/// called for others; null if nothing does. A kernel reads a whole state where
-/// it lies, whichever it is: a view might be read through, with numbers of its
-/// own in the kernel. A state that is read twice is one operand of a kernel.
+/// The reason why an update cannot share kernels with other updates, or null. A
+/// kernel reads any whole state at its offset. A view might be read through
+/// instead, and its numbers would be part of the kernel. A state that is read
+/// twice is a single operand of a kernel.
 static const char *findReason(OptimizerOpInterface update) {
   llvm::SmallPtrSet<Attribute, 8> states;
   for (Value tensor : getTensors(update)) {
@@ -56,7 +56,7 @@ static const char *findReason(OptimizerOpInterface update) {
   return nullptr;
 }
 
-/// All that the formula of an update is made of, but its tensors.
+/// Everything that determines the formula of an update, except its tensors.
 static std::vector<const void *> getKey(OptimizerOpInterface op) {
   std::vector<const void *> key = {
       op->getName().getAsOpaquePointer(),
@@ -114,7 +114,7 @@ bool isByElement(OptimizerOpInterface update, ArrayRef<Operation *> formula) {
   return true;
 }
 
-/// What the calls read of the first update, with that of the repeat.
+/// Maps the tensors of the first update to the tensors of the repeat.
 static IRMapping mapTensors(const RepeatedUpdate &update,
                             OptimizerOpInterface repeat) {
   IRMapping mapping;
@@ -130,7 +130,7 @@ static IRMapping mapTensors(const RepeatedUpdate &update,
 }
 
 unsigned callForRepeats(RepeatedUpdate &update) {
-  // Clusters are in the order of their first ops, calls in that of their last.
+  // Clusters are ordered by their first ops, but calls by their last ops.
   llvm::sort(update.calls,
              [](CallOp x, CallOp y) { return x->isBeforeInBlock(y); });
   for (OptimizerOpInterface repeat : update.repeats) {

@@ -1,7 +1,7 @@
-//===- RepeatedUpdates.h - Updates that are alike ---------------*- C++ -*-===//
+//===- RepeatedUpdates.h - Updates that share kernels -----------*- C++ -*-===//
 //
-// A model has many parameters of one shape, and their updates differ in their
-// tensors alone. The first one is written out and fused; the others call its
+// A model has many parameters of one shape, whose updates differ only in their
+// tensors. The first update is decomposed and fused; the others call its
 // kernels.
 //
 //===----------------------------------------------------------------------===//
@@ -13,32 +13,33 @@
 
 namespace weft {
 
-/// An update that is written out, and those that call its kernels.
+/// A decomposed update, and the updates that call its kernels.
 struct RepeatedUpdate {
-  /// The states that parameter, moments and gradient of the first one are read
-  /// from.
+  /// The states that the parameter, moments and gradient of the decomposed
+  /// update are read from.
   llvm::SmallVector<mlir::Attribute> states;
-  /// Which operands of the program's end its results are.
+  /// The terminator operands that are its results.
   llvm::SmallVector<unsigned> places;
   llvm::SmallVector<OptimizerOpInterface> repeats;
-  /// What the first one became, in any order.
+  /// The calls that the decomposed update became, in any order.
   llvm::SmallVector<CallOp> calls;
 };
 
-/// Those of a program by the first op of each, in its order. Each reads its
-/// tensors from different states, and all its results leave the program. With
-/// `explain`, remarks say what keeps other updates from it.
+/// Finds the repeated updates of a program, by the first update of each group,
+/// in program order. The updates of a group read their tensors from different
+/// states, and all their results leave the program. With `explain`, remarks
+/// give the reasons for updates that share no kernels.
 llvm::MapVector<mlir::Operation *, RepeatedUpdate>
 findRepeatedUpdates(ProgramOp program, bool explain);
 
-/// Whether all that is computed from the tensors of an update is elements of
-/// its own: `formula` holds its ops in order. If not, a number that depends on
-/// them would be that of the first update for all.
+/// Whether the formula computes only elementwise values from the tensors of an
+/// update. `formula` holds its ops in order. Otherwise a number that depends on
+/// the tensors of the first update would be used for all.
 bool isByElement(OptimizerOpInterface update,
                  llvm::ArrayRef<mlir::Operation *> formula);
 
-/// Replaces the repeats by calls of the same kernels. Returns how many calls
-/// that are.
+/// Replaces the repeats by calls of the same kernels. Returns the number of new
+/// calls.
 unsigned callForRepeats(RepeatedUpdate &update);
 
 } // namespace weft

@@ -15,12 +15,12 @@ using Values = llvm::FailureOr<llvm::SmallVector<Value>>;
 
 namespace {
 
-/// A scale that shrank, or could not.
+/// A reduced scale, and whether it could not be reduced.
 struct Shrunk {
   Value scale, exhausted;
 };
 
-/// What becomes of the scale and of its state in a step.
+/// The scale and its state after a step.
 struct NewScaler {
   Value scale, tracker, lastOverflow, hysteresis, exhausted;
 };
@@ -51,8 +51,8 @@ private:
     int64_t one = 1;
     return reshape(SliceOp::create(builder, loc, state, index, one, one), {});
   }
-  /// A field that stays. The new state lies where the old one does only if a
-  /// kernel writes all of it.
+  /// An unchanged field. It is copied because the new state has the buffer of
+  /// the old one only if a kernel writes all of it.
   Value keep(Value field) { return MaterializeOp::create(builder, loc, field); }
   Value next(Value count) { return add(count, integer(1)); }
   Value isClean() { return unary<NotOp>(bad); }

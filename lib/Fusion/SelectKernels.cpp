@@ -1,4 +1,4 @@
-//===- SelectKernels.cpp - What a target's library runs -------------------===//
+//===- SelectKernels.cpp - Choose ops that a target's library runs --------===//
 
 #include "Fusion.h"
 #include "Selection.h"
@@ -80,7 +80,8 @@ struct SelectKernelsPass
     return success();
   }
 
-  /// What an earlier choice said, and what the products have asked for.
+  /// Removes the attributes of an earlier selection, and `weft.apart`, which
+  /// only the merging of products reads.
   static void clearChoice(Operation *op) {
     for (StringRef name :
          {StringRef(WeftDialect::kImplAttr), StringRef(WeftDialect::kApartAttr),
@@ -118,7 +119,7 @@ struct SelectKernelsPass
     return generate(op, answer);
   }
 
-  /// A product that another library merged.
+  /// Checks a product that was merged for another library.
   LogicalResult checkParts(GemmOp op) const {
     for (ProductPart part : getProductParts(op))
       if (!chosen->hasPart(part))
@@ -128,7 +129,7 @@ struct SelectKernelsPass
     return success();
   }
 
-  /// What the library says; an op of another dialect knows its command.
+  /// Asks the library. An op of another dialect provides its own command.
   LibraryAnswer ask(Operation *op) const {
     auto source = dyn_cast<CommandSourceOpInterface>(op);
     if (!source)

@@ -11,12 +11,12 @@
 
 namespace weft {
 
-/// Why ops are claimed or left to kernels, each sentence once.
+/// Collects the reasons why ops are claimed or left to kernels, each once.
 class ChoiceLog {
 public:
   /// Counts a sentence about `op`, which begins with its name.
   void add(mlir::Operation *op, const llvm::Twine &what);
-  /// Emits a remark for each sentence, where it was true first.
+  /// Emits a remark for each sentence, at the first op that it was added for.
   void report() const;
 
 private:
@@ -27,24 +27,25 @@ private:
   llvm::MapVector<std::string, Choice, std::map<std::string, unsigned>> choices;
 };
 
-/// Parts that joined products, and those that something kept out.
+/// The number of parts merged into products, and of parts not merged.
 struct MergeCounts {
   unsigned merged = 0, missed = 0;
 };
 
-/// Which parts may join products, as the options of the pass say.
+/// The parts that may be merged into products, by the options of the pass.
 struct MergeOptions {
   bool epilogues = true; // more than a bias
-  bool fast = false;     // what is rounded in between too
+  bool fast = false;     // also across a rounding
 };
 
-/// Merges each product with what those of the library do themselves: into a
-/// `weft.gemm`, or, if that is a bias alone, into a `weft.matmul`.
+/// Merges each product with the epilogues that the library supports: into a
+/// `weft.gemm`, or, if only a bias is merged, into a `weft.matmul`.
 MergeCounts mergeProducts(ProgramOp program, const KernelLibrary &library,
                           MergeOptions options, ChoiceLog &log);
 
-/// Lets the adjoint of gelu take low values where its gradient is that of a low
-/// product and its result is rounded: what it gives to others is rounded too.
+/// Makes the adjoint of gelu a low-precision op if its gradient comes from a
+/// low-precision product and its result is rounded. Its other users then also
+/// read a rounded result.
 void narrowGeluGradients(ProgramOp program);
 
 } // namespace weft

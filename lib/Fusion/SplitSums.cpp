@@ -1,11 +1,11 @@
 //===- SplitSums.cpp - Long reductions in two stages ----------------------===//
 //
-// A device adds up a tile of columns, or everything, in one block: few columns
-// of many rows leave most of it idle. Such a reduction is cut into equal chunks
-// of rows, which many blocks reduce, and one over the results of the chunks.
-// Where no number of chunks that is large enough divides the rows, some rows
-// are left for a reduction of their own. Where the cuts are follows from the
-// shape alone.
+// A device reduces a tile of columns, or all elements, in one block: few
+// columns with many rows leave most of the device idle. Such a reduction is
+// split into equal chunks of rows, which many blocks reduce, and a reduction
+// over the results of the chunks. If no number of chunks that is large enough
+// divides the rows, a separate reduction handles the remaining rows. The split
+// depends on the shape alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,19 +24,19 @@ using namespace weft;
 
 namespace {
 
-/// What each chunk must have to be worth a block.
+/// The minimum size of a chunk that is worth a block.
 constexpr int64_t kLeastRows = 256, kLeastElements = 1024;
 /// Reductions of fewer elements take no longer than another launch.
 constexpr int64_t kLeastTotal = int64_t(1) << 16;
 
-/// A reduction that is worth it: its rows and how many chunks fill the device
-/// and are long enough.
+/// A reduction worth splitting: its rows, the number of chunks that fill the
+/// device, and the largest number of chunks that are long enough.
 struct Work {
   int64_t rows, wanted, most;
 };
 
-/// Dimension `dim` is cut into `parts` equal parts; what stands before it and
-/// the parts are the chunks.
+/// Dimension `dim` is split into `parts` equal parts. The dimensions before it
+/// and the parts form the chunks.
 struct Cut {
   unsigned dim;
   int64_t parts, chunks;
@@ -66,7 +66,7 @@ struct SplitSumsPass : weft::impl::SplitSumsPassBase<SplitSumsPass> {
 
 } // namespace
 
-/// Whether the leading dimensions go, and no others.
+/// Whether the reduction reduces exactly leading dimensions.
 static bool reducesLeading(ReduceOp reduce) {
   for (auto [i, dim] : llvm::enumerate(reduce.getDims()))
     if (dim != static_cast<int64_t>(i))
@@ -89,8 +89,8 @@ std::optional<Work> SplitSumsPass::measure(ReduceOp reduce) const {
               rows / (columns == 1 ? kLeastElements : kLeastRows)};
 }
 
-/// The fewest chunks that fill the device, or else the most that are long
-/// enough.
+/// The fewest chunks that fill the device, or else the most chunks that are
+/// long enough.
 static std::optional<Cut> chooseCut(ReduceOp reduce, const Work &work) {
   llvm::ArrayRef<int64_t> shape = getShape(reduce.getOperand());
   std::optional<Cut> best;
@@ -111,8 +111,8 @@ static std::optional<Cut> chooseCut(ReduceOp reduce, const Work &work) {
   return best;
 }
 
-/// Equal chunks, unless that would be at most half of the blocks that could
-/// work.
+/// Splits into equal chunks, unless these would occupy at most half of the
+/// usable blocks.
 void SplitSumsPass::splitLong(ReduceOp reduce) {
   std::optional<Work> work = measure(reduce);
   if (!work)
@@ -125,14 +125,15 @@ void SplitSumsPass::splitLong(ReduceOp reduce) {
     splitUnevenly(reduce, chunks);
 }
 
-/// In the place of the reduction, whose scope all that is new gets.
+/// Replaces the reduction.
 void SplitSumsPass::replace(ReduceOp reduce, Value result) {
   reduce.replaceAllUsesWith(result);
   reduce.erase();
   ++numSplit;
 }
 
-/// Gives ops the scope of a reduction, which they stand before.
+/// Gives the new ops between `before` and the reduction the scope of the
+/// reduction.
 static void copyScopeBack(ReduceOp reduce, Operation *before) {
   Operation *made =
       before ? before->getNextNode() : &reduce->getBlock()->front();
@@ -146,7 +147,7 @@ static Value makeReduce(OpBuilder &builder, Location loc, ReduceKind kind,
   return ReduceOp::create(builder, loc, kind, value, dims);
 }
 
-/// f16 and bf16 are rounded once, behind both stages.
+/// Rounds f16 and bf16 once, after both stages.
 void SplitSumsPass::split(ReduceOp reduce, Cut cut) {
   OpBuilder builder(reduce);
   Operation *before = reduce->getPrevNode();
@@ -195,8 +196,8 @@ static Value combineBoth(FormulaBuilder &f, ReduceKind kind, Value x, Value y) {
   llvm_unreachable("covered switch");
 }
 
-/// Chunks of equal length, and the rows behind them by themselves. A mean is
-/// divided at the end.
+/// Splits into chunks of equal length and a separate reduction of the remaining
+/// rows. A mean is divided at the end.
 void SplitSumsPass::splitUnevenly(ReduceOp reduce, int64_t chunks) {
   OpBuilder builder(reduce);
   Location loc = reduce.getLoc();

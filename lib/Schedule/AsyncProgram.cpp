@@ -1,4 +1,4 @@
-//===- AsyncProgram.cpp - A program whose collectives run beside it -------===//
+//===- AsyncProgram.cpp - A program with asynchronous collectives ---------===//
 
 #include "AsyncProgram.h"
 
@@ -11,28 +11,29 @@ using namespace mlir;
 
 namespace weft {
 
-/// What computes has come so far.
+/// Event: stream 0 has run all commands so far.
 static constexpr llvm::StringLiteral kReady = "ready";
 
 //===----------------------------------------------------------------------===//
 // Events
 //===----------------------------------------------------------------------===//
 
-/// The state that a root is, or null.
+/// The state that a root is a use of, or null.
 static StringAttr getState(Value root) {
   auto use = root.getDefiningOp<plan::UseOp>();
   return use ? use.getStateAttr().getAttr() : StringAttr();
 }
 
 namespace {
-/// What the events of collectives are called.
+/// Names the events of collectives.
 class EventNames {
 public:
   explicit EventNames(ArrayRef<plan::CommandOpInterface> commands);
   std::string get(plan::CommandOpInterface collective) const;
 
 private:
-  /// A gather of means is a part of it.
+  /// Whether the command is a reduction, or a gather of means that belongs to
+  /// one.
   bool isReduction(plan::CommandOpInterface command) const {
     return isa<plan::ReduceScatterOp>(*command) ||
            (isa<plan::AllGatherOp>(*command) &&
@@ -41,8 +42,8 @@ private:
   StringAttr findState(Value buffer) const {
     return states.lookup(plan::getRoot(buffer));
   }
-  /// What a root holds or, where it is an intermediate result, what it is made
-  /// from or into.
+  /// The state that a root holds. For an intermediate result, the state that it
+  /// is computed from or into.
   llvm::DenseMap<Value, StringAttr> states;
   llvm::DenseSet<Value> means; // of a mesh, or of an axis
 };
@@ -68,7 +69,7 @@ EventNames::EventNames(ArrayRef<plan::CommandOpInterface> commands) {
   }
 }
 
-/// Parameters come from their slice, means go to one.
+/// A gather reads the slice of its state, a reduction writes it.
 std::string EventNames::get(plan::CommandOpInterface collective) const {
   const bool isGather = !isReduction(collective);
   Value from = collective->getOperand(0), to = collective->getOperand(1);
@@ -112,8 +113,8 @@ LogicalResult declareEvents(ModuleOp module) {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// Events that this file makes: those of a stream of collectives, declared yet
-/// or not.
+/// The events that this file makes: events of streams of collectives, declared
+/// or only recorded.
 static llvm::DenseSet<StringAttr> findOwnEvents(plan::ProgramOp program) {
   auto module = program->getParentOfType<ModuleOp>();
   llvm::DenseSet<StringAttr> own;
@@ -153,7 +154,8 @@ AsyncProgram AsyncProgram::read(plan::ProgramOp program) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Puts commands in order, and remembers what each stream knows to be done.
+/// Puts commands in order, and tracks which commands each stream knows to be
+/// done.
 class AsyncWriter {
 public:
   AsyncWriter(plan::ProgramOp program,
@@ -171,8 +173,8 @@ private:
   };
   struct Queue {
     SmallVector<Started> started;
-    size_t awaited = 0;   // the first so many, by what computes
-    bool isReady = false; // it knows all that has been computed
+    size_t awaited = 0;   // number that stream 0 has waited for
+    bool isReady = false; // has waited for all commands of stream 0
   };
 
   Queue &queueOf(unsigned index) {
@@ -194,13 +196,13 @@ private:
   ArrayRef<plan::CommandOpInterface> commands;
   const Dependences &dependences;
   const bool inTurn;
-  std::optional<unsigned> lastCollective; // the one started last
+  std::optional<unsigned> lastCollective; // started last
   EventNames names;
   OpBuilder builder; // in front of the first output
   std::map<int64_t, Queue> queues;
   std::map<std::string, unsigned> lastOf;  // by event
-  llvm::DenseMap<unsigned, size_t> places; // in its queue, of what has begun
-  llvm::DenseSet<unsigned> recorded;       // those that something waits for
+  llvm::DenseMap<unsigned, size_t> places; // in its queue, if started
+  llvm::DenseSet<unsigned> recorded;       // collectives with a wait
 };
 } // namespace
 
@@ -229,8 +231,8 @@ void AsyncWriter::wait(StringRef event, int64_t stream) {
                        number(stream));
 }
 
-/// What computes goes on when the collective is done, and with it all that its
-/// stream began before.
+/// Makes stream 0 wait for the collective, and thereby for all earlier
+/// collectives of its stream.
 void AsyncWriter::waitFor(unsigned index) {
   if (!isInFlight(index))
     return;
@@ -243,7 +245,8 @@ void AsyncWriter::waitFor(unsigned index) {
     other.isReady = other.isReady && &other == &queue;
 }
 
-/// One of two that have a name and are under way at once takes another one.
+/// The event of a collective. The name is made unique among the collectives in
+/// flight.
 std::string AsyncWriter::getEvent(unsigned index) {
   std::string event = names.get(commands[index]);
   for (auto [last, isNew] = lastOf.try_emplace(event, index); !isNew;
@@ -264,7 +267,7 @@ static bool sends(plan::CommandOpInterface command) {
          command->getAttrOfType<IntegerAttr>("ranks").getInt() > 1;
 }
 
-/// A collective waits for the one before it, if that is in another stream.
+/// Waits for the collective before this one, if that is in another stream.
 void AsyncWriter::awaitLastCollective(unsigned index) {
   if (!lastCollective || !isInFlight(*lastCollective))
     return;
@@ -279,7 +282,7 @@ void AsyncWriter::awaitLastCollective(unsigned index) {
   recorded.insert(*lastCollective);
 }
 
-/// In its stream, when all that stands above it is computed.
+/// Starts a collective in its stream, after all commands above it are done.
 void AsyncWriter::begin(unsigned index) {
   plan::CommandOpInterface command = commands[index];
   const int64_t stream = command.getStreamNumber();
@@ -314,7 +317,7 @@ void AsyncWriter::put(unsigned index) {
     queue.isReady = false;
 }
 
-/// Behind each collective that something waits for.
+/// Records the event after each collective that has a wait.
 void AsyncWriter::recordAwaited() {
   for (auto &[stream, queue] : queues)
     for (const Started &each : queue.started) {

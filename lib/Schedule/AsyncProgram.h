@@ -1,9 +1,9 @@
-//===- AsyncProgram.h - A program whose collectives run beside it ---------===//
+//===- AsyncProgram.h - A program with asynchronous collectives -*- C++ -*-===//
 //
-// Gathers and reductions have streams of their own. What orders them with the
-// commands that compute follows from the buffers they use and from where they
-// stand: `read` forgets the records and waits of a program, `write` puts new
-// ones where an order of its commands needs them.
+// Gathers and reductions have separate streams. The buffers that commands use
+// and the order of commands determine the synchronization between streams:
+// `read` removes the records and waits of a program, and `write` inserts the
+// ones that an order of its commands needs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 
 namespace weft {
 
-/// One command in an order, or that what computes waits here until it is done.
+/// A command of an order, or a wait of stream 0 for a collective.
 struct AsyncStep {
   unsigned command;
   bool isWait = false;
@@ -25,7 +25,7 @@ struct AsyncStep {
 
 class AsyncProgram {
 public:
-  /// Takes out the records and waits of streams of collectives.
+  /// Removes the records and waits of streams of collectives.
   static AsyncProgram read(plan::ProgramOp program);
 
   llvm::ArrayRef<plan::CommandOpInterface> getCommands() const {
@@ -34,16 +34,16 @@ public:
   const Dependences &getDependences() const { return dependences; }
   bool isAsync(unsigned index) const { return plan::isAsync(commands[index]); }
 
-  /// Puts the commands in the order of `steps`, which has each once. A
-  /// collective begins when all that stands above it has been computed, and
-  /// what uses its buffers waits for it; at the end nothing is under way. The
-  /// event
-  /// @h.0.flat.gather says that the parameters @h.0.flat are there,
-  /// @h.0.flat.grad.reduce the same of the mean of their gradients. Without
-  /// such a state it has the name of the scope.
+  /// Puts the commands in the order of `steps`, which has each command once. A
+  /// collective begins when all commands above it are done, and commands that
+  /// use its buffers wait for it. At the end no collective is in flight.
+  ///
+  /// The event @h.0.flat.gather records that the parameters @h.0.flat are
+  /// gathered, @h.0.flat.grad.reduce that their mean gradients are reduced.
+  /// Without such a state the event is named after the scope.
   ///
   /// `inTurn` is for targets on which collectives must not overlap each other:
-  /// one in another stream than the collective before it waits for that.
+  /// a collective waits for the one before it if that is in another stream.
   void write(llvm::ArrayRef<AsyncStep> steps, bool inTurn);
 
 private:
@@ -56,7 +56,8 @@ private:
 };
 
 /// Declares the events that the programs of a module record for collectives,
-/// and removes those that none does. Fails with an error if a name is taken.
+/// and removes events that no program records. Fails with an error if another
+/// symbol has the name.
 llvm::LogicalResult declareEvents(mlir::ModuleOp module);
 
 } // namespace weft

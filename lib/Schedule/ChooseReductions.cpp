@@ -41,7 +41,7 @@ struct ChooseReductionsPass
   }
 
 private:
-  /// Of a mesh of two axes the replicas of a slice are not neighbours.
+  /// Among two axes, the replicas of a shard are not neighbouring ranks.
   bool chooseNative(plan::ReduceScatterOp each,
                     const std::optional<Cluster> &nodes) const {
     if (reduction != "auto")

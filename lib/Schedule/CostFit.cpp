@@ -15,7 +15,7 @@ using namespace mlir;
 namespace weft {
 
 //===----------------------------------------------------------------------===//
-// What commands cost
+// Costs of commands
 //===----------------------------------------------------------------------===//
 
 static CostSample describe(plan::CommandOpInterface command) {
@@ -93,9 +93,9 @@ double Fitter::measure(const Point &point) const {
   return sum / weights;
 }
 
-/// A rate is at least what a command has reached, but for noise; it may be far
-/// above that where all commands are short. No overhead is longer than twice
-/// the shortest of them.
+/// A rate is at least half of the best measured rate, to allow for noise. It
+/// may be far higher if all commands are short. The overhead is at most twice
+/// the shortest time.
 Fitter::Fitter(llvm::ArrayRef<const CostSample *> samples) : samples(samples) {
   double shortest = INFINITY, gflops = 1e-3, gigabytes = 1e-3;
   for (const CostSample *sample : samples) {
@@ -111,7 +111,7 @@ Fitter::Fitter(llvm::ArrayRef<const CostSample *> samples) : samples(samples) {
   best = measure(point);
 }
 
-/// Tries every way to move the rates by a step up or down.
+/// Tries all moves of the rates by one step up or down.
 bool Fitter::improve(double step) {
   bool isBetter = false;
   for (int code = 1; code < 27; ++code) {
@@ -161,7 +161,7 @@ static CostTable::Part fitRates(Samples samples) {
   return part;
 }
 
-/// The mean, where sizes differ too little for more.
+/// The mean rate, for samples with too few sizes to fit more.
 static CostTable::Part fitOneRate(Samples samples) {
   double flops = 0, bytes = 0, us = 0;
   for (const CostSample *sample : samples) {

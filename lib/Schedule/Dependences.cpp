@@ -1,4 +1,4 @@
-//===- Dependences.cpp - Which commands of a program need their order -----===//
+//===- Dependences.cpp - Dependences between commands ---------------------===//
 
 #include "Dependences.h"
 
@@ -10,7 +10,7 @@ using namespace mlir;
 namespace weft {
 
 namespace {
-/// Since when a root is what it is.
+/// The last writer of a root, and its readers since then.
 struct RootUses {
   std::optional<unsigned> writer;
   SmallVector<unsigned> readers; // since then
@@ -46,7 +46,8 @@ Dependences::Dependences(ArrayRef<plan::CommandOpInterface> commands)
   }
 }
 
-/// Gaps of a bucket and casts have no scope, but what they come behind has.
+/// Gaps of a bucket and casts have no scope, but the commands that they depend
+/// on do.
 StringRef findScope(unsigned index, ArrayRef<plan::CommandOpInterface> commands,
                     const Dependences &dependences) {
   llvm::SmallSetVector<unsigned, 8> reached;

@@ -1,4 +1,4 @@
-//===- Dependences.h - Which commands of a program need their order -------===//
+//===- Dependences.h - Dependences between commands -------------*- C++ -*-===//
 
 #ifndef WEFT_LIB_SCHEDULE_DEPENDENCES_H
 #define WEFT_LIB_SCHEDULE_DEPENDENCES_H
@@ -7,9 +7,9 @@
 
 namespace weft {
 
-/// Of commands of one program, by their places in it: two that use one root
-/// buffer, one of them writing, stay in their order. Roots do not share bytes
-/// before weft-plan-memory; what follows from others is left out.
+/// Dependences between commands of one program, by position. Two commands that
+/// use one root buffer, one of them writing, stay in order. Roots share no
+/// bytes before weft-plan-memory. Transitive dependences are left out.
 class Dependences {
 public:
   explicit Dependences(llvm::ArrayRef<plan::CommandOpInterface> commands);
@@ -25,8 +25,8 @@ private:
   std::vector<llvm::SmallVector<unsigned, 4>> needs, neededBy;
 };
 
-/// The scope of a command or, if it has none, of the nearest one that has one
-/// among those that it needs; "" if none has.
+/// The scope of a command. If it has none: the scope of the nearest command
+/// with a scope among its dependences, or "".
 llvm::StringRef findScope(unsigned index,
                           llvm::ArrayRef<plan::CommandOpInterface> commands,
                           const Dependences &dependences);

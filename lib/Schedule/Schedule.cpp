@@ -18,11 +18,11 @@ using namespace mlir;
 using namespace weft;
 
 namespace {
-/// Goes through a program in its order and says what comes when.
+/// Walks a program in order and computes the new order of its commands.
 class Scheduler {
 public:
-  /// Units are gathered as many units ahead as `depths` says, and as many are
-  /// under reduction as `late` says.
+  /// `depths` is the prefetch depth of each unit. At most `late` units of
+  /// reductions are in flight.
   Scheduler(const AsyncProgram &program, const ScheduleUnits &units,
             ArrayRef<int64_t> depths, int64_t late)
       : program(program), units(units), depths(depths), late(late),
@@ -32,7 +32,8 @@ public:
   SmallVector<AsyncStep> run();
 
 private:
-  /// Late collectives in a row of one block whose sources are given back.
+  /// Consecutive late collectives of one block, whose sources are freed after
+  /// them.
   struct Late {
     std::string block;
     SmallVector<unsigned> collectives;
@@ -54,15 +55,16 @@ private:
   const ArrayRef<int64_t> depths;
   const int64_t late;
   SmallVector<AsyncStep> steps;
-  std::vector<bool> isPut, isDone; // by command; a collective that is awaited
+  std::vector<bool> isPut, isDone; // by command; done: waited for
   size_t nextUnit = 0;
   std::deque<Late> inFlight;
-  std::deque<unsigned> followers; // that are not put yet
+  std::deque<unsigned> followers; // not put yet
 };
 } // namespace
 
-/// What a command that computes needs of collectives is awaited before it;
-/// among streams they await each other.
+/// Puts a command after its dependences. A command of stream 0 first waits for
+/// the collectives that it needs; collectives wait for each other in their
+/// streams.
 void Scheduler::put(unsigned command) {
   for (unsigned other : program.getDependences().before(command))
     if (!program.isAsync(command) && program.isAsync(other))
@@ -80,15 +82,15 @@ void Scheduler::begin(unsigned gather) {
   put(gather);
 }
 
-/// The first `count` units, unless they have begun.
+/// Starts the first `count` units, unless they have started.
 void Scheduler::beginUnits(size_t count) {
   for (; nextUnit < std::min(count, units.getGathers().size()); ++nextUnit)
     for (unsigned gather : units.getGathers()[nextUnit].gathers)
       begin(gather);
 }
 
-/// The units that have to begin before this one is awaited: those in front of
-/// one that is due as well.
+/// The number of units that must start before the wait for this unit. It
+/// includes all units before one that is due.
 size_t Scheduler::countDue(size_t unit) const {
   size_t count = unit + 1;
   for (size_t next = count; next < depths.size(); ++next)
@@ -106,7 +108,8 @@ void Scheduler::await(unsigned collective) {
   isDone[collective] = true;
 }
 
-/// Whether the bytes that it takes are given back when it is done.
+/// Whether the collective holds memory until it is done: its source is not a
+/// state.
 bool Scheduler::holdsMemory(unsigned collective) const {
   plan::CommandOpInterface command = program.getCommands()[collective];
   return !plan::getRoot(command->getOperand(0)).getDefiningOp<plan::UseOp>();
@@ -136,7 +139,7 @@ void Scheduler::endOldest() {
   putFollowers();
 }
 
-/// Whether nothing that it needs is missing or under way.
+/// Whether all dependences of the follower are put, and its collectives done.
 bool Scheduler::isReady(unsigned follower) const {
   return llvm::all_of(
       program.getDependences().before(follower), [&](unsigned other) {
@@ -173,19 +176,19 @@ SmallVector<AsyncStep> Scheduler::run() {
 }
 
 //===----------------------------------------------------------------------===//
-// How far ahead
+// Prefetch depth
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Orders one program.
+/// The schedule of one program.
 class ProgramSchedule {
 public:
   ProgramSchedule(plan::ProgramOp op, int64_t forward, int64_t backward,
                   bool inTurn);
 
   void write() { write(depths); }
-  /// Gathers that are exposed by the estimates begin earlier, up to `most`
-  /// units ahead, as long as the program gets shorter.
+  /// Starts exposed gathers earlier, up to `most` units ahead, as long as the
+  /// estimated time of the program gets shorter.
   LogicalResult lengthen(int64_t most);
 
 private:
@@ -219,7 +222,7 @@ void ProgramSchedule::write(ArrayRef<int64_t> chosen) {
   program.write(Scheduler(program, units, chosen, late).run(), inTurn);
 }
 
-/// The depths with those of exposed gathers one longer.
+/// The prefetch depths, increased by one for exposed gathers.
 SmallVector<int64_t> ProgramSchedule::raiseExposed(const Timeline &timeline,
                                                    int64_t most) const {
   SmallVector<int64_t> raised = depths;

@@ -1,4 +1,4 @@
-//===- ScheduleUnits.cpp - What moves in a program ------------------------===//
+//===- ScheduleUnits.cpp - Collectives that may move ----------------------===//
 
 #include "ScheduleUnits.h"
 
@@ -18,8 +18,8 @@ ScheduleUnits::ScheduleUnits(const AsyncProgram &program)
   findFollowers();
 }
 
-/// What a collective needs, if nothing else needs it and no other collective is
-/// among it.
+/// Finds the commands that a gather needs. Fails if other commands need them or
+/// if they include a collective.
 bool ScheduleUnits::findLeaders(unsigned gather,
                                 SmallVectorImpl<unsigned> &found) {
   const Dependences &dependences = program.getDependences();
@@ -61,7 +61,7 @@ void ScheduleUnits::findUnits() {
   for (auto [use, gather] : gathers) {
     plan::CommandOpInterface command = program.getCommands()[gather];
     StringRef block = getUnit(command.getCommandScope());
-    // What is gathered again, in the backward pass, is another unit.
+    // The second gather of a value, in the backward pass, starts another unit.
     auto isSame = [&](unsigned other) {
       plan::CommandOpInterface before = program.getCommands()[other];
       return before->getOperand(0) == command->getOperand(0);

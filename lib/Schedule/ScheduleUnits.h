@@ -1,7 +1,7 @@
-//===- ScheduleUnits.h - What moves in a program --------------------------===//
+//===- ScheduleUnits.h - Collectives that may move --------------*- C++ -*-===//
 //
-// Collectives that can begin early, those that can only end late, and the
-// commands that go with them.
+// Finds collectives that can begin earlier, collectives that can only end
+// later, and the commands that move with them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,36 +12,36 @@
 
 namespace weft {
 
-/// Commands by their places in the program.
+/// The units of a program. Commands are numbered by position.
 class ScheduleUnits {
 public:
   explicit ScheduleUnits(const AsyncProgram &program);
 
-  /// What is gathered in a row for one block, in the order of first uses.
+  /// Consecutive gathers for one block, in the order of first uses.
   struct Gathers {
     std::string block;
     llvm::SmallVector<unsigned> gathers;
   };
   llvm::ArrayRef<Gathers> getGathers() const { return units; }
-  /// The first unit of the backward pass: of what is gathered again. Their
-  /// number if nothing is.
+  /// The first unit of the backward pass, which gathers a value again. The
+  /// number of units if there is none.
   size_t getBackward() const { return backward; }
-  /// The unit of a collective that needs nothing which the program computes for
-  /// others, or nothing.
+  /// The unit of a gather, if the program computes none of its inputs for other
+  /// commands. Nothing for other commands.
   std::optional<unsigned> findUnit(unsigned command) const;
 
-  /// Commands that only such a gather needs, in their order: they go with it.
+  /// Commands that only this gather needs, in order. They move with it.
   llvm::ArrayRef<unsigned> getLeaders(unsigned gather) const;
   bool isLeader(unsigned command) const { return leads[command]; }
 
-  /// Collectives that are no part of a unit: they begin where they stand.
+  /// Collectives outside of units. They begin at their place in the program.
   bool isLate(unsigned command) const {
     return program.isAsync(command) && !findUnit(command);
   }
-  /// What needs the result of a late collective, or of a follower.
+  /// Commands that depend on a late collective, directly or through others.
   bool isFollower(unsigned command) const { return follows[command]; }
 
-  /// The block that a late collective belongs to, or "": nobody knows.
+  /// The block of a late collective, or "" if unknown.
   std::string getBlockOf(unsigned late) const;
 
 private:

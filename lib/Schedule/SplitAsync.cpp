@@ -1,4 +1,4 @@
-//===- SplitAsync.cpp - Collectives beside what computes ------------------===//
+//===- SplitAsync.cpp - Make collectives asynchronous ---------------------===//
 
 #include "weft/Schedule/Passes.h"
 
@@ -18,7 +18,8 @@ static int64_t countRanks(plan::CommandOpInterface command) {
   return command->getAttrOfType<IntegerAttr>("ranks").getInt();
 }
 
-/// What is gathered from a mean of gradients is a part of its reduction.
+/// Whether the command gathers the result of a reduction. Such a gather belongs
+/// to the reduction.
 static bool readsReduced(unsigned index,
                          ArrayRef<plan::CommandOpInterface> commands,
                          const Dependences &dependences) {
@@ -31,8 +32,8 @@ static bool readsReduced(unsigned index,
   });
 }
 
-/// Gives the collectives of a program their streams, and a scope to those that
-/// have none.
+/// Sets the streams of the collectives of a program, and the scopes of
+/// collectives that have none.
 static void assign(plan::ProgramOp program, bool isShared) {
   const AsyncProgram async = AsyncProgram::read(program);
   Builder builder(program.getContext());
@@ -54,7 +55,8 @@ static void assign(plan::ProgramOp program, bool isShared) {
   }
 }
 
-/// Where they stand: what comes behind those of one stream in a row waits.
+/// Keeps the order of commands. Inserts a wait after consecutive collectives of
+/// one stream.
 static void split(plan::ProgramOp program) {
   AsyncProgram async = AsyncProgram::read(program);
   ArrayRef<plan::CommandOpInterface> commands = async.getCommands();

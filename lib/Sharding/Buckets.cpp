@@ -1,4 +1,4 @@
-//===- Buckets.cpp - Parameters that lie in one flat state ----------------===//
+//===- Buckets.cpp - Parameters in one flat state -------------------------===//
 
 #include "Buckets.h"
 
@@ -37,7 +37,7 @@ static LogicalResult verifyParam(ParamOp param) {
   return success();
 }
 
-/// A state that belongs to a parameter is laid out as the parameter is.
+/// A state of a parameter has the same shape as the parameter.
 static LogicalResult verifyState(StateOp state, const Member &member) {
   ParamOp param = member.param;
   std::optional<StringRef> slot = member.getSlot(state.getSymName());
@@ -93,7 +93,7 @@ FailureOr<std::vector<Member>> collectMembers(ModuleOp module) {
 // Buckets
 //===----------------------------------------------------------------------===//
 
-/// What is kept of both is the same, in the same types, on the same ranks at
+/// Whether both have the same states with the same types, on the same ranks at
 /// every stage.
 static bool hasSameStorage(const Member &a, const Member &b) {
   ParamOp first = a.param, second = b.param;
@@ -114,15 +114,15 @@ static bool hasSameStorage(const Member &a, const Member &b) {
   });
 }
 
-/// The slot that an operand reads of the member, or nothing.
+/// The state of the member that an operand reads, by slot, or nothing.
 static std::optional<StringRef> getReadSlot(Value operand,
                                             const Member &member) {
   auto read = operand.getDefiningOp<ReadOp>();
   return read ? member.getSlot(read.getSource()) : std::nullopt;
 }
 
-/// One op could update both if it were for the weight decay alone
-/// (hasCommonDecay): equal numbers but for the factors.
+/// Whether one op can update both, apart from weight decay (hasCommonDecay):
+/// equal numbers except for the factors.
 static bool hasSameUpdate(const Member &a, const Member &b) {
   Operation *first = a.update, *second = b.update;
   if (!first || !second)
@@ -141,9 +141,9 @@ static bool hasSameUpdate(const Member &a, const Member &b) {
   return true;
 }
 
-/// One op could update the member with those of the bucket, which are updated
-/// as it is: all together, since two constants, or a constant and a number, go
-/// together where two numbers do not.
+/// Whether one op can update the member together with the bucket, which has the
+/// same update otherwise. Checks all members together: two constants, or a
+/// constant and one number, can share an op, but two numbers cannot.
 static bool hasCommonDecay(const Bucket &bucket, const Member &member) {
   if (!member.update || !getDecayOperand(member.update))
     return true;
@@ -153,7 +153,7 @@ static bool hasCommonDecay(const Bucket &bucket, const Member &member) {
   return chooseDecay(updates) != Value();
 }
 
-/// One op could update both without factors by range.
+/// Whether one op can update both without factors by range.
 static bool hasSameFactors(const Member &a, const Member &b) {
   auto first = dyn_cast_or_null<OptimizerOpInterface>(a.update);
   auto second = dyn_cast_or_null<OptimizerOpInterface>(b.update);
@@ -174,7 +174,8 @@ static void place(Bucket &bucket, int64_t align, int64_t slices) {
   bucket.elements = llvm::alignTo(bucket.elements, align * slices);
 }
 
-/// NAME.flat, NAME.flat.1, ...: neither it nor its states are taken.
+/// Chooses NAME.flat, NAME.flat.1, ..., such that the names of the parameter
+/// and of its states are free.
 static std::string chooseName(const SymbolTable &symbols, StringRef unit,
                               const Bucket &bucket, llvm::StringSet<> &chosen) {
   auto isFree = [&](const Twine &name) {
@@ -197,8 +198,9 @@ static std::string chooseName(const SymbolTable &symbols, StringRef unit,
   return name;
 }
 
-/// The parameters of a unit, those that are alike together: those of ranks also
-/// in their factors, since a range of elements lies elsewhere in each slice.
+/// Divides the parameters of a unit into buckets with the same storage and
+/// update. With several ranks, factors must be equal too, because a range of
+/// elements has a different position in each shard.
 static std::vector<Bucket>
 divide(const Unit &unit, bool hasRanks,
        const llvm::DenseMap<Operation *, const Member *> &memberOf) {

@@ -1,4 +1,4 @@
-//===- Buckets.h - Parameters that lie in one flat state --------*- C++ -*-===//
+//===- Buckets.h - Parameters in one flat state -----------------*- C++ -*-===//
 
 #ifndef WEFT_LIB_SHARDING_BUCKETS_H
 #define WEFT_LIB_SHARDING_BUCKETS_H
@@ -7,45 +7,46 @@
 
 namespace weft {
 
-/// A parameter with what a step keeps of it.
+/// A parameter with its states.
 struct Member {
   ParamOp param;
   /// The states that belong to it, in the order of the module.
   llvm::SmallVector<StateOp, 4> states;
-  /// The op of `apply` that makes its new value, or null.
+  /// The op of `apply` that computes its new value, or null.
   mlir::Operation *update = nullptr;
 
-  /// What the state of that name holds of the parameter: "" for the parameter,
-  /// "grad" for `PARAM.grad`; nothing if it is another's.
+  /// The role of the state `symbol` for the parameter: "" for the parameter
+  /// itself, "grad" for `PARAM.grad`. Nothing if it is not a state of the
+  /// parameter.
   std::optional<llvm::StringRef> getSlot(llvm::StringRef symbol) const;
 };
 
-/// Parameters of one unit that are stored and updated alike, one after the
-/// other.
+/// Parameters of one unit with the same storage and the same update, one after
+/// the other.
 struct Bucket {
   /// The flat parameter is `@NAME`, its states `@NAME.SLOT`.
   std::string name;
   /// The name of the unit.
   std::string unit;
   llvm::SmallVector<Member, 8> members;
-  /// Where each member begins, and how many elements there are with gaps.
+  /// The offset of each member, and the number of elements including gaps.
   llvm::SmallVector<int64_t, 8> begins;
   int64_t elements = 0;
 };
 
-/// The members of a module without flat states; fails with an error on an op
-/// that cannot be laid out.
+/// The parameters of a module without flat states. Fails with an error on an op
+/// that cannot be in a flat state.
 mlir::FailureOr<std::vector<Member>> collectMembers(mlir::ModuleOp module);
 
-/// The buckets of at least two parameters, or of all where there is a mesh.
-/// Each begins at a multiple of `align` elements, and the whole has a multiple
-/// of it for each rank.
+/// Forms the buckets of at least two parameters, or of all parameters if there
+/// is a mesh. Each member begins at a multiple of `align` elements. The size of
+/// a bucket is a multiple of `align` for each rank.
 std::vector<Bucket> formBuckets(mlir::ModuleOp module,
                                 llvm::ArrayRef<Member> members, UnitRule rule,
                                 int64_t align);
 
-/// A remark on each member: its layout and what decided it, its unit, and where
-/// it lies.
+/// Emits a remark on each member: its layout, the rule that decided it, its
+/// unit, and its range in the bucket.
 void explainBucket(const Bucket &bucket);
 
 } // namespace weft

@@ -1,4 +1,4 @@
-//===- DrawSlices.h - Initial values of a slice alone -----------*- C++ -*-===//
+//===- DrawSlices.h - Initial values of one shard ---------------*- C++ -*-===//
 
 #ifndef WEFT_LIB_SHARDING_DRAWSLICES_H
 #define WEFT_LIB_SHARDING_DRAWSLICES_H
@@ -9,14 +9,14 @@
 
 namespace weft {
 
-/// What a flat tensor of initial values is made of.
+/// The random numbers that a flat tensor of initial values consists of.
 struct FlatDraws {
   mlir::Value seed;
   llvm::SmallVector<mlir::Attribute> draws; // DrawAttr, in order
 };
 
-/// Nothing if anything else than random numbers and constants is in the value,
-/// or no random numbers.
+/// Finds the draws of a flat tensor. Nothing if it contains other values than
+/// random numbers and constants, or no random numbers.
 std::optional<FlatDraws> findDraws(mlir::Value full);
 
 } // namespace weft

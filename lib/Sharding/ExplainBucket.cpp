@@ -1,4 +1,4 @@
-//===- ExplainBucket.cpp - What decided where a parameter lies ------------===//
+//===- ExplainBucket.cpp - Explain layouts of parameters ------------------===//
 
 #include "Buckets.h"
 
@@ -8,7 +8,8 @@ using namespace mlir;
 
 namespace weft {
 
-/// A rule that says what the layout says has decided it.
+/// The source of the rule, if its placement is the one of the layout. Otherwise
+/// the ZeRO stage decided.
 static StringRef getDecision(ParamOp param, dist::LayoutAttr layout) {
   dist::RuleAttr rule = dist::getRule(param);
   bool isRules = rule && rule.getPlacement() == layout.getPlacement();

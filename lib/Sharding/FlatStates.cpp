@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace weft {
 
-/// The list of a bucket; a parameter's source is its own alone.
+/// The segments of a bucket. Only parameters have a source.
 static ArrayAttr getSegments(const Bucket &bucket, bool withSource) {
   SmallVector<Attribute> list;
   for (auto [member, begin] : llvm::zip(bucket.members, bucket.begins)) {
@@ -46,7 +46,7 @@ static StringAttr getScope(const Bucket &bucket) {
                         : StringAttr::get(first.getContext(), common);
 }
 
-/// Whether the members decay, or null where some do.
+/// Whether the members decay, or null if only some do.
 static BoolAttr getDecay(const Bucket &bucket) {
   ParamOp first = bucket.members.front().param;
   bool isSame = llvm::all_of(bucket.members, [&](const Member &member) {
@@ -57,7 +57,7 @@ static BoolAttr getDecay(const Bucket &bucket) {
              : BoolAttr();
 }
 
-/// The layout of the parts, if they have one.
+/// Copies the layout of the segments, if they have one.
 static void copyLayout(Operation *part, Operation *whole) {
   if (dist::LayoutAttr layout = dist::getLayout(part))
     whole->setAttr(dist::DistDialect::kLayoutAttr, layout);
@@ -83,7 +83,7 @@ static FlatState declareParam(const Bucket &bucket, OpBuilder &builder) {
   return state;
 }
 
-/// What every member has at that place of its list of states.
+/// Declares the flat state for state `number` of every member.
 static FlatState declareState(const Bucket &bucket, unsigned number,
                               OpBuilder &builder) {
   const Member &front = bucket.members.front();

@@ -7,7 +7,7 @@
 
 namespace weft {
 
-/// A tensor that has become a part of a flat state.
+/// A tensor that has become a segment of a flat state.
 struct FlatPart {
   mlir::FlatSymbolRefAttr symbol;
   mlir::RankedTensorType type;
@@ -15,23 +15,24 @@ struct FlatPart {
   mlir::Location loc;
 };
 
-/// A flat state and its parts in order.
+/// A flat state and its segments in order.
 struct FlatState {
   mlir::FlatSymbolRefAttr symbol;
   mlir::RankedTensorType type;
   std::vector<FlatPart> parts;
 };
 
-/// Declares the flat parameter and the flat states of a bucket in place of
-/// those of its members, and returns them.
+/// Replaces the parameters and states of the members of a bucket by the flat
+/// parameter and the flat states. Returns the flat ones.
 std::vector<FlatState> declareFlatStates(const Bucket &bucket);
 
-/// The modules that two scopes are in: "h.0" of "h.0.attn" and "h.0.mlp", ""
-/// where they share none.
+/// The innermost module that contains both scopes: "h.0" for "h.0.attn" and
+/// "h.0.mlp". "" if there is none.
 llvm::StringRef getCommonScope(llvm::StringRef a, llvm::StringRef b);
 
-/// Makes all programs of the module read and write `states` in place of their
-/// parts. Updates and roundings of all parts alike become one of the whole.
+/// Makes all programs of the module read and write `states` instead of their
+/// segments. Equal updates, or roundings, of all segments become one op on the
+/// flat state.
 void rewritePrograms(mlir::ModuleOp module, llvm::ArrayRef<FlatState> states);
 
 } // namespace weft

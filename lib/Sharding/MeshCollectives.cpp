@@ -1,4 +1,4 @@
-//===- MeshCollectives.cpp - What the ranks of a mesh tell each other -----===//
+//===- MeshCollectives.cpp - Collectives between ranks --------------------===//
 
 #include "MeshCollectives.h"
 
@@ -55,7 +55,7 @@ static Value castTo(OpBuilder &builder, Location loc, Value value,
   return CastOp::create(builder, loc, type.clone(element), value);
 }
 
-/// Replicas divide the slice between them, so that each number is added once.
+/// Replicas divide the shard between them, so that each number is added once.
 Value MeshCollectives::reduceMean(OpBuilder &builder, Location loc,
                                   Value full) const {
   Value sent = castTo(builder, loc, full, types.reduced);
@@ -101,7 +101,8 @@ dist::RankOp MeshCollectives::tellSlice(OpBuilder &builder,
                               name, sliceAxis);
 }
 
-/// One message with numbers of all ranks of an axis; null: of the mesh.
+/// One message with numbers of all ranks of an axis. A null axis means all
+/// ranks of the mesh.
 static ValueRange reduceAll(OpBuilder &builder, Location loc,
                             ValueRange numbers, dist::Reduction reduction,
                             FlatSymbolRefAttr mesh, StringAttr axis) {

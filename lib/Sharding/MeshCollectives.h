@@ -1,4 +1,4 @@
-//===- MeshCollectives.h - What ranks tell each other -----------*- C++ -*-===//
+//===- MeshCollectives.h - Collectives between ranks ------------*- C++ -*-===//
 
 #ifndef WEFT_LIB_SHARDING_MESHCOLLECTIVES_H
 #define WEFT_LIB_SHARDING_MESHCOLLECTIVES_H
@@ -9,52 +9,53 @@
 
 namespace weft {
 
-/// Types that values travel in; null: their own.
+/// Element types of the values in collectives. Null: the type of the value.
 struct TravelTypes {
-  mlir::Type reduced;  // gradients, rounded before their sums
-  mlir::Type gathered; // parameters and copies that are wider
+  mlir::Type reduced;  // of gradients, which are rounded before the sum
+  mlir::Type gathered; // of parameters and copies that are wider
 };
 
-/// Makes the collectives of a mesh. Slices lie along its last axis; ranks that
-/// differ in another one, the replicas, hold the same slices.
+/// Builds the collectives of a mesh. Shards are along its last axis. Ranks that
+/// differ in another axis are replicas and hold the same shards.
 class MeshCollectives {
 public:
   explicit MeshCollectives(dist::MeshOp mesh, TravelTypes types = {});
 
-  /// Slices that a flat tensor has: the ranks of the last axis.
+  /// Number of shards of a flat tensor: the ranks of the last axis.
   int64_t countSlices() const { return slices; }
   int64_t countRanks() const { return slices * replicas; }
   mlir::RankedTensorType getSliceType(mlir::Type full) const;
 
-  /// Whether ranks and their replicas can share the work of a flat tensor.
+  /// Whether all ranks, replicas included, can divide the tensor equally.
   bool canDivide(mlir::RankedTensorType full) const {
     return full.getNumElements() % countRanks() == 0;
   }
-  /// The own slice of the mean of all ranks: of the sum over its axis, then
-  /// over the replicas, each in the order of ranks.
+  /// This rank's shard of the mean over all ranks. Sums over the shard axis,
+  /// then over the replicas, each in rank order.
   mlir::Value reduceMean(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value full) const;
-  /// All slices, one after the other.
+  /// Gathers all shards, concatenated in rank order.
   dist::AllGatherOp gather(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value slice) const;
-  /// The same of a parameter or a copy of one. A wider one is rounded to the
-  /// gather type before it travels if `rounds`.
+  /// Gathers a parameter or a copy of one. A wider value is rounded to the
+  /// gather type first if `rounds`.
   mlir::Value gatherParam(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::Value slice, bool rounds,
                           mlir::StringAttr scope) const;
   dist::OwnSliceOp takeOwn(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value full) const;
-  /// The slice that this rank owns, by its number.
+  /// The number of the shard that this rank owns.
   dist::RankOp tellSlice(mlir::OpBuilder &builder, mlir::Location loc) const;
-  /// Numbers of slices become those of the whole; replicas have the same.
+  /// Combines numbers of all shards into numbers of the whole tensor. Replicas
+  /// get the same result.
   dist::AllReduceOp join(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::ValueRange numbers,
                          llvm::ArrayRef<mlir::Attribute> reductions) const;
-  /// Whether flags are set on one of the replicas of this rank, in one message.
+  /// Whether flags are set on any replica of this rank, in one message.
   llvm::SmallVector<mlir::Value> askReplicas(mlir::OpBuilder &builder,
                                              mlir::Location loc,
                                              mlir::ValueRange flags) const;
-  /// Sums of numbers of each rank, replicas included, in one message.
+  /// Sums numbers over all ranks, replicas included, in one message.
   mlir::ValueRange sumOverRanks(mlir::OpBuilder &builder, mlir::Location loc,
                                 mlir::ValueRange numbers) const;
 
@@ -69,7 +70,7 @@ private:
   mlir::FlatSymbolRefAttr name;
   TravelTypes types;
   int64_t slices, replicas = 1;
-  /// Of a mesh of two axes; null where all ranks take part.
+  /// Set for a mesh with two axes. Null: all ranks take part.
   mlir::StringAttr sliceAxis, replicaAxis;
 };
 

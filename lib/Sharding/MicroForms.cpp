@@ -1,4 +1,4 @@
-//===- MicroForms.cpp - Programs of the micro-steps of a step -------------===//
+//===- MicroForms.cpp - Program variants for the micro-steps --------------===//
 
 #include "MicroForms.h"
 
@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace weft {
 
-/// The same program under another name, next to it.
+/// Clones the program under another name, next to it.
 static ProgramOp cloneAs(ProgramOp program, StringRef name,
                          SymbolTable &symbols) {
   auto made = cast<ProgramOp>(program->clone());
@@ -24,7 +24,7 @@ static ProgramOp cloneAs(ProgramOp program, StringRef name,
 
 using Accumulators = llvm::DenseMap<StringAttr, StringAttr>;
 
-/// What the program writes of gradients it writes to accumulators, too.
+/// Makes the program write its gradients to accumulators, too.
 static Accumulators writeAccumulators(ProgramOp micro,
                                       const SlicedStates &states,
                                       SymbolTable &symbols) {

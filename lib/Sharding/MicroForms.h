@@ -1,4 +1,4 @@
-//===- MicroForms.h - Programs of the micro-steps of a step -----*- C++ -*-===//
+//===- MicroForms.h - Program variants for the micro-steps ------*- C++ -*-===//
 
 #ifndef WEFT_LIB_SHARDING_MICROFORMS_H
 #define WEFT_LIB_SHARDING_MICROFORMS_H
@@ -7,12 +7,12 @@
 
 namespace weft {
 
-/// Declares beside each gradient in slices the whole of it that a rank adds up
-/// over the micro-steps of a step, and makes one program for those that reduce
-/// it and one for those that keep it.
+/// Declares an accumulator for each sharded gradient: the full gradient that a
+/// rank accumulates over the micro-steps of a step. Makes one program for
+/// micro-steps that reduce it and one for micro-steps that keep it.
 void declareAccumulators(ProgramOp micro, const SlicedStates &states);
 
-/// Makes programs of their own for the micro-steps behind the first one.
+/// Makes separate programs for the micro-steps after the first one.
 void makeLaterForms(mlir::ModuleOp module);
 
 } // namespace weft

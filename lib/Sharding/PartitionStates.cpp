@@ -1,4 +1,4 @@
-//===- PartitionStates.cpp - Programs over slices of states ---------------===//
+//===- PartitionStates.cpp - Programs over sharded states -----------------===//
 
 #include "PartitionStates.h"
 
@@ -60,23 +60,24 @@ private:
   const MeshCollectives &mesh;
   const SlicedStates &states;
   OpBuilder builder;
-  /// By the whole value.
+  /// The shards, by the full value.
   Slices slices;
   const Reshard &reshard;
-  /// The slice that this rank owns, once something has asked.
+  /// The number of the shard that this rank owns, if it is needed.
   Value number;
-  /// Makers of what the caller knows, and asks about again.
+  /// Ops that define `known` values. They stay, because the caller still uses
+  /// them.
   llvm::DenseSet<Operation *> kept;
-  /// What says whether the gradients so far count, by the state.
+  /// The accumulate flag of each gradient state: whether its old value counts.
   llvm::DenseMap<StringAttr, Value> flags;
-  /// Of whole states, and what this rank has of them.
+  /// The reads of full states, and this rank's shard for each.
   SmallVector<ReadOp> reads;
   SmallVector<Value> own;
 };
 
 } // namespace
 
-/// A later micro-step reads what the first one has gathered.
+/// Makes a later micro-step read the values that the first one has gathered.
 void StatePartition::readKept() {
   if (!names::isLaterMicro(program.getSymName()))
     return;
@@ -94,7 +95,7 @@ void StatePartition::readKept() {
   }
 }
 
-/// A copy is the slice of its parameter, rounded.
+/// Reads the shard of a state. For a copy, rounds the shard of its parameter.
 Value StatePartition::readSlice(ReadOp read) {
   builder.setInsertionPoint(read);
   Location loc = read.getLoc();
@@ -131,8 +132,8 @@ static bool isGradient(ProgramOp program, StringAttr name) {
   return state && state.getKind() == StateKind::Gradient;
 }
 
-/// Parts of gradients in slices begin anew in each micro-step: what was there
-/// before is added to the slice of their mean.
+/// The segments of a sharded gradient are computed without the old gradient in
+/// each micro-step. The old gradient is added to the shard of the mean instead.
 void StatePartition::dropOldGradients() {
   if (program.getKind() != ProgramKind::Micro)
     return;
@@ -148,8 +149,8 @@ void StatePartition::dropOldGradients() {
   }
 }
 
-/// The slice of the mean over all ranks, added to what the slice was. It stands
-/// behind the last part, so that the whole need not be kept.
+/// The shard of the mean over all ranks, added to the old shard. It is reduced
+/// right after its last segment, so that the full gradient is not kept.
 Value StatePartition::reduce(StringAttr gradient, Value full) {
   Operation *op = full.getDefiningOp();
   if (auto concat = dyn_cast_or_null<ConcatOp>(op)) {
@@ -185,7 +186,7 @@ Value StatePartition::reduce(StringAttr gradient, Value full) {
 // Writes
 //===----------------------------------------------------------------------===//
 
-/// The same value everywhere, or null.
+/// The shard of a splat constant, or null.
 Value StatePartition::sliceConstant(ConstantOp op) {
   auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
   if (!splat)
@@ -197,7 +198,7 @@ Value StatePartition::sliceConstant(ConstantOp op) {
           mesh.getSliceType(op.getType()), splat.getSplatValue<Attribute>())));
 }
 
-/// Initial values of the own slice alone, or null.
+/// The initial values of only this rank's shard, or null.
 Value StatePartition::drawSlice(Value full) {
   std::optional<FlatDraws> draws = findDraws(full);
   if (!draws)
@@ -215,7 +216,8 @@ Value StatePartition::drawSlice(Value full) {
   return slice;
 }
 
-/// The same op for slices of all that has the shape of its results.
+/// Clones an elementwise op for shards. Operands with the shape of its results
+/// are replaced by their shards.
 void StatePartition::sliceElementwise(Operation *op) {
   Type shape = op->getResult(0).getType();
   SmallVector<Value> operands;
@@ -253,7 +255,7 @@ Value StatePartition::getSlice(Value full) {
   return slices[full] = slice;
 }
 
-/// The same update without its working copy, the last result.
+/// Rebuilds an update without its working copy, the last result.
 static void dropWorking(Operation *update, OpBuilder &builder) {
   builder.setInsertionPoint(update);
   ValueRange kept = update->getResults().drop_back();
@@ -266,7 +268,7 @@ static void dropWorking(Operation *update, OpBuilder &builder) {
   update->erase();
 }
 
-/// Nobody writes copies that each program makes for itself.
+/// Drops the writes of copies, because each program computes its own.
 void StatePartition::dropCopies() {
   Writes writes, dropped;
   for (const Write &write : getWrites(program))
@@ -293,11 +295,11 @@ void StatePartition::writeSlices() {
 }
 
 //===----------------------------------------------------------------------===//
-// Reads of wholes
+// Reads of full states
 //===----------------------------------------------------------------------===//
 
-/// Whether the state is a frozen parameter or its copy. Stages 1 and 2 keep
-/// these whole, so stage 3 must not round them on their way.
+/// Whether the state is a frozen parameter or its copy. Stages 1 and 2
+/// replicate these, so stage 3 must not round them before a gather.
 static bool isFrozen(ReadOp read) {
   FlatSymbolRefAttr source = read.getSourceAttr();
   if (auto state = SymbolTable::lookupNearestSymbolFrom<StateOp>(read, source))
@@ -308,7 +310,7 @@ static bool isFrozen(ReadOp read) {
   return param && !param.getTrainable();
 }
 
-/// Gives the uses, which are in one pass, the whole of a state; null if there
+/// Gathers the full state for the uses, which are in one pass. Null if there
 /// are none.
 Value StatePartition::gather(ReadOp read, Value slice,
                              ArrayRef<OpOperand *> uses) {
@@ -352,7 +354,7 @@ void StatePartition::gatherReads() {
     setWrites(program, writes);
 }
 
-/// What was for wholes alone, but for reads that may still be gathered.
+/// Erases dead ops, except reads that may still be gathered.
 void StatePartition::eraseDead() {
   auto isOwn = [&](Operation &op) {
     return llvm::any_of(op.getResults(), [&](Value result) {

@@ -1,4 +1,4 @@
-//===- PartitionStates.h - Programs over slices of states -------*- C++ -*-===//
+//===- PartitionStates.h - Programs over sharded states ---------*- C++ -*-===//
 
 #ifndef WEFT_LIB_SHARDING_PARTITIONSTATES_H
 #define WEFT_LIB_SHARDING_PARTITIONSTATES_H
@@ -8,14 +8,14 @@
 
 namespace weft {
 
-/// Values that are made of parts: elementwise ops make slices of slices.
+/// The shard of each full value. Elementwise ops compute shards from shards.
 using Slices = llvm::DenseMap<mlir::Value, mlir::Value>;
 
-/// Makes a program read and write slices. What reads a state as a whole reads
-/// what ranks gather just before the first such op: what `reshard` frees once
-/// for the forward pass, and again for the backward pass. What is kept of it is
-/// written by the first micro-step and read by later ones. `known` are slices
-/// of other values of the program.
+/// Makes a program read and write shards. Ops that need a full state read the
+/// value that is gathered right before the first of them. States that `reshard`
+/// frees are gathered once for the forward pass and again for the backward
+/// pass. The first micro-step writes the values of `states.kept`, and later
+/// micro-steps read them. `known` are shards of other values of the program.
 void partitionStates(ProgramOp program, const MeshCollectives &mesh,
                      const SlicedStates &states, Slices known,
                      const Reshard &reshard);

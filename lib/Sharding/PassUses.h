@@ -9,22 +9,22 @@
 
 namespace weft {
 
-/// The uses of a state by ops that are no views, through views. Each pass
-/// gathers it for its own.
+/// The uses of a state by ops other than views, through views. Each pass
+/// gathers the state for its own uses.
 struct PassUses {
   llvm::SmallVector<mlir::OpOperand *> forward, backward;
 };
 
-/// The op that makes the loss of a program with a backward pass, or null.
+/// The op that computes the loss of a program with a backward pass, or null.
 mlir::Operation *findLoss(ProgramOp program);
 
-/// What comes behind `loss` is the backward pass; null: all is one pass.
+/// Splits the uses at `loss`: later ops are the backward pass. With a null
+/// `loss`, all uses are in the forward pass.
 PassUses splitUses(ReadOp read, mlir::Operation *loss);
 
-/// Those of each read. What comes behind `loss` is the backward pass; null: all
-/// is one pass. What the last unit of the forward pass uses stays for the
-/// backward pass, which begins with it: it is one pass, too; and so is what
-/// `reshard` does not free.
+/// Splits the uses of each read like splitUses. All uses of a read are in the
+/// forward pass if `reshard` does not free it, or if the last unit of the
+/// forward pass uses it: the backward pass begins with that unit.
 llvm::SmallVector<PassUses> findPassUses(llvm::ArrayRef<ReadOp> reads,
                                          mlir::Operation *loss,
                                          const Reshard &reshard);

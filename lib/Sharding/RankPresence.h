@@ -9,20 +9,21 @@
 
 namespace weft {
 
-/// What asks in `apply` whether this rank had gradients of parameters in the
-/// step: comparisons of states of kind presence.
+/// The ops of `apply` that test whether this rank had gradients of parameters
+/// in the step: comparisons of states of kind presence.
 class RankPresence {
 public:
   explicit RankPresence(ProgramOp apply);
 
   bool isEmpty() const { return reads.empty(); }
-  /// Fails with an error where something else reads presence, or what asks is
-  /// needed above `message`, which tells all ranks.
+  /// Fails with an error if other ops read presence, or if a result is used
+  /// above `message`, which combines the answers of all ranks.
   llvm::LogicalResult verify(mlir::Operation *message);
-  /// The answers, at the insertion point: of one rank, or of its replicas.
+  /// Builds the answers at the insertion point: of this rank, or of its
+  /// replicas.
   llvm::SmallVector<mlir::Value> ask(mlir::OpBuilder &builder,
                                      const MeshCollectives &mesh) const;
-  /// Takes the answers of all ranks instead.
+  /// Replaces the results by the answers of all ranks.
   void replace(mlir::ValueRange answers);
 
 private:

@@ -1,4 +1,4 @@
-//===- Reshard.h - What is given back after the forward pass ----*- C++ -*-===//
+//===- Reshard.h - Parameters freed after the forward pass ------*- C++ -*-===//
 
 #ifndef WEFT_LIB_SHARDING_RESHARD_H
 #define WEFT_LIB_SHARDING_RESHARD_H
@@ -10,13 +10,13 @@
 
 namespace weft {
 
-/// Whose parameters are gathered again for the backward pass.
+/// The modules whose parameters are gathered again for the backward pass.
 struct Reshard {
   bool isOn = true;
-  /// Module paths of those; all if there are none.
+  /// Paths of these modules. Empty: all modules.
   llvm::ArrayRef<std::string> scopes = {};
 
-  /// Whether a module is at a path or inside of what is there.
+  /// Whether a module is at `path` or inside of the module there.
   static bool isInside(llvm::StringRef module, llvm::StringRef path) {
     return module.consume_front(path) &&
            (module.empty() || module.front() == '.');

@@ -1,8 +1,8 @@
 //===- RewritePrograms.cpp - Programs over flat states --------------------===//
 //
-// A read of a part becomes a view of the read of the whole, the writes of parts
-// a concatenation with zeros between them. Where all parts are made alike, by
-// an update or a rounding, the whole is made by one op instead.
+// A read of a segment becomes a view of the read of the flat state. The writes
+// of segments become a concatenation with zeros between them. If equal updates
+// or roundings compute all segments, one op computes the flat value instead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,12 +17,12 @@ namespace weft {
 
 namespace {
 
-/// A part of a flat state, by number.
+/// A segment of a flat state, by number.
 struct PartRef {
   unsigned state = 0, part = 0;
 };
 
-/// An op about a part, and the op that does the same for the whole.
+/// An op on a segment, and the op on the flat state that replaces it.
 struct Joined {
   Operation *op, *whole;
   PartRef ref;
@@ -63,9 +63,9 @@ private:
   OpBuilder builder;
   /// The read of each flat state, or null.
   SmallVector<Value> wholes;
-  /// The op that does for the whole what an op does for the first part.
+  /// The op on the flat state, by the op on the first segment.
   llvm::DenseMap<Operation *, Operation *> joined;
-  /// What has an op for the whole in its place, operands before users.
+  /// Ops that are replaced by an op on the flat state, operands before users.
   SmallVector<Joined> old;
 };
 
@@ -75,7 +75,7 @@ private:
 // Reads
 //===----------------------------------------------------------------------===//
 
-/// The part that a value is the old contents of, or null.
+/// The segment that the value is a read of, or null.
 const PartRef *Rewriter::findRead(Value value) const {
   auto read = value ? value.getDefiningOp<ReadOp>() : ReadOp();
   if (!read)
@@ -95,7 +95,7 @@ Value Rewriter::readWhole(unsigned state) {
                                 flat.symbol);
 }
 
-/// The elements of a part, in one dimension.
+/// The elements of a segment, in one dimension.
 Value Rewriter::slicePart(Location loc, Value whole, PartRef ref) {
   const FlatPart &part = states[ref.state].parts[ref.part];
   return SliceOp::create(builder, loc, whole, ArrayRef<int64_t>{part.begin},
@@ -103,8 +103,8 @@ Value Rewriter::slicePart(Location loc, Value whole, PartRef ref) {
                          ArrayRef<int64_t>{1});
 }
 
-/// The same in the shape of the part; `whole` may have another element type
-/// than the state.
+/// The elements of a segment, in its shape. `whole` may have another element
+/// type than the state.
 Value Rewriter::viewPart(Location loc, Value whole, PartRef ref) {
   const FlatPart &part = states[ref.state].parts[ref.part];
   Value view = slicePart(loc, whole, ref);
@@ -131,10 +131,11 @@ void Rewriter::readParts() {
 }
 
 //===----------------------------------------------------------------------===//
-// One op for all parts
+// One op for all segments
 //===----------------------------------------------------------------------===//
 
-/// The read of a state whose parts in order are what the values read.
+/// The read of the flat state, if the values are reads of all its segments in
+/// order.
 Value Rewriter::joinReads(ArrayRef<Value> parts) {
   const PartRef *first = findRead(parts.front());
   if (!first || states[first->state].parts.size() != parts.size())
@@ -147,7 +148,7 @@ Value Rewriter::joinReads(ArrayRef<Value> parts) {
   return readWhole(first->state);
 }
 
-/// The one element of a constant that is the same everywhere, or null.
+/// The element of a splat constant, or null.
 static Attribute getSplat(Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
   auto splat =
@@ -155,7 +156,7 @@ static Attribute getSplat(Value value) {
   return splat ? splat.getSplatValue<Attribute>() : Attribute();
 }
 
-/// Zeros: gaps have no other value.
+/// Joins constants that are all zero: gaps must be zero.
 Value Rewriter::joinConstants(const FlatState &state, ArrayRef<Value> parts) {
   Attribute zero = builder.getZeroAttr(state.type.getElementType());
   for (Value value : parts)
@@ -167,12 +168,12 @@ Value Rewriter::joinConstants(const FlatState &state, ArrayRef<Value> parts) {
       cast<ElementsAttr>(DenseElementsAttr::get(state.type, zero)));
 }
 
-/// What acts on each element alone and makes zero of zeros.
+/// Whether the op is elementwise and maps zeros to zeros.
 static bool isElementwise(Operation *op) {
   return isa<CastOp, OptimizerOpInterface>(op);
 }
 
-/// Ops that differ in nothing but what they are about.
+/// Whether the ops differ only in their segments.
 static bool areJoinable(ArrayRef<Operation *> ops) {
   Operation *first = ops.front();
   return isElementwise(first) &&
@@ -181,7 +182,8 @@ static bool areJoinable(ArrayRef<Operation *> ops) {
          });
 }
 
-/// A number that all ops read, or the whole of what each of them reads.
+/// The operand of the joined op: a number that all ops read, or the flat value
+/// for their segments.
 Value Rewriter::joinOperand(unsigned state, ArrayRef<Operation *> ops,
                             unsigned index) {
   if (index == getDecayOperand(ops.front()))
@@ -192,7 +194,7 @@ Value Rewriter::joinOperand(unsigned state, ArrayRef<Operation *> ops,
   bool isShared = llvm::all_equal(values);
   if (index >= countPartOperands(ops.front()))
     return isShared ? values.front() : Value();
-  // A part that is alone is no value that parts share.
+  // Several ops may not share a segment as their operand.
   return isShared && ops.size() > 1 ? Value() : join(state, values);
 }
 
@@ -205,7 +207,7 @@ static void setCommonScope(Operation *whole, ArrayRef<Operation *> ops) {
     setScope(whole, StringAttr::get(whole->getContext(), common));
 }
 
-/// The same result of ops that are alike.
+/// Joins ops of the same formula, and returns the same result of the joined op.
 Value Rewriter::joinOps(unsigned state, ArrayRef<Value> parts) {
   SmallVector<Operation *> ops;
   auto front = dyn_cast<OpResult>(parts.front());
@@ -245,7 +247,7 @@ Value Rewriter::joinOps(unsigned state, ArrayRef<Value> parts) {
   return whole->getResult(front.getResultNumber());
 }
 
-/// One value that holds those of all parts, or null.
+/// One value that contains all segments, or null.
 Value Rewriter::join(unsigned state, ArrayRef<Value> parts) {
   if (llvm::is_contained(parts, Value()))
     return {};
@@ -256,7 +258,7 @@ Value Rewriter::join(unsigned state, ArrayRef<Value> parts) {
   return joinOps(state, parts);
 }
 
-/// What else reads a result of a part reads it in the whole.
+/// Makes other users of a result read it from the flat value.
 void Rewriter::eraseJoined() {
   for (const Joined &entry : llvm::reverse(old)) {
     builder.setInsertionPointAfter(entry.whole);
@@ -273,8 +275,8 @@ void Rewriter::eraseJoined() {
 // Writes
 //===----------------------------------------------------------------------===//
 
-/// The value in one dimension; a constant stays one, so that it is written
-/// where it belongs.
+/// Flattens the value to one dimension. A constant stays a constant, so that it
+/// is written in place.
 Value Rewriter::flatten(Value value, const FlatPart &part) {
   auto type = RankedTensorType::get({part.type.getNumElements()},
                                     part.type.getElementType());
@@ -284,8 +286,8 @@ Value Rewriter::flatten(Value value, const FlatPart &part) {
     if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
       return ConstantOp::create(builder, constant.getLoc(),
                                 cast<ElementsAttr>(dense.reshape(type)));
-  // Next to the op: a kernel of both would else stand at the end of the
-  // program, and keep what it reads until then.
+  // Inserted right after the value. Otherwise a kernel of both would be at the
+  // end of the program, and its inputs would stay live until then.
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfterValue(value);
   return ReshapeOp::create(builder, value.getLoc(), type, value);
@@ -300,7 +302,8 @@ Value Rewriter::makeGap(Location loc, const FlatState &state,
                                 type, builder.getZeroAttr(element))));
 }
 
-/// What the program does not write is what it was.
+/// Concatenates the segments. Segments that the program does not write keep
+/// their old values.
 Value Rewriter::concatenate(unsigned state, ArrayRef<Value> parts) {
   const FlatState &flat = states[state];
   builder.setInsertionPoint(program.getTerminator());
@@ -320,7 +323,8 @@ Value Rewriter::concatenate(unsigned state, ArrayRef<Value> parts) {
   return ConcatOp::create(builder, flat.parts.front().loc, pieces, /*dim=*/0);
 }
 
-/// The write of a flat state stands where that of its first part stood.
+/// Replaces the writes of segments. A flat state is written at the position of
+/// the first of its segments.
 void Rewriter::writeWholes() {
   ReturnOp terminator = program.getTerminator();
   llvm::MapVector<unsigned, SmallVector<Value>> parts;

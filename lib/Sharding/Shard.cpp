@@ -1,4 +1,4 @@
-//===- Shard.cpp - Say who holds what -------------------------------------===//
+//===- Shard.cpp - Choose layouts of parameters and states ----------------===//
 
 #include "weft/Sharding/Passes.h"
 
@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace weft;
 
 namespace {
-/// What a stage shards, in the order in which stages add it.
+/// The first ZeRO stage that shards each kind of state.
 enum Stage : int64_t { Nothing = 0, Optimizer = 1, Parameters = 3 };
 
 struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
@@ -60,7 +60,7 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
     return success();
   }
 
-  /// A parameter may be called as the mesh is.
+  /// Chooses a name for the mesh that no parameter has.
   std::string chooseName() {
     SymbolTable symbols(getOperation());
     std::string name = "mesh";
@@ -69,7 +69,8 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
     return name;
   }
 
-  /// At every stage alike: what no stage shards lies in flat states of its own.
+  /// Applies rules at every stage, because parameters that no stage shards are
+  /// in separate flat states.
   LogicalResult applyRules() {
     if (min < 0)
       return getOperation().emitError("expects min of at least 0, but got ")
@@ -89,7 +90,8 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
     return success();
   }
 
-  /// The parameter that it is or belongs to is whole at every stage.
+  /// Whether the parameter, or the parameter of the state, is replicated at
+  /// every stage.
   bool isKept(Operation *op) const {
     if (auto param = dyn_cast<ParamOp>(op))
       return kept.contains(param.getSymNameAttr());
@@ -97,9 +99,9 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
     return param && kept.contains(param.getAttr());
   }
 
-  /// What the stage shards: master weights and moments of trainable parameters
-  /// from 1 on, all parameters and their copies in 3; gradients that are
-  /// reduced in a micro-step.
+  /// Whether the stage shards the op: master weights and moments of trainable
+  /// parameters from stage 1, all parameters and their copies at stage 3, and
+  /// gradients that are reduced in a micro-step.
   bool isSharded(Operation *op) const {
     if (auto param = dyn_cast<ParamOp>(op))
       return zero >= (param.getTrainable() ? Optimizer : Parameters);
@@ -134,7 +136,7 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
   }
 
   StringAttr shardAxis;
-  /// Names of the parameters that rules keep whole.
+  /// Names of the parameters that rules replicate.
   llvm::DenseSet<StringAttr> kept;
 };
 } // namespace

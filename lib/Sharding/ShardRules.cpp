@@ -1,4 +1,4 @@
-//===- ShardRules.cpp - Which parameters a stage may shard ----------------===//
+//===- ShardRules.cpp - Parameters that a stage may shard -----------------===//
 
 #include "ShardRules.h"
 
@@ -19,7 +19,8 @@ static void setRule(ParamOp param, dist::Placement placement,
                                      StringAttr::get(context, source)));
 }
 
-/// What a rule finds: each pattern anywhere in its text.
+/// Finds the parameters that a rule matches. A pattern may match anywhere in
+/// the text.
 static SmallVector<ParamOp> findParams(ModuleOp module, const ShardRule &rule) {
   llvm::Regex match(rule.match), scope(rule.scope);
   SmallVector<ParamOp> found;

@@ -1,4 +1,4 @@
-//===- ShardRules.h - Which parameters a stage may shard --------*- C++ -*-===//
+//===- ShardRules.h - Parameters that a stage may shard ---------*- C++ -*-===//
 
 #ifndef WEFT_LIB_SHARDING_SHARDRULES_H
 #define WEFT_LIB_SHARDING_SHARDRULES_H
@@ -17,10 +17,10 @@ struct ShardRule {
   mlir::Location location;
   /// "rules.toml:3"
   std::string place;
-  /// Regular expressions of names and modules; "": all.
+  /// Regular expressions for names and modules. "": all.
   std::string match;
   std::string scope;
-  /// Trained or frozen parameters alone.
+  /// Matches only trainable, or only frozen parameters.
   std::optional<bool> trainable;
   std::optional<dist::Placement> layout;
 
@@ -31,13 +31,13 @@ struct ShardRule {
 mlir::FailureOr<std::vector<ShardRule>>
 readShardRules(mlir::MLIRContext *context, llvm::StringRef path);
 
-/// Gives each parameter the `dist.rule` of the first rule that finds it. One
-/// that finds none, or none that earlier ones have not found, is an error.
+/// Sets `dist.rule` on each parameter to the first rule that matches it. A rule
+/// that matches no parameter, or only parameters of earlier rules, is an error.
 mlir::LogicalResult applyShardRules(mlir::ModuleOp module,
                                     llvm::ArrayRef<ShardRule> rules);
 
-/// Gives each parameter of fewer than `min` elements that has no `dist.rule`
-/// one that keeps it whole.
+/// Sets a `dist.rule` that replicates the parameter on each parameter of fewer
+/// than `min` elements without a rule.
 void keepSmallParams(mlir::ModuleOp module, int64_t min);
 
 } // namespace weft

@@ -1,4 +1,4 @@
-//===- SlicedStates.cpp - States in slices, and where they are whole ------===//
+//===- SlicedStates.cpp - Sharded states and their full values ------------===//
 
 #include "SlicedStates.h"
 
@@ -22,8 +22,8 @@ static LogicalResult declareSlice(OpT state, int64_t ranks) {
   return success();
 }
 
-/// One slice is the whole, but for gradients, whose layout also says when they
-/// are reduced.
+/// Whether the state is partitioned. A single shard is the full state, except
+/// for gradients, whose layout also says when they are reduced.
 static bool isSliced(Operation &op, int64_t slices) {
   auto state = dyn_cast<StateOp>(op);
   return slices > 1 || (state && state.getKind() == StateKind::Gradient);
@@ -91,11 +91,11 @@ StateOp declareBeside(Operation *of, StringRef slot, StateKind kind,
 }
 
 //===----------------------------------------------------------------------===//
-// What micro-steps keep
+// Values that micro-steps keep
 //===----------------------------------------------------------------------===//
 
-/// @fc.flat.gathered of the parameter @fc.flat, @fc.flat.f16.gathered of its
-/// copy.
+/// Declares @fc.flat.gathered for the parameter @fc.flat, or
+/// @fc.flat.f16.gathered for its copy.
 static StateOp declareGathered(Operation *of, RankedTensorType type,
                                SymbolTable &symbols) {
   return declareBeside(of, "gathered", StateKind::Working, type, symbols);
@@ -119,7 +119,7 @@ void declareKept(ModuleOp module, ProgramOp micro, SlicedStates &states,
 }
 
 //===----------------------------------------------------------------------===//
-// Copies that programs make
+// Copies that programs compute
 //===----------------------------------------------------------------------===//
 
 static bool doesNothing(ProgramOp program) {

@@ -1,4 +1,4 @@
-//===- SlicedStates.h - States of which ranks have slices -------*- C++ -*-===//
+//===- SlicedStates.h - Sharded states and their full values ----*- C++ -*-===//
 
 #ifndef WEFT_LIB_SHARDING_SLICEDSTATES_H
 #define WEFT_LIB_SHARDING_SLICEDSTATES_H
@@ -9,19 +9,19 @@
 
 namespace weft {
 
-/// A whole working copy of a parameter in slices: each program makes it of
-/// them.
+/// A full working copy of a sharded parameter. Each program computes it from
+/// the shards.
 struct MadeCopy {
   mlir::StringAttr param;
   mlir::RankedTensorType type;
 };
 
 struct SlicedStates {
-  /// Parameters and states of which each rank holds a slice.
+  /// Sharded parameters and states.
   llvm::DenseSet<mlir::StringAttr> sliced;
   llvm::DenseMap<mlir::StringAttr, MadeCopy> copies;
-  /// By what micro-steps read whole: the state in which the first one of a step
-  /// leaves it for later ones.
+  /// Maps a state that micro-steps read in full to the state in which the first
+  /// micro-step of a step keeps it for later ones.
   llvm::DenseMap<mlir::StringAttr, mlir::StringAttr> kept;
 
   bool isGathered(mlir::StringAttr name) const {
@@ -29,24 +29,24 @@ struct SlicedStates {
   }
 };
 
-/// Makes the flat parameters and states with a sharded layout those of one
-/// slice. Fails with an error on one that is not flat.
+/// Changes the type of sharded flat parameters and states to the type of one
+/// shard. Fails with an error on one that is not flat.
 llvm::FailureOr<SlicedStates> declareSlices(mlir::ModuleOp module,
                                             dist::MeshOp mesh);
 
-/// Declares a whole state of a parameter or of one of its states: @fc.flat.SLOT
-/// of @fc.flat, or another name if that is taken.
+/// Declares a replicated state for a parameter or for one of its states:
+/// @fc.flat.SLOT for @fc.flat, or another name if that is taken.
 StateOp declareBeside(mlir::Operation *of, llvm::StringRef slot, StateKind kind,
                       mlir::RankedTensorType type, mlir::SymbolTable &symbols);
 
-/// Declares what the first micro-step keeps for later ones, if a step has some.
-/// Copies have a state in any case: what a rank holds falls from stage to
-/// stage.
+/// Declares the states that the first micro-step keeps for later ones, if a
+/// step has several. Copies always have such a state, so that the memory of a
+/// rank decreases from stage to stage.
 void declareKept(mlir::ModuleOp module, ProgramOp micro, SlicedStates &states,
                  bool hasLater);
 
-/// Erases the copies that programs make for themselves, and the programs that
-/// did nothing else than write them.
+/// Erases the copies that programs compute themselves, and the programs that
+/// only wrote them.
 void eraseCopies(mlir::ModuleOp module, const SlicedStates &states);
 
 } // namespace weft

@@ -71,7 +71,8 @@ static std::string makeUnique(StringRef name, llvm::StringSet<> &taken) {
 // Rules
 //===----------------------------------------------------------------------===//
 
-/// What is in no block goes by the blocks between which it stands.
+/// Parameters outside of blocks are grouped by the blocks between which they
+/// are declared.
 static std::vector<Unit> formBlocks(ArrayRef<ParamOp> params) {
   llvm::MapVector<std::pair<StringRef, unsigned>, Unit> units;
   llvm::StringSet<> taken;
@@ -119,16 +120,17 @@ namespace {
 struct Module {
   std::string path;
   llvm::MapVector<StringRef, std::unique_ptr<Module>> children;
-  /// Numbers of the parameters of its own.
+  /// Numbers of the module's own parameters.
   SmallVector<unsigned> own;
 };
 
-/// Makes modules units by their size: what inner units have taken does not
-/// count. Modules in `whole` have no inner units, as FairScale's auto_wrap
-/// never divides a MultiheadAttention.
+/// Makes modules units by their size, without the parameters of inner units.
+/// Modules in `whole` have no inner units, as FairScale's auto_wrap never
+/// divides a MultiheadAttention.
 class ModuleUnits {
 public:
-  /// Names may come from anywhere: what is deeper is one module.
+  /// Limits the recursion, because names may come from anywhere. Deeper paths
+  /// are one module.
   static constexpr int kDeepest = 64;
 
   ModuleUnits(ArrayRef<ParamOp> params, int64_t limit,
@@ -161,7 +163,8 @@ private:
     module->own.push_back(number);
   }
 
-  /// A list of blocks is no module: it has numbers and nothing else.
+  /// Whether the module is a list of blocks: its children are all numbers, and
+  /// it has no own parameters.
   static bool isList(const Module &module) {
     return module.own.empty() &&
            llvm::all_of(module.children, [](const auto &child) {
@@ -169,7 +172,7 @@ private:
            });
   }
 
-  /// Whether blocks stand in it.
+  /// Whether the module contains blocks.
   static bool hasBlocks(const Module &module) {
     return llvm::any_of(module.children, [](const auto &child) {
       return isNumber(child.first) || hasBlocks(*child.second);
@@ -183,7 +186,8 @@ private:
     return all;
   }
 
-  /// The parameters that no unit has taken.
+  /// Makes the module a unit if it is large enough. Returns its parameters that
+  /// no unit has taken.
   SmallVector<unsigned> collect(const Module &module, bool isRoot) {
     SmallVector<unsigned> left = module.own;
     const bool isWhole = whole.contains(module.path) && !hasBlocks(module);

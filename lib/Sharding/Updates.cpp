@@ -1,4 +1,4 @@
-//===- Updates.cpp - Updates that become one ------------------------------===//
+//===- Updates.cpp - Join updates of several parameters -------------------===//
 
 #include "Updates.h"
 
@@ -10,7 +10,7 @@ static constexpr StringLiteral kLrScale = "lr_scale",
                                kDecayScale = "decay_scale",
                                kFactors = "factors";
 
-/// What all ops that are alike have.
+/// The attributes that all ops of one formula share.
 static DictionaryAttr getCommonAttributes(Operation *op) {
   NamedAttrList attributes(op->getAttrDictionary());
   attributes.erase(WeftDialect::kScopeAttr);
@@ -41,7 +41,7 @@ std::optional<unsigned> getDecayOperand(Operation *op) {
   return update.getNumbers().getBeginOperandIndex() + kDecayNumber;
 }
 
-/// The number that a constant is, or nothing.
+/// The value of a constant, or nothing.
 static std::optional<double> getConstant(Value number) {
   auto constant = number.getDefiningOp<ConstantOp>();
   if (!constant)
@@ -81,7 +81,8 @@ Value chooseDecay(ArrayRef<Operation *> ops) {
   return !maker || maker->isBeforeInBlock(first) ? chosen : Value();
 }
 
-/// The factors of each part, those of equal neighbours once.
+/// The factors of each segment. Adjacent segments with equal factors share a
+/// range.
 static SmallVector<UpdateFactors> collectFactors(ArrayRef<Operation *> ops,
                                                  ArrayRef<int64_t> begins,
                                                  Value decay) {

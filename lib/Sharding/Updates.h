@@ -1,7 +1,7 @@
-//===- Updates.h - Updates that become one ----------------------*- C++ -*-===//
+//===- Updates.h - Join updates of several parameters -----------*- C++ -*-===//
 //
-// One op updates parameters whose updates differ in factors alone: it takes
-// these by range of elements.
+// One op updates several parameters whose updates differ only in their factors.
+// It has the factors by range of elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,32 +12,33 @@
 
 namespace weft {
 
-/// Whether the ops differ in nothing but operands, scope and, if they are
-/// updates, factors.
+/// Whether the ops differ only in operands, scope and, for updates, factors.
 bool haveSameFormula(mlir::Operation *a, mlir::Operation *b);
 
-/// The first of the ops in the program: all they share stands before it.
+/// The first of the ops in program order. All operands that they share are
+/// defined before it.
 mlir::Operation *getFirst(llvm::ArrayRef<mlir::Operation *> ops);
 
-/// How many operands of an update or a cast, the first ones, have an element
-/// for each of the result. The others are numbers, also where the result is
-/// one.
+/// Number of leading operands of an update or a cast that have the shape of the
+/// result. The others are numbers, even if the result has one element.
 unsigned countPartOperands(mlir::Operation *op);
 
-/// The operand with the weight decay of an update; none of another op.
+/// The operand number of the weight decay of an update. Nothing for other ops.
 std::optional<unsigned> getDecayOperand(mlir::Operation *op);
 
-/// Whether two updates read one weight decay, or constants that are equal.
+/// Whether two updates have the same weight decay: the same value, or equal
+/// constants.
 bool readSameDecay(mlir::Operation *a, mlir::Operation *b);
 
-/// The weight decay of the update that stands for the updates `ops`, where the
-/// first of them is: the one number that some of them read, which no constant
-/// is, since these go into the factors. Nothing if they read several, or one
-/// that stands behind the first of them.
+/// The weight decay operand of an update that replaces `ops` at the position of
+/// the first of them. It is the one non-constant weight decay that they read,
+/// if any: constants become factors. Null if they read several, or one that is
+/// defined after the first op.
 mlir::Value chooseDecay(llvm::ArrayRef<mlir::Operation *> ops);
 
-/// The attributes of the op that stands for `ops`, which are alike and whose
-/// parts begin at `begins`; `decay` is what chooseDecay gives for updates.
+/// The attributes of the op that replaces `ops`, which have the same formula.
+/// Their segments begin at `begins`. For updates, `decay` is the result of
+/// chooseDecay.
 llvm::SmallVector<mlir::NamedAttribute>
 joinAttributes(llvm::ArrayRef<mlir::Operation *> ops,
                llvm::ArrayRef<int64_t> begins, mlir::Value decay);

@@ -1,4 +1,4 @@
-//===- VerifyReshard.cpp - Modules whose parameters go and come -----------===//
+//===- VerifyReshard.cpp - Check the modules of reshard-scopes ------------===//
 
 #include "VerifyReshard.h"
 
@@ -20,7 +20,7 @@ static bool isModule(ModuleOp module, StringRef path) {
 }
 
 namespace {
-/// Where the forward pass uses a state: ops inside a module, and others.
+/// Forward uses of a state: by ops inside of a module, and by other ops.
 struct ForwardUses {
   ForwardUses(ReadOp read, Operation *loss, StringRef path) {
     for (OpOperand *use : splitUses(read, loss).forward) {

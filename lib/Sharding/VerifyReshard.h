@@ -1,4 +1,4 @@
-//===- VerifyReshard.h - Modules whose parameters go and come ---*- C++ -*-===//
+//===- VerifyReshard.h - Check the modules of reshard-scopes ----*- C++ -*-===//
 
 #ifndef WEFT_LIB_SHARDING_VERIFYRESHARD_H
 #define WEFT_LIB_SHARDING_VERIFYRESHARD_H
@@ -9,9 +9,9 @@
 
 namespace weft {
 
-/// Each path names a module that computes something, and of at least one state
-/// everything that the forward pass uses: what is gathered together can only be
-/// given back together.
+/// Checks each path of `reshard`. It names a module with ops, and all forward
+/// uses of at least one state are in that module: parameters that are gathered
+/// together can only be freed together.
 llvm::LogicalResult verifyReshard(mlir::ModuleOp module,
                                   const Reshard &reshard);
 

@@ -1,4 +1,4 @@
-//===- ArenaMap.h - Which buffer wrote which bytes last ---------*- C++ -*-===//
+//===- ArenaMap.h - Last writer of each byte of the arena -------*- C++ -*-===//
 
 #ifndef WEFT_LIB_VERIFY_ARENAMAP_H
 #define WEFT_LIB_VERIFY_ARENAMAP_H
@@ -20,10 +20,10 @@ ByteRange getRootBytes(mlir::Value root);
 /// which elements have been written.
 class ArenaMap {
 public:
-  /// Notes that `buffer` is written.
+  /// Records that `buffer` is written.
   void write(mlir::Value buffer);
 
-  /// Checks that every element of `buffer` was written and is still there.
+  /// Checks that every element of `buffer` was written and not overwritten.
   llvm::LogicalResult read(mlir::Operation *op, mlir::Value buffer);
 
 private:
@@ -37,7 +37,7 @@ private:
   /// By first byte; disjoint.
   std::map<int64_t, Owner> owners;
   llvm::DenseMap<mlir::Value, ElementSet> written;
-  /// The root that took bytes of another one.
+  /// The root that overwrote bytes of another one.
   llvm::DenseMap<mlir::Value, mlir::Value> takenBy;
 };
 

@@ -1,4 +1,4 @@
-//===- CollectiveEvents.cpp - Every collective is waited for --------------===//
+//===- CollectiveEvents.cpp - Check waits for collectives -----------------===//
 
 #include "CollectiveEvents.h"
 
@@ -67,7 +67,7 @@ LogicalResult ProgramEvents::finish() {
   return success();
 }
 
-/// Whether the event of a record or wait is of a stream of collectives.
+/// Whether the event of a record or wait belongs to a stream of collectives.
 template <typename OpT>
 static bool isOfCollectives(OpT op, SymbolTable &symbols) {
   auto event = symbols.lookup<plan::EventOp>(op.getEvent());
@@ -89,7 +89,8 @@ static LogicalResult verifyEvents(plan::ProgramOp program,
   return events.finish();
 }
 
-/// What the host does with states and outputs comes after the program.
+/// Stream 0 must wait for all collectives, because the host uses states and
+/// outputs after the program.
 static LogicalResult verifyEnd(plan::ProgramOp program) {
   StreamOrder order(program->getParentOfType<ModuleOp>());
   SmallVector<std::pair<Operation *, StreamMoment>> collectives;

@@ -1,4 +1,4 @@
-//===- CollectiveEvents.h - Every collective is waited for ------*- C++ -*-===//
+//===- CollectiveEvents.h - Check waits for collectives ---------*- C++ -*-===//
 
 #ifndef WEFT_LIB_VERIFY_COLLECTIVEEVENTS_H
 #define WEFT_LIB_VERIFY_COLLECTIVEEVENTS_H
@@ -7,8 +7,9 @@
 
 namespace weft {
 
-/// Fails with an error unless each record of a stream of collectives is waited
-/// for once, below it in its program, and a program ends with none under way.
+/// Fails with an error unless each record of a stream of collectives has one
+/// wait per waiting stream below it in its program, and no collective is in
+/// flight when a program ends.
 llvm::LogicalResult verifyCollectiveEvents(mlir::ModuleOp module);
 
 } // namespace weft

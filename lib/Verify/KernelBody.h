@@ -1,4 +1,4 @@
-//===- KernelBody.h - What a launch computes --------------------*- C++ -*-===//
+//===- KernelBody.h - The kernel of a launch --------------------*- C++ -*-===//
 
 #ifndef WEFT_LIB_VERIFY_KERNELBODY_H
 #define WEFT_LIB_VERIFY_KERNELBODY_H
@@ -10,7 +10,8 @@
 
 namespace weft {
 
-/// The kernel of a launch, or null where its body says nothing any more.
+/// The kernel of a launch, or null if its body has been lowered and is not a
+/// weft kernel any more.
 mlir::FunctionOpInterface findKernel(plan::LaunchOp launch,
                                      const mlir::SymbolTable &symbols);
 

@@ -1,4 +1,4 @@
-//===- OldGradients.cpp - What the step before left behind ----------------===//
+//===- OldGradients.cpp - Gradients of the previous step ------------------===//
 
 #include "OldGradients.h"
 
@@ -15,7 +15,8 @@ using namespace mlir;
 namespace weft {
 
 namespace {
-/// What of a root depends on old contents: of which state, and the views of it.
+/// The state whose old contents a root depends on, and the views of the root
+/// that do.
 struct OldContents {
   plan::UseOp state;
   SmallVector<MemRefType, 1> views;
@@ -28,7 +29,7 @@ public:
   LogicalResult verify();
 
 private:
-  /// What a command makes of one operand.
+  /// The effect of a command on one operand that it writes.
   struct Effect {
     Value buffer;
     /// The state whose old contents are in it, or null.
@@ -55,16 +56,17 @@ private:
 
   plan::ProgramOp program;
   const SymbolTable &symbols;
-  /// Gradients by their buffer, and what of them has been written.
+  /// Gradients by their buffer, with the elements that have been written.
   llvm::DenseMap<Value, ElementSet> gradients;
-  /// Roots that tell the first micro-step from the others.
+  /// Roots that distinguish the first micro-step from the others.
   llvm::DenseSet<Value> flags;
   /// Roots that depend on old contents.
   llvm::DenseMap<Value, OldContents> old;
 };
 } // namespace
 
-/// Denominators are made before micro reads them.
+/// Whether this program computes the state anew in each step. `denominators`
+/// computes the denominators, `micro` the other states.
 bool OldGradients::isMadeHere(plan::StateOp state) {
   const bool counts = state.getKind() == plan::StateKind::Denominator;
   return plan::isMadeByStep(state.getKind()) &&
@@ -83,7 +85,7 @@ OldGradients::OldGradients(plan::ProgramOp program, const SymbolTable &symbols)
 }
 
 //===----------------------------------------------------------------------===//
-// What a buffer is computed from
+// Sources of a buffer
 //===----------------------------------------------------------------------===//
 
 FunctionOpInterface findKernel(plan::LaunchOp launch,
@@ -147,8 +149,8 @@ plan::UseOp OldGradients::lookup(Value buffer) {
                              : old.lookup(plan::getRoot(buffer)).state;
 }
 
-/// Whether the flag may tell the command not to use operand `index`. What a
-/// kernel selects by a flag is in its body: any source beside it may be meant.
+/// Whether the command may ignore operand `index` because of the flag. A
+/// kernel's selection is in its body, so it may ignore any other source.
 bool OldGradients::leavesUnread(plan::CommandOpInterface command,
                                 unsigned index,
                                 ArrayRef<unsigned> sources) const {
@@ -164,7 +166,7 @@ bool OldGradients::leavesUnread(plan::CommandOpInterface command,
          });
 }
 
-/// The state whose old contents are in what these operands make, or null.
+/// The state whose old contents reach the result of these operands, or null.
 plan::UseOp OldGradients::findKept(plan::CommandOpInterface command,
                                    ArrayRef<unsigned> sources) {
   for (unsigned source : sources)
@@ -174,7 +176,7 @@ plan::UseOp OldGradients::findKept(plan::CommandOpInterface command,
   return {};
 }
 
-/// Leaves out the views that `buffer` is all of.
+/// Erases the views that `buffer` covers completely.
 static void eraseCovered(SmallVectorImpl<MemRefType> &views, Value buffer) {
   ElementSet written;
   written.add(
@@ -210,8 +212,8 @@ void OldGradients::add(const Effect &effect) {
     flags.erase(root);
 }
 
-/// Whether a command has anything to do with flags or old gradients. Most have
-/// not, and need no look at their kernels.
+/// Whether a command uses flags or old gradients. Most commands do not, and
+/// their kernels need not be analysed.
 bool OldGradients::concerns(plan::CommandOpInterface command) {
   for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
     Value root = plan::getRoot(buffer);
@@ -235,7 +237,7 @@ void OldGradients::addWrites(plan::CommandOpInterface command) {
 
 LogicalResult OldGradients::verifyCommand(plan::CommandOpInterface command) {
   if (plan::isTransfer(command))
-    return success(); // an input stays what it is
+    return success(); // does not change values
   if (concerns(command)) {
     // All reads come before the writes.
     SmallVector<Effect> effects;

@@ -1,4 +1,4 @@
-//===- OldGradients.h - What the step before left behind --------*- C++ -*-===//
+//===- OldGradients.h - Gradients of the previous step ----------*- C++ -*-===//
 
 #ifndef WEFT_LIB_VERIFY_OLDGRADIENTS_H
 #define WEFT_LIB_VERIFY_OLDGRADIENTS_H
@@ -9,11 +9,11 @@
 
 namespace weft {
 
-/// Follows what the gradients held before a step through the commands of
-/// `micro`: it may reach no state and no output. The first micro-step adds to
-/// nothing: the input `accumulate` is 0, and a command that it is given may
-/// leave old gradients unread. Other programs begin with gradients of their
-/// step. `symbols` is the table of the module.
+/// Tracks old gradients, the contents from before a step, through the commands
+/// of `micro`: they must reach no state and no output. The first micro-step
+/// adds to nothing. Its input `accumulate` is 0, and a command that reads this
+/// flag may ignore old gradients. Other programs start with the gradients of
+/// their step. `symbols` is the table of the module.
 llvm::LogicalResult verifyOldGradients(plan::ProgramOp program,
                                        const mlir::SymbolTable &symbols);
 

@@ -1,12 +1,12 @@
 //===- StateOrder.cpp - States are written before they are read -----------===//
 //
-// Programs run one after the other: init, then micro-steps and an update again
-// and again, with evaluations and samples between them. Where losses have
-// denominators that data decides, these are computed ahead of the micro-steps
-// of a step, and of an evaluation. A run that resumes a checkpoint has
-// what that holds, and what refresh makes of it, in place of what init writes.
-// Gradients start anew in each step: what they held before may reach no state
-// and no output of micro (OldGradients).
+// Programs run in sequence: init, then repeatedly micro-steps and an update,
+// with evaluations and samples between them. If the denominators of losses
+// depend on data, they are computed before the micro-steps of a step, and
+// before an evaluation. A run that resumes has the states of the checkpoint,
+// and the states that refresh computes from them, instead of the states that
+// init writes. Gradients start anew in each step: old gradients must reach no
+// state and no output of micro (OldGradients).
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,9 +23,9 @@ using namespace mlir;
 namespace weft {
 
 namespace {
-/// What a run begins with.
+/// The start of a run.
 enum class Start { Init, Checkpoint };
-/// Micro-steps of its steps.
+/// The number of micro-steps per step.
 enum class Steps { One, Several };
 
 class StateOrder {
@@ -37,7 +37,7 @@ public:
 private:
   bool runsBefore(plan::ProgramOp micro, plan::ProgramOp next,
                   Steps steps) const;
-  /// What has been written when a program begins.
+  /// The elements that have been written before a program.
   StateElements getKnown(plan::ProgramOp next, Start start, Steps steps) const;
   LogicalResult verify(const ProgramAccesses &program, Start start,
                        Steps steps) const;
@@ -48,8 +48,8 @@ private:
   const StateTable &states;
   /// In the order of the programs.
   std::vector<StateElements> written;
-  /// Whether micro-steps but the last one, or but the first one, are programs
-  /// of their own.
+  /// Whether there are separate programs for micro-steps before the last one,
+  /// and for micro-steps after the first one.
   bool hasKeeping = false, hasLater = false;
 };
 } // namespace
@@ -80,7 +80,7 @@ StateOrder::StateOrder(const StateTable &states) : states(states) {
   }
 }
 
-/// Kinds of programs that have run before this one.
+/// The kinds of programs that run before this one.
 static SmallVector<StringRef> getEarlier(plan::ProgramOp program, Start start) {
   StringRef kind = program.getKind();
   if (kind == names::kInit || (kind == names::kRefresh && start != Start::Init))
@@ -94,8 +94,8 @@ static SmallVector<StringRef> getEarlier(plan::ProgramOp program, Start start) {
   return kinds;
 }
 
-/// Whether programs of a kind make a state of each step anew: the first one
-/// reads what was there before and uses none of it (OldGradients).
+/// Whether programs of a kind compute a state anew in each step. Their first
+/// program reads the old contents but does not use them (OldGradients).
 static bool isMadeBy(StringRef program, plan::StateKind state) {
   if (state == plan::StateKind::Denominator)
     return program == names::kDenominators;
@@ -108,8 +108,9 @@ static bool isSaved(plan::StateOp state) {
          state.getKind() != plan::StateKind::Working;
 }
 
-/// Whether a micro-step runs before another one of its step, or before the
-/// update: the first one, and before the update the last one, too.
+/// Whether a micro-step is certain to run before `next`, a micro-step of the
+/// same step or the update. The first micro-step does, and before the update
+/// also the last one.
 bool StateOrder::runsBefore(plan::ProgramOp micro, plan::ProgramOp next,
                             Steps steps) const {
   bool areSeveral = steps == Steps::Several || isLater(next);
@@ -203,8 +204,9 @@ static LogicalResult reportStale(const StateAccess &access, plan::StateOp state,
          << ", but got " << (isPart ? "a part of them" : "no write");
 }
 
-/// What commands that do not read the parameter write of copies, wherever they
-/// stand: it is not made of an old value.
+/// Elements of copies that are written by commands that do not read the
+/// parameter. Their position does not matter, because they do not depend on an
+/// old value of it.
 static StateElements findUnordered(const ProgramAccesses &program,
                                    size_t numStates, const Copies &copies) {
   StateElements unordered(numStates);
@@ -221,8 +223,8 @@ static StateElements findUnordered(const ProgramAccesses &program,
   return unordered;
 }
 
-/// From the last command to the first: `fresh` is what that command and later
-/// ones have written.
+/// Visits commands from the last to the first. `fresh` contains the elements
+/// that the current and later commands have written.
 static LogicalResult verifyCopies(const ProgramAccesses &program,
                                   const StateTable &states,
                                   const Copies &copies) {

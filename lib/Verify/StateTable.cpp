@@ -1,4 +1,4 @@
-//===- StateTable.cpp - What programs do with states ----------------------===//
+//===- StateTable.cpp - Accesses of programs to states --------------------===//
 
 #include "StateTable.h"
 
@@ -79,7 +79,8 @@ bool StateTable::hasProgram(StringRef kind) const {
 int StateTable::findOriginal(plan::StateOp copy) const {
   if (FlatSymbolRefAttr param = copy.getParamAttr()) {
     auto number = numbers.find(param.getAttr());
-    // What a micro-step has gathered of slices is for later ones of its step.
+    // A state with gathered shards is not a copy: a micro-step keeps it for
+    // later micro-steps of its step.
     bool isCopy =
         number != numbers.end() &&
         plan::StateOp(states[number->second]).getSlices() == copy.getSlices();

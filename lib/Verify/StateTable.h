@@ -1,4 +1,4 @@
-//===- StateTable.h - What programs do with states --------------*- C++ -*-===//
+//===- StateTable.h - Accesses of programs to states ------------*- C++ -*-===//
 
 #ifndef WEFT_LIB_VERIFY_STATETABLE_H
 #define WEFT_LIB_VERIFY_STATETABLE_H
@@ -15,25 +15,25 @@ namespace weft {
 /// The state that a buffer is a part of, or null.
 plan::UseOp getUse(mlir::Value buffer);
 
-/// An operand of a command or an output that is a part of a state.
+/// An operand of a command, or an output, that is a part of a state.
 struct StateAccess {
   mlir::Operation *op;
-  /// Of the operand, and of the whole state.
+  /// Types of the operand and of the full state.
   mlir::MemRefType type, rootType;
   /// The number of the state.
   unsigned state;
   bool isRead, isWritten;
 };
 
-/// What has been written of each state, by its number.
+/// The written elements of each state, by its number.
 using StateElements = std::vector<ElementSet>;
 
-/// A program and its accesses in their order; outputs come last.
+/// A program and its accesses in program order; outputs come last.
 struct ProgramAccesses {
   explicit ProgramAccesses(plan::ProgramOp op) : op(op) {}
 
-  /// Calls `visit` with the accesses of each command until it fails: from the
-  /// first command to the last, or from the last to the first.
+  /// Calls `visit` with the accesses of each command until it fails. The order
+  /// is from the first command to the last, or from the last to the first.
   using Visitor =
       llvm::function_ref<llvm::LogicalResult(llvm::ArrayRef<StateAccess>)>;
   llvm::LogicalResult forEachCommand(Visitor visit) const;
@@ -53,13 +53,13 @@ public:
   llvm::ArrayRef<ProgramAccesses> getPrograms() const { return programs; }
   bool hasProgram(llvm::StringRef kind) const;
   /// Numbers of the working copies of each state, by its number. Empty if there
-  /// are none at all.
+  /// are no working copies.
   std::vector<llvm::SmallVector<unsigned, 1>> findCopies() const;
 
 private:
   void addAccesses(ProgramAccesses &program) const;
-  /// The number of the parameter that a working state is a copy of, slice by
-  /// slice, or -1.
+  /// The number of the parameter that a working state is a copy of, shard by
+  /// shard, or -1.
   int findOriginal(plan::StateOp copy) const;
 
   llvm::SmallVector<plan::StateOp> states;

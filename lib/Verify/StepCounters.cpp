@@ -1,4 +1,4 @@
-//===- StepCounters.cpp - Updates know their number -----------------------===//
+//===- StepCounters.cpp - Steps are counted before updates ----------------===//
 
 #include "StepCounters.h"
 
@@ -18,8 +18,8 @@ using namespace mlir;
 namespace weft {
 
 namespace {
-/// What a value has to do with a counter: nothing, it depends on the number of
-/// the update, or on what the counter held before.
+/// How a value depends on a counter: not at all, on the number of the current
+/// update, or on the old value of the counter.
 enum class Count { None, Counted, Old };
 
 struct Counter {
@@ -65,10 +65,10 @@ StepCounters::StepCounters(plan::ProgramOp program, const SymbolTable &symbols)
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// The one that says more.
+/// The stronger of two dependences.
 static Counter join(Counter x, Counter y) { return x.count < y.count ? y : x; }
 
-/// A one that a counter may be counted by.
+/// Whether the value is the constant 1 by which counters are incremented.
 static bool isOne(Value value) {
   Attribute number;
   if (!getElementTypeOrSelf(value).isInteger(64) ||
@@ -80,7 +80,7 @@ static bool isOne(Value value) {
   return integer && integer.getValue().isOne();
 }
 
-/// The step that follows an old one.
+/// Whether the op increments an old step.
 static bool isIncrement(Operation *op) {
   return isa<AddOp, arith::AddIOp>(op) &&
          llvm::any_of(op->getOperands(), isOne);
@@ -97,7 +97,7 @@ static Counter getCounter(Operation *op,
     all.count = Count::Counted;
   if (all.count != Count::Old || !isa<SelectOp, arith::SelectOp>(op))
     return all;
-  // A skipped update keeps the old number.
+  // A skipped update keeps the old step.
   Count condition = values.lookup(op->getOperand(0)).count;
   Count x = values.lookup(op->getOperand(1)).count;
   Count y = values.lookup(op->getOperand(2)).count;
@@ -108,7 +108,8 @@ static Counter getCounter(Operation *op,
   return all;
 }
 
-/// What straight-line code leaves to its terminator. `values` knows arguments.
+/// The dependences of the terminator operands of straight-line code. `values`
+/// contains the arguments.
 static SmallVector<Counter> getResults(Block &body,
                                        llvm::DenseMap<Value, Counter> &values) {
   for (Operation &op : body.without_terminator()) {
@@ -122,7 +123,7 @@ static SmallVector<Counter> getResults(Block &body,
   return results;
 }
 
-/// What the results of a straight-line kernel are.
+/// The dependences of the results of a straight-line kernel.
 static SmallVector<Counter> getResults(FunctionOpInterface kernel,
                                        ArrayRef<Counter> arguments) {
   Block &body = kernel.getFunctionBody().front();
@@ -142,26 +143,27 @@ static Value getBase(Value buffer) {
   return buffer;
 }
 
-/// Runs one op of the form on what is known of buffers, by their base.
+/// Propagates dependences through one linalg op. `buffers` has them by base
+/// buffer.
 static void runLinalg(linalg::LinalgOp op,
                       llvm::DenseMap<Value, Counter> &buffers) {
   llvm::DenseMap<Value, Counter> values;
   for (OpOperand &operand : op->getOpOperands()) {
     Counter counter = buffers.lookup(getBase(operand.get()));
-    values[operand.get()] = counter; // of a scalar that the body may name
+    values[operand.get()] = counter; // the body may use a scalar directly
     values[op.getMatchingBlockArgument(&operand)] = counter;
   }
   SmallVector<Counter> results = getResults(*op.getBlock(), values);
   for (auto [output, counter] : llvm::zip(op.getDpsInits(), results)) {
     Value base = getBase(output);
-    // A view may leave a part as it was.
+    // A view may leave other elements unchanged.
     buffers[base] =
         base == output ? counter : join(buffers.lookup(base), counter);
   }
 }
 
-/// What a kernel in the linalg form writes; nothing if it holds what is no part
-/// of that form.
+/// The dependences of the outputs of a kernel in linalg form. Nothing if it
+/// contains other ops.
 static std::optional<SmallVector<Counter>>
 getWritten(func::FuncOp kernel, ArrayRef<Counter> inputs) {
   Block &body = kernel.getBody().front();
@@ -186,7 +188,7 @@ getWritten(func::FuncOp kernel, ArrayRef<Counter> inputs) {
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// What a command makes of each operand that it writes.
+/// The dependences of the operands that a command writes.
 SmallVector<Counter>
 StepCounters::getWritten(plan::CommandOpInterface command) const {
   SmallVector<Counter> read;
@@ -223,7 +225,7 @@ LogicalResult StepCounters::verifyCommand(plan::CommandOpInterface command) {
       return command->emitOpError("expects a step that @")
              << program.getSymName() << " has counted before, but got @"
              << counter.state.getState() << " as it was";
-    // What does not count a counter sets it.
+    // A command that does not increment a counter sets it to a new old value.
     if (own && counter.count != Count::Counted)
       counter = {Count::Old, own};
     known[root] = counter;

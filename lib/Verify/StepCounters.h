@@ -1,4 +1,4 @@
-//===- StepCounters.h - Updates know their number ---------------*- C++ -*-===//
+//===- StepCounters.h - Steps are counted before updates --------*- C++ -*-===//
 
 #ifndef WEFT_LIB_VERIFY_STEPCOUNTERS_H
 #define WEFT_LIB_VERIFY_STEPCOUNTERS_H
@@ -9,11 +9,11 @@
 
 namespace weft {
 
-/// Follows what step counters held before a program: the number of an update
-/// begins at 1, the counter at 0, so that it reaches parameters, moments and
-/// copies only with 1 added to it (or kept where the update is skipped). A
-/// counter is an optimizer's state that is one i64. `symbols` is the table of
-/// the module.
+/// Tracks the old values of step counters. The first update has number 1, but
+/// the counter starts at 0: an old value may reach parameters, moments and
+/// copies only after 1 is added to it (or it is kept because the update is
+/// skipped). A counter is an optimizer state that is one i64. `symbols` is the
+/// table of the module.
 llvm::LogicalResult verifyStepCounters(plan::ProgramOp program,
                                        const mlir::SymbolTable &symbols);
 

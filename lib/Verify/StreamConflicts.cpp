@@ -1,9 +1,10 @@
-//===- StreamConflicts.cpp - Streams never disturb each other -------------===//
+//===- StreamConflicts.cpp - Streams never conflict -----------------------===//
 //
-// Programs run one behind the other in any order. What is certain between
-// commands of two runs is certain whatever runs stand between them: a stream
-// runs in order, and an event is recorded by one stream, so that a later record
-// stands for no less than an earlier one. Two runs show all there is.
+// Programs run in sequence, in any order. If the order of commands of two
+// consecutive runs is certain, it is also certain with other runs between them:
+// a stream runs in order, and one stream records an event, so that a later
+// record covers all that an earlier one covers. Checking two runs is therefore
+// enough.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +31,7 @@ auto commandsOf(plan::ProgramOp program) {
   return program.getBody().front().getOps<plan::CommandOpInterface>();
 }
 
-/// Two runs, one behind the other.
+/// Two consecutive runs.
 class TwoRuns {
 public:
   explicit TwoRuns(ModuleOp module)
@@ -92,13 +93,13 @@ static LogicalResult report(const Use &first, const Use &second) {
   return error;
 }
 
-/// Against what was given to other streams before.
+/// Checks a use against earlier uses in other streams.
 LogicalResult TwoRuns::verify(const Use &use) const {
   for (auto [stream, earlier] : llvm::enumerate(uses)) {
     if (static_cast<int64_t>(stream) == use.moment.stream)
       continue;
     for (const Use &other : llvm::reverse(earlier)) {
-      // What stands before it in its stream has ended as well.
+      // Earlier commands of its stream have ended as well.
       if (other.moment.isBefore(use.moment))
         break;
       if ((use.isWrite || other.isWrite) && use.bytes.overlaps(other.bytes))

@@ -1,4 +1,4 @@
-//===- StreamConflicts.h - Streams never disturb each other -----*- C++ -*-===//
+//===- StreamConflicts.h - Streams never conflict ---------------*- C++ -*-===//
 
 #ifndef WEFT_LIB_VERIFY_STREAMCONFLICTS_H
 #define WEFT_LIB_VERIFY_STREAMCONFLICTS_H
@@ -7,9 +7,9 @@
 
 namespace weft {
 
-/// Checks that of two commands of different streams which use the same bytes,
-/// one of them writing, one happens before the other: in a run of each program
-/// and in two runs of any two programs. Every root has its offset.
+/// Checks that two commands of different streams are ordered if they use the
+/// same bytes and one of them writes. This holds within one run of each
+/// program, and across two runs of any two programs. Every root has its offset.
 llvm::LogicalResult verifyStreams(mlir::ModuleOp module);
 
 } // namespace weft

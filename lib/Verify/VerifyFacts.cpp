@@ -1,8 +1,8 @@
-//===- VerifyFacts.cpp - What a plan says of itself -----------------------===//
+//===- VerifyFacts.cpp - Check the attributes of a plan -------------------===//
 //
-// Attributes of the module and kinds of states decide what a run accepts, saves
-// and reports. Somebody may have edited them: those that commands, states or
-// inputs tell as well have to agree.
+// Attributes of the module and kinds of states determine how a run accepts,
+// saves and reports data. They may have been edited: attributes that can be
+// derived from commands, states or inputs must match them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ using namespace weft;
 // Optimizers
 //===----------------------------------------------------------------------===//
 
-/// What the state keeps of its parameter: "exp_avg".
+/// The role of the state for its parameter: "exp_avg".
 static StringRef getSlot(plan::StateOp state) {
   if (StringAttr slot = state.getSlotName())
     return slot.getValue();
@@ -37,8 +37,9 @@ static StringRef getSlot(plan::StateOp state) {
   return name;
 }
 
-/// The parameters that the state is, or keeps something of: those of its
-/// segments, as flat states may be laid out in other ways than parameters are.
+/// The parameters that the state stores, or belongs to. For a flat state, the
+/// parameters of its segments, because flat states may have another layout than
+/// flat parameters.
 static SmallVector<StringRef> getParameters(plan::StateOp state) {
   SmallVector<StringRef> names;
   for (const Segment &segment : state.getSegmentList())
@@ -52,14 +53,15 @@ static SmallVector<StringRef> getParameters(plan::StateOp state) {
   return names;
 }
 
-/// Whether some optimizer keeps it; a module may keep other things as well.
+/// Whether an optimizer has such a state. A module may have other states as
+/// well.
 static bool isKnownSlot(StringRef slot) {
   return llvm::any_of(getOptimizers(), [&](const OptimizerInfo *optimizer) {
     return llvm::is_contained(optimizer->states, slot);
   });
 }
 
-/// What optimizers keep of each parameter that has a gradient.
+/// The optimizer states of each parameter that has a gradient.
 static llvm::MapVector<StringRef, SmallVector<StringRef>>
 collectSlots(ModuleOp module) {
   llvm::MapVector<StringRef, SmallVector<StringRef>> slots;
@@ -83,8 +85,8 @@ static bool isKeptBy(ArrayRef<StringRef> slots,
          });
 }
 
-/// The states of each parameter are those of one of the optimizers, and each of
-/// these has one.
+/// Checks that each parameter has the states of one of the optimizers, and that
+/// each optimizer has a parameter.
 static LogicalResult verifyOptimizers(ModuleOp module) {
   SmallVector<const OptimizerInfo *> optimizers = findOptimizers(module);
   if (optimizers.empty())
@@ -114,7 +116,7 @@ static LogicalResult verifyOptimizers(ModuleOp module) {
   return success();
 }
 
-/// The step counters: states of no parameter.
+/// The step counters: optimizer states without a parameter.
 static llvm::StringSet<> findCounters(ModuleOp module) {
   llvm::StringSet<> names;
   for (auto state : module.getOps<plan::StateOp>())
@@ -124,8 +126,8 @@ static llvm::StringSet<> findCounters(ModuleOp module) {
   return names;
 }
 
-/// Where there are several counters, each trained parameter has one of them:
-/// resumed runs know them by what they count.
+/// If there are several counters, each trained parameter has one of them: a
+/// resumed run identifies a counter by its parameters.
 static LogicalResult verifyCounters(ModuleOp module) {
   auto counters = module->getAttrOfType<DictionaryAttr>(kCountersAttr);
   llvm::StringSet<> names = findCounters(module), counted;
@@ -167,8 +169,8 @@ static LogicalResult reportUntrained(plan::StateOp state, Operation *writer) {
   return error;
 }
 
-/// A state that programs other than init write is a parameter only if it is
-/// trained: else a checkpoint would call it one.
+/// A parameter must be trained if programs other than `init` write it.
+/// Otherwise a checkpoint would save another kind of state as a parameter.
 static LogicalResult verifyParameters(ModuleOp module) {
   SymbolTable symbols(module);
   llvm::StringSet<> trained;
@@ -258,11 +260,11 @@ static LogicalResult verifyIndexInputs(ModuleOp module) {
 }
 
 //===----------------------------------------------------------------------===//
-// The whole
+// All attributes
 //===----------------------------------------------------------------------===//
 
-/// Offsets are multiples of the module's alignment; the code of the target
-/// relies on its own.
+/// Offsets are multiples of the alignment of the module, which must be a
+/// multiple of the alignment that the target requires.
 static LogicalResult verifyAlignment(ModuleOp module,
                                      const RequiredAlignment &required) {
   const int64_t alignment = getBufferAlignment(module);
@@ -274,8 +276,8 @@ static LogicalResult verifyAlignment(ModuleOp module,
          << alignment;
 }
 
-/// What changes the loss scale stands in the module alone: a run without it
-/// takes the scale for a fixed one.
+/// Only a module attribute describes how the loss scale changes: without it, a
+/// run takes the scale as fixed.
 static LogicalResult verifyScaler(ModuleOp module) {
   auto changes =
       SymbolTable(module).lookup<plan::StateOp>(names::kLossScaleState);

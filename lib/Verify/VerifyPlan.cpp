@@ -1,7 +1,7 @@
-//===- VerifyPlan.cpp - Prove that buffers never disturb each other -------===//
+//===- VerifyPlan.cpp - Prove that buffers never conflict -----------------===//
 //
-// A program is run on a map of the arena: which root wrote which bytes last.
-// Nothing here uses the lifetimes of lib/Analysis.
+// Simulates a program on a map of the arena, with the last writer of each byte.
+// It does not use the live ranges of lib/Analysis.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +41,7 @@ static LogicalResult verifyPlace(Operation *op, MemRefType type,
   return success();
 }
 
-/// Persistent tensors never share bytes.
+/// Checks that persistent tensors share no bytes.
 static LogicalResult verifyStates(ModuleOp module, ByteRange part,
                                   int64_t alignment) {
   SmallVector<plan::StateOp> states(module.getOps<plan::StateOp>());
@@ -68,7 +68,7 @@ static LogicalResult verifyStates(ModuleOp module, ByteRange part,
 }
 
 namespace {
-/// One program on the map.
+/// Simulates one program.
 class ProgramVerifier {
 public:
   ProgramVerifier(ByteRange staging, ByteRange transient,
@@ -99,7 +99,7 @@ private:
     if (auto use = dyn_cast<plan::UseOp>(op))
       if (failed(verifyUse(use)))
         return failure();
-    // A staged input is written by a command.
+    // A staged input is only written by its upload command.
     if (isa<plan::InputOp, plan::UseOp>(op) &&
         !plan::isStaged(op->getResult(0)))
       arena.write(op->getResult(0));
@@ -138,7 +138,8 @@ private:
     return success();
   }
 
-  /// Different roots of one command share nothing with what it writes.
+  /// Checks that other roots of a command share no bytes with a root that it
+  /// writes.
   LogicalResult verifyDisjoint(Operation *op, Value root, ByteRange bytes,
                                Value other) {
     Value otherRoot = plan::getRoot(other);

@@ -1,7 +1,7 @@
-//===- VerifyPorts.cpp - Inputs and outputs that a run knows --------------===//
+//===- VerifyPorts.cpp - Check the inputs and outputs of programs ---------===//
 //
-// The host writes inputs and reads outputs by their names. One that it does not
-// know would hold what the arena held before, or be lost.
+// The host writes inputs and reads outputs by name. An unknown input would have
+// the old contents of the arena, and an unknown output would be lost.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ static MemRefType typeOf(plan::InputOp input) {
   return cast<MemRefType>(input.getBuffer().getType());
 }
 /// An output may be a dense view of a larger buffer. The host reads its bytes
-/// at their offset, so strides and offset are no part of the port's type.
+/// at their offset, so the type of the port has no strides and no offset.
 static MemRefType typeOf(plan::OutputOp output) {
   auto type = cast<MemRefType>(output.getBuffer().getType());
   return MemRefType::get(type.getShape(), type.getElementType());
@@ -100,7 +100,7 @@ MemRefType PortVerifier::getType(const PortRule &rule) {
   return MemRefType::get(shape, getElement(rule.type));
 }
 
-/// Inputs of apply with the weight decay of one optimizer.
+/// The inputs of `apply` with the weight decay of a single optimizer.
 std::vector<std::string> PortVerifier::getDecays() {
   std::vector<std::string> decays;
   for (const OptimizerInfo *optimizer : optimizers) {
@@ -124,7 +124,8 @@ static LogicalResult verifyType(PortOp port, StringRef what, Type expected) {
          << ", but got " << typeOf(port);
 }
 
-/// Rows of data: what they are called is the model's, but for tokens.
+/// Checks an input of data rows. The model chooses their names, except for
+/// tokens.
 LogicalResult PortVerifier::verifyData(plan::InputOp input,
                                        ArrayRef<std::string> known) {
   StringRef name = input.getName();
@@ -205,7 +206,7 @@ LogicalResult PortVerifier::verifyProgram(plan::ProgramOp program) {
 }
 
 //===----------------------------------------------------------------------===//
-// What has to be there
+// Required ports
 //===----------------------------------------------------------------------===//
 
 template <typename PortOp>
@@ -226,7 +227,7 @@ static LogicalResult requirePort(plan::ProgramOp program, StringRef name) {
          << name << "', but got none";
 }
 
-/// What flags of a run set has an input.
+/// Checks that each number that flags of a run set has an input.
 LogicalResult PortVerifier::verifyApply(plan::ProgramOp apply) {
   SmallVector<StringRef> needed = {names::kMaxNorm};
   for (const OptimizerInfo *optimizer : optimizers)
@@ -239,7 +240,8 @@ LogicalResult PortVerifier::verifyApply(plan::ProgramOp apply) {
   return verifyScale(apply);
 }
 
-/// A run with a loss scale is told what it is, and whether it can go lower.
+/// A run with a loss scale reads its value, and whether it can decrease
+/// further.
 LogicalResult PortVerifier::verifyScale(plan::ProgramOp apply) {
   for (auto state : module.getOps<plan::StateOp>()) {
     if (state.getKind() != plan::StateKind::Scaler)
@@ -271,7 +273,7 @@ LogicalResult PortVerifier::verifyLogits(plan::ProgramOp logits) {
                     MemRefType::get({1, vocab}, b.getF32Type()));
 }
 
-/// Both programs read the same data and tell the same losses.
+/// Checks that both programs read the same data and return the same losses.
 template <typename PortOp>
 static LogicalResult verifySamePorts(plan::ProgramOp program,
                                      plan::ProgramOp other, StringRef what) {
@@ -302,7 +304,7 @@ static LogicalResult verifySamePorts(plan::ProgramOp program,
   return success();
 }
 
-/// A run trains with the programs of these kinds.
+/// Checks that a program of the kind exists, and has the output.
 static LogicalResult verifyKind(ModuleOp module, StringRef kind,
                                 StringRef output) {
   auto programs = module.getOps<plan::ProgramOp>();
@@ -324,7 +326,7 @@ LogicalResult PortVerifier::verifyPresent() {
                               {names::kApply, names::kFoundInf}}) {
     if (failed(verifyKind(module, kind, output)))
       return failure();
-    // The target refuses what could be meant by either.
+    // If several programs could be meant, the target reports an error.
     if (!findProgram(module, kind))
       return success();
   }

@@ -1,7 +1,7 @@
 //===- Passes.h - From ops to kernels --------------------------*- C++ -*-===//
 //
-// Which ops run together as one generated kernel, and which routine runs what
-// is left.
+// Chooses which ops run together as one generated kernel, and which routines
+// run the others.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,12 +1,13 @@
 //===- CostFit.h - Rates from measured times --------------------*- C++ -*-===//
 //
 // The estimate of a command is overhead plus the longer of arithmetic and
-// traffic (Cost.h). Given how long commands of one kind took, the three rates
-// are those for which estimates and measured times differ least: weighted by
-// the square root of the time, so that neither the many short commands nor the
-// few long ones decide alone. Rates are at least half of what a command has
-// reached. Of commands of fewer than four sizes only one rate is known: the mean of what
-// they compute or move, or of a collective, its latency.
+// traffic (Cost.h). The fit chooses the three rates that minimise the
+// difference between estimates and measured times of the commands of one kind.
+// Commands are weighted by the square root of their time, so that neither the
+// many short commands nor the few long ones dominate. Rates are at least half
+// of the best measured rate of a command. Commands of fewer than four sizes
+// determine only one rate: their mean arithmetic or traffic rate, or the
+// latency of collectives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,19 +24,19 @@
 
 namespace weft {
 
-/// What the time of a command depends on, and the time.
+/// The properties that determine the time of a command, and its measured time.
 struct CostSample {
   std::string kind;    // "gemm"
   std::string element; // "f32"; "" of a collective
   double flops = 0;
-  double bytes = 0; // of a collective those that a rank sends
+  double bytes = 0; // of a collective: bytes that a rank sends
   int64_t stream = 0;
   bool isCollective = false;
   double us = 0;
 };
 
-/// What the commands of each program of a plan cost, in their order, without
-/// times. Those that only wait have no bytes.
+/// The samples of the commands of each program of a plan, in program order,
+/// without times. Commands that only wait have no bytes.
 std::map<std::string, std::vector<CostSample>>
 describeCosts(mlir::ModuleOp module);
 
@@ -44,17 +45,17 @@ struct CostFit {
   std::string kind, element;
   CostTable::Part rates;
   size_t samples = 0;
-  /// Typical: the square root of the mean squared logarithm.
+  /// Root mean square of the logarithm of estimate to measured time.
   double error = 0;
 
   /// The time of a command of this kind.
   double getTimeUs(double flops, double bytes) const;
-  /// The part of a cost table that it belongs to: "gemm.bf16".
+  /// The table of the cost file for these rates: "gemm.bf16".
   std::string getPart() const;
 };
 
-/// In the order of kinds and types. Samples without a time, or of commands that
-/// only wait, are left out.
+/// Fits rates per kind and type, sorted by both. Skips samples without a time
+/// and commands that only wait.
 std::vector<CostFit> fitCosts(const std::vector<CostSample> &samples);
 
 } // namespace weft

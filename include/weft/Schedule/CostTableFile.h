@@ -11,16 +11,16 @@
 
 namespace weft {
 
-/// Reads rates from a TOML file: those of all commands, and tables for an
-/// element type (`[bf16]`), a kind of command (`[gemm]`) and both
+/// Reads rates from a TOML file: rates of all commands at the top level, and
+/// tables for an element type (`[bf16]`), a kind of command (`[gemm]`) and both
 /// (`[gemm.bf16]`). Emits an error at the line of the file. Kinds are the
 /// commands of the plan dialect, which must be loaded.
 llvm::FailureOr<CostTable> readCostTable(mlir::MLIRContext *context,
                                          llvm::StringRef path);
 
-/// The text of such a file: what readCostTable reads is the same table, its
-/// rates rounded to 4 digits. `notes` are comments by the name of a part
-/// ("gemm.bf16"), a line each.
+/// Writes the text of such a file. readCostTable reads the same table back,
+/// with rates rounded to 4 digits. `notes` are one-line comments by the name of
+/// a table ("gemm.bf16").
 std::string writeCostTable(const CostTable &table,
                            const llvm::StringMap<std::string> &notes);
 

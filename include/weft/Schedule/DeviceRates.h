@@ -7,7 +7,7 @@
 
 namespace weft {
 
-/// Rates for what no table says.
+/// Default rates, for commands that no table covers.
 struct KnownRates {
   llvm::StringLiteral name;    // "cpu" or "h100"
   llvm::StringLiteral machine; // for people, as in "at the rates of ..."

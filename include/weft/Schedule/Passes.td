@@ -10,11 +10,13 @@ def EstimatePass : Pass<"weft-estimate", "::mlir::ModuleOp"> {
   let description = [{
     Sets `est_us` on every command of every plan program: a fixed overhead plus
     the longer of arithmetic (`flops`) and memory traffic (bytes read and
-    written). The rates `gflops`, `gigabytes_per_second` and `overhead_us` come
-    from a TOML file, never from measuring, so that every rank gets the same
-    program. The tables of the file give rates of an element type (`[bf16]`), of a
-    kind of command (`[gemm]`) and of both (`[gemm.bf16]`); a kind's win over a
-    type's, and what no table gives is that of the top level.
+    written). A command without `flops` has only the traffic term.
+
+    The rates `gflops`, `gigabytes_per_second` and `overhead_us` come from a
+    TOML file and are never measured in the pass, so that every rank gets the
+    same program. Tables of the file override the rates at the top level: for an
+    element type (`[bf16]`), a kind of command (`[gemm]`), and both
+    (`[gemm.bf16]`). A later table of this list overrides an earlier one.
 
     Before:
     ```mlir
@@ -22,39 +24,42 @@ def EstimatePass : Pass<"weft-estimate", "::mlir::ModuleOp"> {
     ```
     After: the copy has `est_us = 1.18...`.
 
-    A collective among several ranks takes `latency_us` and the time in which a rank
-    sends to the others at `gigabytes_per_second`, both of `[link]`, of `[link.AXIS]`
-    for ranks along an axis, or (`overhead_us`) of its kind, which wins over all links but not
-    over an axis; `link_us` is the second part.
+    The estimate of a collective among several ranks is `latency_us` plus the
+    time in which a rank sends its bytes at `gigabytes_per_second`. The second
+    term is also recorded as `link_us`. Both rates come from `[link]`. The table
+    of the command's kind overrides them (`overhead_us` is then the latency),
+    and `[link.AXIS]` overrides that for ranks along an axis.
 
-    With `cluster` a collective takes what the links inside of nodes and between them
-    give, and the way it goes: ranks are numbered node by node, and `link` is the one that
-    it shares with others, "node" or "network". `ranks_per_core` makes
-    all that is computed as many times longer.
+    With `cluster`, the estimate of a collective follows from the links within
+    and between nodes, and from the algorithm of the collective. Ranks are
+    numbered node by node. `link` names the link that the collective shares with
+    others, "node" or "network". `ranks_per_core` multiplies the estimates of
+    all computation.
 
-    Without a table, and without `costs` in the cluster, speeds are those of two x86
-    cores, or with `rates=h100` those of one H100.
+    Without a table, and without `costs` in the cluster, the rates are the known
+    rates of two x86 cores, or of one H100 with `rates=h100`.
 
-    It does not move anything. The estimate of a command without `flops` is its
-    traffic.
+    The pass does not move commands.
   }];
   let dependentDialects = ["::weft::plan::PlanDialect"];
   let options = [
-    Option<"costTable", "cost-table", "std::string", "\"\"", "TOML file with the machine's speeds">,
+    Option<"costTable", "cost-table", "std::string", "\"\"", "TOML file with the rates of the machine">,
     Option<"cluster", "cluster", "std::string", "\"\"", "TOML file with the nodes and links of a cluster">,
-    Option<"rates", "rates", "std::string", "\"cpu\"", "speeds without a table: cpu or h100">,
+    Option<"rates", "rates", "std::string", "\"cpu\"", "Rates without a table: cpu or h100">,
   ];
 }
 
 def ChooseReductionsPass : Pass<"weft-choose-reductions", "::mlir::ModuleOp"> {
-  let summary = "Choose which reductions the library between devices adds";
+  let summary = "Choose between ordered and native reductions";
   let description = [{
-    An ordered reduction moves each rank's pieces to their owner, which adds them in
-    the order of ranks: all layouts have equal bits, but every piece crosses the links
-    between nodes. A `native` one sums along a ring, which enters each node once.
+    An ordered reduction sends the shards of each rank to their owners. An owner
+    adds them in rank order, so all layouts give the same bits, but every shard
+    crosses the links between nodes. In a `native` reduction the communication
+    library sums along a ring, which enters each node once.
 
-    With `reduction=auto` a reduction among ranks on several nodes of the `cluster` is
-    native. Without a cluster, one along the first of two axes (replicas) is.
+    With `reduction=auto`, a reduction among ranks on several nodes of the
+    `cluster` is native. Without a cluster, a reduction along the first of two
+    axes (replicas) is native.
 
     Before:
     ```mlir
@@ -71,21 +76,21 @@ def ChooseReductionsPass : Pass<"weft-choose-reductions", "::mlir::ModuleOp"> {
     Option<"cluster", "cluster", "std::string", "\"\"", "TOML file with the nodes of a cluster">,
   ];
   let statistics = [
-    Statistic<"numNative", "native", "Reductions that the library adds">,
+    Statistic<"numNative", "native", "Number of native reductions">,
   ];
 }
 
 def SplitAsyncPass : Pass<"weft-split-async", "::mlir::ModuleOp"> {
-  let summary = "Start and wait of collectives";
+  let summary = "Make collectives asynchronous";
   let description = [{
-    Gives gathers among several ranks stream 3 and reductions stream 4, each with
-    communicators of its own, so that they run beside what computes (stream 0).
-    A gather of what was just reduced is a part of the reduction.
+    Moves gathers among several ranks to stream 3 and reductions to stream 4,
+    each with separate communicators, so that they can overlap with computation
+    (stream 0). A gather of a reduced gradient belongs to its reduction.
 
-    A collective begins when all commands above it are done (`@ready`), and an
-    event with the name of its parameters or gradients says that it is done, for
-    which stream 0 waits right behind it: nothing overlaps yet. Collectives of one
-    stream in a row are waited for as one.
+    A collective begins when all commands above it are done (`@ready`). An event
+    named after its parameters or gradients records that it is done. Stream 0
+    waits for the event right after the collective: nothing overlaps yet. There
+    is one wait for consecutive collectives of one stream.
 
     Before:
     ```mlir
@@ -118,39 +123,40 @@ def SplitAsyncPass : Pass<"weft-split-async", "::mlir::ModuleOp"> {
     }
     ```
 
-    Collectives of numbers (`plan.all_reduce`) stay in stream 0: what computes
-    needs them at once. It does not move anything.
+    Collectives of numbers (`plan.all_reduce`) stay in stream 0, because
+    computation needs their results at once. The pass does not move commands.
   }];
   let dependentDialects = ["::weft::plan::PlanDialect"];
   let options = [
-    Option<"shareStream", "share-stream", "bool", "false", "Gathers and reductions are in one stream">,
+    Option<"shareStream", "share-stream", "bool", "false", "Use one stream for gathers and reductions">,
   ];
 }
 
 def SchedulePass : Pass<"weft-schedule", "::mlir::ModuleOp"> {
-  let summary = "Order of collectives, so that they run beside what computes";
+  let summary = "Move collectives so that they overlap with computation";
   let description = [{
-    Moves collectives of the streams of `weft-split-async`, and what only they
-    need or only follows from them; the order of all other commands stays.
+    Moves the collectives that `weft-split-async` made asynchronous, and the
+    commands that only they need or that only depend on them. The order of all
+    other commands stays.
 
-    - A **unit** is what is gathered in a row for one block ("h.0"). The gathers
-      of the `prefetch` units behind a unit begin before that unit is waited for,
-      in the order in which they are needed, in the forward and in the backward
-      pass alike: `prefetch` + 1 units are there at once. Casts of slices for a
-      gather go with it.
-    - The backward pass, which gathers again, may have a number of its own
-      (`prefetch-backward`; reductions follow it). With `prefetch-max` a gather that
-      the program waits for, by the estimates, begins a unit earlier, and again up to
-      so many, as long as the program gets shorter.
-    - A reduction begins at its last gradient, where it stands, and is waited for
-      as late as possible: where `prefetch` further units are about to be
-      reduced, so that as many are under way (gradients that are states of the
-      program need no such bound), else at the end. What follows from its result
-      comes then.
-    - The same holds for gathers of what the program has just computed, such as
-      updated parameters.
-    - With `in-turn` no two collectives overlap: one in another stream than the
-      collective before it waits for that.
+    - A **unit** is a sequence of gathers for one block ("h.0"). The gathers of
+      the next `prefetch` units begin before the wait for a unit, in the order
+      of their uses, in the forward and in the backward pass: `prefetch` + 1
+      units are in memory at once. Casts of shards for a gather move with it.
+    - `prefetch-backward` is a separate prefetch depth for the backward pass,
+      which gathers again, and for reductions. With `prefetch-max`, a gather
+      with exposed time in the estimates begins one unit earlier. This repeats,
+      up to that depth, as long as the estimated program gets shorter.
+    - A reduction begins in its place, after its last gradient, and the program
+      waits for it as late as possible. If its source is a temporary, the
+      wait comes before the `prefetch`-th next unit is reduced, so that at most
+      `prefetch` units are in flight. If its source is a state, it holds no
+      extra memory, and the wait is at the end of the program. Commands that
+      depend on its result come after the wait.
+    - Gathers of values that the program computes, such as updated parameters,
+      are handled like reductions.
+    - With `in-turn`, no two collectives overlap: a collective waits for the one
+      before it if that is in another stream.
 
     Before (`weft-split-async`, two layers):
     ```mlir
@@ -211,28 +217,28 @@ def SchedulePass : Pass<"weft-schedule", "::mlir::ModuleOp"> {
     }
     ```
 
-    Precondition: buffers have no offsets yet. With `prefetch=0` a unit is gathered when
-    it is needed, and all other collectives are waited for where they begin.
+    Precondition: buffers have no offsets yet. With `prefetch=0` a unit is
+    gathered when it is needed, and all other collectives are synchronous.
   }];
   let dependentDialects = ["::weft::plan::PlanDialect"];
   let options = [
-    Option<"prefetch", "prefetch", "int64_t", "1", "Units that are gathered ahead, and units under reduction">,
-    Option<"prefetchBackward", "prefetch-backward", "int64_t", "-1", "The same of the backward pass; below 0: as many">,
-    Option<"prefetchMax", "prefetch-max", "int64_t", "0", "Units that are gathered ahead at most, where a gather is exposed by the estimates">,
-    Option<"inTurn", "in-turn", "bool", "false", "Collectives do not overlap each other">,
-    Option<"explain", "explain", "bool", "false", "Remark at each collective beside what it runs">,
+    Option<"prefetch", "prefetch", "int64_t", "1", "Prefetch depth in units, for gathers and for reductions in flight">,
+    Option<"prefetchBackward", "prefetch-backward", "int64_t", "-1", "Prefetch depth of the backward pass; below 0: as `prefetch`">,
+    Option<"prefetchMax", "prefetch-max", "int64_t", "0", "Largest prefetch depth, for gathers that are exposed in the estimates">,
+    Option<"inTurn", "in-turn", "bool", "false", "Do not let collectives overlap each other">,
+    Option<"explain", "explain", "bool", "false", "Remark on each collective how many commands it overlaps with">,
   ];
 }
 
 def MarkBesideCollectivesPass : Pass<"weft-mark-beside-collectives", "::mlir::ModuleOp"> {
-  let summary = "Mark products that run beside collectives";
+  let summary = "Mark products that overlap with collectives";
   let description = [{
-    For a device whose collectives are kernels: they take processors from the
-    products beside them. `beside_collectives` on a `plan.gemm` says that a
+    For a device on which collectives are kernels: they take processors from
+    concurrent products. `beside_collectives` on a `plan.gemm` says that a
     collective of another stream may be in flight while the product runs: stream
-    0 has begun it and has not waited for it yet. The runtime limits such a
-    product to the processors that collectives leave, if the limit changes no
-    bit (docs/several-gpus.md).
+    0 has started it and has not waited for it yet. The runtime limits such a
+    product to the processors that collectives leave free, if the limit does not
+    change its bits (docs/several-gpus.md).
 
     `plan.collective_ctas` on the module is the number of CTAs that collectives
     may use. The runtime gives it to the communicators, and plans all products
@@ -257,31 +263,32 @@ def MarkBesideCollectivesPass : Pass<"weft-mark-beside-collectives", "::mlir::Mo
     After: the module has `plan.collective_ctas = 16 : i64`, and the product has
     `beside_collectives`.
 
-    Precondition: the order of commands is final. It does not move anything.
-    Without a mesh of several ranks it changes nothing.
+    Precondition: the order of commands is final. The pass does not move
+    commands. It changes nothing without a mesh of several ranks.
   }];
   let dependentDialects = ["::weft::plan::PlanDialect"];
   let options = [
     Option<"ctas", "ctas", "int64_t", "16", "CTAs that collectives may use, from 1 to 64">,
   ];
   let statistics = [
-    Statistic<"numMarked", "num-marked", "Products beside a collective">,
-    Statistic<"numAlone", "num-alone", "Products beside none">,
+    Statistic<"numMarked", "num-marked", "Products that overlap with a collective">,
+    Statistic<"numAlone", "num-alone", "Products that overlap with no collective">,
   ];
 }
 
 def AssignStreamsPass : Pass<"weft-assign-streams", "::mlir::ModuleOp"> {
-  let summary = "Make copies to and from the host commands of streams";
+  let summary = "Make copies to and from the host stream commands";
   let description = [{
-    For a target that works beside the host: its programs get three streams,
-    compute (0), upload (1) and readback (2), and their copies and events are
+    For a target that runs asynchronously to the host. Its programs get three
+    streams, compute (0), upload (1) and readback (2); copies and events become
     commands.
 
-    Inputs come to the staging part of the arena in stream 1 and go from there to
-    buffers of the program, which its commands read: the next run's inputs come
-    while this one computes. Outputs of at most `staged-bytes` go to the staging
-    part, from which stream 2 brings them to the host while the next run computes.
-    Larger ones are brought from where they are, and the next run waits for that.
+    Stream 1 copies inputs to the staging part of the arena. The program copies
+    them from there to its buffers, so that the inputs of the next run are
+    uploaded while this run computes. Outputs of at most `staged-bytes` bytes
+    are copied to the staging part, from which stream 2 reads them back while
+    the next run computes. Larger outputs are read back from their own buffers,
+    and the next run waits until that is done.
 
     Before:
     ```mlir
@@ -320,13 +327,13 @@ def AssignStreamsPass : Pass<"weft-assign-streams", "::mlir::ModuleOp"> {
     }
     ```
 
-    Precondition: no command has a stream. It does not move commands, and gives
-    those that compute no other stream than 0.
+    Precondition: no command has a stream. The pass does not move commands.
+    Commands that compute stay in stream 0.
   }];
   let dependentDialects = ["::weft::plan::PlanDialect"];
   let options = [
     Option<"stagedBytes", "staged-bytes", "int64_t", "65536",
-           "Outputs of at most so many bytes are copied before they are read back">,
+           "Largest output, in bytes, that is staged before it is read back">,
   ];
 }
 

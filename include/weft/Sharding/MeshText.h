@@ -16,10 +16,11 @@ struct MeshAxis {
   int64_t size = 1; // ranks
 };
 
-/// Axes, the last one fastest: what is sharded lies along the last one.
+/// The axes of a mesh. The last one varies fastest with the rank; shards are
+/// along the last axis.
 using MeshText = llvm::SmallVector<MeshAxis, 2>;
 
-/// What a mesh may be, for messages.
+/// Valid meshes, for messages.
 inline constexpr llvm::StringLiteral kMeshRule =
     "dp:N or replica:R,shard:S of 1 to 100000 ranks";
 

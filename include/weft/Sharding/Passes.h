@@ -1,4 +1,4 @@
-//===- Passes.h - What ranks share, and in which pieces ---------*- C++ -*-===//
+//===- Passes.h - Sharding over the ranks of a mesh -------------*- C++ -*-===//
 
 #ifndef WEFT_SHARDING_PASSES_H
 #define WEFT_SHARDING_PASSES_H

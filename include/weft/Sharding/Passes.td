@@ -1,4 +1,4 @@
-//===- Passes.td - What ranks share, and in which pieces ---*- tablegen -*-===//
+//===- Passes.td - Sharding over the ranks of a mesh -------*- tablegen -*-===//
 
 #ifndef WEFT_SHARDING_PASSES_TD
 #define WEFT_SHARDING_PASSES_TD
@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def ShardPass : Pass<"weft-shard", "::mlir::ModuleOp"> {
-  let summary = "Say which rank holds what";
+  let summary = "Choose the layout of parameters and states";
   let description = [{
     Declares the mesh and gives each parameter and state a `dist.layout`, by the
     ZeRO stage:
@@ -18,21 +18,23 @@ def ShardPass : Pass<"weft-shard", "::mlir::ModuleOp"> {
     | 2 | the same |
     | 3 | and all other parameters and the copies of parameters |
 
-    Gradients are sharded at every stage: micro-steps reduce them (`weft-partition` says
-    which), and what is reduced is a slice. With `gradients=replicated` they are reduced in
-    the update, and stay whole.
+    Gradients are sharded at every stage: micro-steps reduce them to shards
+    (`weft-partition` describes which micro-steps). With `gradients=replicated`
+    they are reduced in the update and stay replicated.
 
-    `rules` is a file of rules ([sharding.md](sharding.md#rules)), the first of
-    which that finds a parameter says whether stages may shard it. Of the others
-    those of fewer than `min` elements are whole at every stage. Both give the
-    parameter a `dist.rule`, at stage 0 too: `weft-bucket` lays what no stage
-    shards in flat states of its own. What a step keeps of a parameter follows it.
+    `rules` is a file of rules ([sharding.md](sharding.md#rules)). The first
+    rule that matches a parameter decides whether stages may shard it.
+    Parameters without a rule and with fewer than `min` elements are replicated
+    at every stage. Rules and `min` set `dist.rule` on a parameter, at stage 0
+    too: `weft-bucket` stores parameters that no stage shards in separate flat
+    states. The states of a parameter follow it.
 
-    Nothing moves yet: types and programs stay as they are.
+    Types and programs do not change.
 
-    Precondition: `weft-working-copies`, no mesh. Guarantees: every parameter and
-    state has a layout. Errors, on the module: a bad option; at a line of the
-    file: what is no rule, a rule that finds no parameter, or none of its own.
+    Precondition: `weft-working-copies`, no mesh. Guarantees: every parameter
+    and state has a layout. Errors, on the module: a bad option. Errors, at a
+    line of the rule file: an invalid rule, a rule that matches no parameter, or
+    a rule whose parameters all match an earlier rule.
 
     Before:
     ```mlir
@@ -46,74 +48,80 @@ def ShardPass : Pass<"weft-shard", "::mlir::ModuleOp"> {
     weft.state @fc.weight.grad : tensor<16x8xf32> {dist.layout = #dist.layout<replicated>,
                                                    kind = #weft.state_kind<gradient>, param = @fc.weight}
     ```
-    It does not make slices or collectives: that is `weft-partition`.
+    The pass does not make shards or collectives: `weft-partition` does.
   }];
   let options = [
     Option<"mesh", "mesh", "std::string", "\"dp:1\"", "Ranks: dp:N or replica:R,shard:S">,
     Option<"zero", "zero", "int64_t", "0", "ZeRO stage, 0 to 3">,
     Option<"gradients", "gradients", "std::string", "\"sharded\"",
-           "Layout of gradients: sharded, reduced in micro-steps, or replicated, in the update">,
+           "Layout of gradients: sharded (reduced in micro-steps) or replicated (reduced in the update)">,
     Option<"min", "min", "int64_t", "0",
-           "Parameters of fewer elements are whole at every stage">,
+           "Parameters with fewer elements are replicated at every stage">,
     Option<"rules", "rules", "std::string", "\"\"",
-           "TOML file that says which parameters a stage may shard">,
+           "TOML file with rules for the parameters that a stage may shard">,
   ];
   let statistics = [
-    Statistic<"numSharded", "sharded", "Parameters and states of which ranks hold slices">,
-    Statistic<"numReplicated", "replicated", "Those that every rank holds">,
-    Statistic<"numKept", "kept", "Parameters that no stage would shard">,
+    Statistic<"numSharded", "sharded", "Sharded parameters and states">,
+    Statistic<"numReplicated", "replicated", "Replicated parameters and states">,
+    Statistic<"numKept", "kept", "Parameters that no stage may shard">,
   ];
   let dependentDialects = ["::weft::WeftDialect", "::weft::dist::DistDialect"];
 }
 
 def BucketPass : Pass<"weft-bucket", "::mlir::ModuleOp"> {
-  let summary = "Lay the parameters of a unit one after the other";
+  let summary = "Store the parameters of a unit in flat parameters";
   let description = [{
-    Parameters of a unit that are stored and updated alike become one flat
-    parameter, and what a step keeps of them - gradients, moments, low-precision
-    copies - one flat state each, with `segments` that say what lies where. An
-    update then runs once for all of them.
+    Joins parameters of a unit that have the same storage and the same update
+    into one flat parameter (a bucket). Their gradients, moments and
+    low-precision copies become one flat state each. `segments` records the
+    range of each parameter. One update then runs for all of them.
 
-    `rule` says what a unit is:
+    `rule` chooses the units:
 
-    - `scope`: a block of the model, which is what shares a scope up to its first
-      number (`h.0`); neighbours in no block, such as the embeddings before the
-      first one or norm and head behind the last one, are a unit each;
-    - `bytes:N`: neighbours of at most N bytes together, or one larger parameter;
-    - `params:N`: a module that has at least N elements of its own or in modules
-      that are no units, the inner ones first; lists of blocks never are, a module
-      that attention stands in is not divided, and the rest is one unit.
+    - `scope`: a block of the model, which is all parameters that share a scope
+      up to its first number (`h.0`). Adjacent parameters outside of blocks,
+      such as the embeddings before the first block, or norm and head after the
+      last, also form a unit;
+    - `bytes:N`: adjacent parameters of at most N bytes together, or one larger
+      parameter;
+    - `params:N`: a module with at least N elements, inner modules first.
+      Elements of inner modules that are units do not count. A list of blocks is
+      never a unit, and the module of an attention op is not divided. The
+      remaining parameters are one unit.
 
-    Stored alike means: one element type, all trainable or all frozen, the same
-    states with the same element types. Updated alike means: by the same
-    optimizer instance, with the same numbers. Weight decay and factor of the
-    learning rate may differ: the update then takes `factors` by range of elements,
-    neighbours with the same ones in one range. A parameter that is alone stays as
-    it is where there is one rank.
+    Same storage: one element type, all trainable or all frozen, the same states
+    with the same element types. Same update: the same optimizer instance with
+    the same numbers. Only weight decay and the learning rate factor may differ.
+    The update then has `factors` by range of elements, and adjacent parameters
+    with equal factors share a range. With one rank, a single parameter stays as
+    it is.
 
-    A segment begins at a multiple of `align` elements, and the whole has a
-    multiple of it. Elements between segments are zero: programs write them with
-    the parts, and updates keep them (with `eps` 0 those of adamw and adam are
-    0 / 0, which nothing reads).
+    A segment begins at a multiple of `align` elements, and the size of the flat
+    parameter is a multiple of it. Elements between segments are zero. Programs
+    write them together with the segments, and updates keep them zero. (With
+    `eps` 0, adamw and adam compute 0 / 0 there, but nothing reads these
+    elements.)
 
-    - A read of a part becomes a slice of the read of the whole.
-    - Writes of parts become a `weft.concat` with zeros in the gaps, whose pieces
-      `weft-lower-to-plan` has written in place: a gradient is added at its
-      offset.
-    - Updates, and casts to working copies, of all parts become one op of the
-      whole. Its elements have the same bits as before.
-    - The norm reads the parts in the order and shapes they had, so its bits are
-      the same (`weft-decompose` makes one piece of neighbours).
+    - A read of a segment becomes a slice of the read of the flat state.
+    - Writes of segments become a `weft.concat` with zeros in the gaps.
+      `weft-lower-to-plan` places its operands, so that they are written in
+      place: a gradient is accumulated at its offset.
+    - If all segments have the same update, or the same cast to working copies,
+      one op on the flat state replaces them. Its elements are bitwise equal.
+    - The norm reads the segments in their original order and shapes, so its
+      bits are the same (`weft-decompose` joins adjacent segments).
 
-    In a module with a `dist.mesh` every parameter lies in a bucket, also one that
-    is alone, with those of the same layout and the same factors: a range of
-    elements lies elsewhere in each slice. Those that a `dist.rule` keeps whole at
-    every stage are apart at every stage, so that buckets do not depend on it. The
-    whole has as many multiples of `align` elements for each rank, so that slices are
+    In a module with a `dist.mesh`, every parameter is in a bucket, even a
+    single one. All parameters of a bucket have the same layout and the same
+    factors, because a range of elements has a different position in each shard.
+    Parameters that a `dist.rule` replicates at every stage have separate
+    buckets at every stage, so that buckets do not depend on the stage. A bucket
+    has the same multiple of `align` elements for each rank, so that shards are
     equal.
 
-    Precondition: `weft-working-copies`. Guarantees: names of checkpoints, weight
-    files and messages are those of before; layouts are those of the parts.
+    Precondition: `weft-working-copies`. Guarantees: names in checkpoints,
+    weight files and messages do not change. A flat state has the layout of its
+    segments.
 
     Errors, on the op: a tied parameter, a parameter or state with segments, a
     state of a parameter with another shape or with a name that is not
@@ -139,18 +147,18 @@ def BucketPass : Pass<"weft-bucket", "::mlir::ModuleOp"> {
       weft.return ... writes @fc.flat = %flat1 : tensor<256xf32>, ...
     }
     ```
-    It does not choose kernels, and a state without a parameter (the step, the
+    The pass does not choose kernels. A state without a parameter (the step, the
     loss scale) stays as it is.
   }];
   let options = [
     Option<"rule", "rule", "std::string", "\"scope\"", "Units: scope, bytes:N or params:N">,
-    Option<"align", "align", "int64_t", "128", "Elements that a segment is aligned to">,
+    Option<"align", "align", "int64_t", "128", "Alignment of segments in elements">,
     Option<"explain", "explain", "bool", "false",
-           "Remark on each parameter in a bucket who holds what of it, why, and where it lies">,
+           "Remark on each parameter in a bucket: its layout and why, and its offset">,
   ];
   let statistics = [
-    Statistic<"numBuckets", "buckets", "Flat parameters made">,
-    Statistic<"numMembers", "members", "Parameters that lie in them">,
+    Statistic<"numBuckets", "buckets", "Number of flat parameters">,
+    Statistic<"numMembers", "members", "Parameters in flat parameters">,
   ];
   let dependentDialects = ["::weft::WeftDialect"];
 }
@@ -158,56 +166,58 @@ def BucketPass : Pass<"weft-bucket", "::mlir::ModuleOp"> {
 def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
   let summary = "Make collectives explicit";
   let description = [{
-    What ranks tell each other becomes ops, by the layouts of parameters and
-    states. Gradients become those of all ranks in the program `apply`:
+    Inserts the collectives that follow from the layouts of parameters and
+    states. In the program `apply`, gradients become means over all ranks:
 
-    - each flat gradient is reduced to the slice that a rank owns, the mean over
-      all ranks in their order. Of a mesh of replicas, the slices of one replica
-      are reduced along `shard`, then over `replica`, where replicas divide a slice
-      between them and gather it. One that is sharded is reduced before: in
-      `micro`, behind its last part;
-    - norms and checks are of slices. What ranks found is joined by one message:
-      sums of powers in the order of ranks, then one root, and whether any rank
-      found a value that is not finite, or had gradients of layers that may be
-      dropped;
-    - updates of whole parameters read slices of all ranks, gathered.
+    - each flat gradient is reduced to the shard that a rank owns, the mean over
+      all ranks in rank order. In a mesh of replicas, gradients are reduced
+      along `shard`, then along `replica`: the replicas divide a shard between
+      them and gather the result. Sharded gradients are already reduced in
+      `micro`, after their last segment;
+    - norms and checks read shards. One message combines the results of all
+      ranks: sums of powers in rank order, followed by one root, and two flags:
+      whether any rank found a non-finite value, and whether any rank had
+      gradients of layers that may be dropped;
+    - updates of replicated parameters read the gathered shards of all ranks.
 
-    The program `denominators` joins the counts of all ranks in one message and
-    divides them by the number of ranks. With `accumulates` it does so
-    for the last micro-batch of a step; those before it are a program
-    `denominators_keep` (test/Sharding/partition-losses.mlir). Both gather class
-    weights that are sharded.
+    The program `denominators` combines the counts of all ranks in one message
+    and divides them by the number of ranks. With `accumulates` it does so for
+    the last micro-batch of a step, and a program `denominators_keep` handles
+    the earlier ones (test/Sharding/partition-losses.mlir). Both gather sharded
+    class weights.
 
-    A step may have several micro-steps (`accumulates`). With `sync=each` all of
-    them reduce sharded gradients, and add the slice to that of those before. With
-    `sync=last` a rank adds up its own in a state `NAME.sum`, of the kind
-    `accumulator`, and only the last one reduces what is there: those before it are a
-    program `micro_keep` (test/Sharding/partition-micro.mlir).
+    A step may have several micro-steps (`accumulates`), one per micro-batch.
+    With `sync=each`, every micro-step reduces sharded gradients and adds the
+    shard to the sum of earlier ones. With `sync=last`, a rank accumulates its
+    own gradients in a state `NAME.sum`, of the kind `accumulator`, and only the
+    last micro-step reduces them. A program `micro_keep` handles the earlier
+    ones (test/Sharding/partition-micro.mlir).
 
-    A parameter or state that is sharded (ZeRO stages 1 to 3) becomes one of a slice:
+    A sharded parameter or state (ZeRO stages 1 to 3) gets the type of a shard:
 
-    - updates, and casts to working copies, are of slices;
-    - initial values are drawn for the own slice alone (`weft.random_slice`,
-      test/Sharding/partition-init.mlir); what else a program makes of it is made whole,
-      and each rank keeps its slice;
-    - ops of a forward pass read what ranks gather just before the first of them,
-      those of a backward pass what ranks gather again, or what is in none of
-      `reshard-scopes` the same. So with `reshard=false` all is; then the first micro-step keeps it in a state `NAME.gathered`, and
-      programs for later ones, `micro_later` and `micro_later_keep`, read that and
-      gather nothing;
-    - a whole working copy of a sharded parameter (stages 1 and 2) is no state any
-      more: what reads it gathers slices that are rounded first.
+    - updates, and casts to working copies, read and write shards;
+    - a rank draws initial values only for its shard (`weft.random_slice`,
+      test/Sharding/partition-init.mlir). Other values are computed in full, and
+      each rank keeps its shard;
+    - ops of the forward pass read the value that is gathered right before the
+      first of them. The backward pass gathers it again, except for parameters
+      outside of `reshard-scopes`. With `reshard=false` it gathers nothing
+      again, and the first micro-step keeps the values in a state
+      `NAME.gathered`. Programs for later micro-steps, `micro_later` and
+      `micro_later_keep`, read that state and gather nothing;
+    - a replicated working copy of a sharded parameter (stages 1 and 2) is not a
+      state any more: each program gathers rounded shards instead.
 
-    All stages add up in the same order: their weights have the same bits.
+    All stages add in the same order: their weights are bitwise equal.
 
-    Precondition: `weft-bucket`, if there is a mesh. Without one the pass does
-    nothing. Guarantees: all ranks make the same collectives in the same order, and
-    end a step with the same bits.
+    Precondition: `weft-bucket`, if there is a mesh. Without a mesh the pass
+    does nothing. Guarantees: all ranks run the same collectives in the same
+    order, and end a step with the same bits.
 
-    Errors, on the op: a parameter or state without layout, a gradient or sharded
-    state that is not a flat one of equal slices, a norm of something else than
-    gradients, a check below what reads another one or presence, another use of
-    presence than a comparison with zero.
+    Errors, on the op: a parameter or state without a layout; a gradient or
+    sharded state that is not flat with equal shards; a norm of values other
+    than gradients; a check below a user of another check or of presence; a use
+    of presence other than a comparison with zero.
 
     Before:
     ```mlir
@@ -227,30 +237,30 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
     %full = dist.all_gather %s on @mesh : tensor<128xf32> to tensor<512xf32>
     %w1, %b1 = weft.sgd(%w, %b, %full, %c, %bad, ...) : ...
     ```
-    It does not order collectives by their cost.
+    The pass does not order collectives by their cost.
   }];
   let options = [
     Option<"reshard", "reshard", "bool", "true",
-           "Gather again for the backward pass, and keep nothing between">,
+           "Free gathered parameters after the forward pass, and gather again for the backward pass">,
     ListOption<"reshardScopes", "reshard-scopes", "std::string",
                "With reshard: gather again the parameters of these modules alone, each of which "
                "uses a flat state that no other does">,
     Option<"accumulates", "accumulates", "bool", "true",
            "Whether a step may have several micro-steps">,
     Option<"sync", "sync", "std::string", "\"last\"",
-           "Micro-steps that reduce sharded gradients: each, or the last one: until then every "
-           "rank adds up its own">,
+           "Micro-steps that reduce sharded gradients: each, or last (until then every "
+           "rank accumulates its own)">,
     Option<"reduceDtype", "reduce-dtype", "std::string", "\"auto\"",
-           "Type that gradients are reduced in, rounded before the sum: f32, f16, bf16 or "
-           "auto, theirs">,
+           "Type that gradients are rounded to before they are reduced: f32, f16, bf16 or "
+           "auto (their own type)">,
     Option<"gatherDtype", "gather-dtype", "std::string", "\"auto\"",
            "Type that wider trained parameters and their copies are gathered in: f32, f16, "
-           "bf16 or auto, theirs">,
+           "bf16 or auto (their own type)">,
   ];
   let statistics = [
-    Statistic<"numBuckets", "buckets", "Gradients that are reduced">,
-    Statistic<"numLosses", "losses", "Losses whose denominators are those of all ranks">,
-    Statistic<"numSlices", "slices", "States of which each rank holds a slice">,
+    Statistic<"numBuckets", "buckets", "Number of reduced gradients">,
+    Statistic<"numLosses", "losses", "Losses with denominators of all ranks">,
+    Statistic<"numSlices", "slices", "Number of sharded states">,
   ];
   let dependentDialects = ["::weft::WeftDialect", "::weft::dist::DistDialect"];
 }

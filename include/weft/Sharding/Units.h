@@ -1,7 +1,7 @@
 //===- Units.h - Parameters that belong together ----------------*- C++ -*-===//
 //
-// A unit is what is gathered, reduced and updated as a whole: a block of the
-// model, or as many parameters as a rule says.
+// A unit is a group of parameters that are gathered, reduced and updated
+// together: a block of the model, or a group chosen by a rule.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ namespace weft {
 /// How parameters are divided into units.
 struct UnitRule {
   enum class Kind {
-    Scope, ///< Blocks of the model, and what stands before, between, after.
+    Scope, ///< Blocks of the model, and the parameters between them.
     Bytes, ///< Neighbours of at most `limit` bytes, or one alone.
     Params ///< Modules of at least `limit` elements, the inner ones first.
   };
@@ -28,7 +28,7 @@ struct UnitRule {
   int64_t limit = 0;
 };
 
-/// What a rule may be, for messages.
+/// Valid rules, for messages.
 inline constexpr llvm::StringLiteral kUnitRules =
     "scope, bytes:N or params:N with N of at least 1";
 
@@ -45,13 +45,13 @@ struct Unit {
   llvm::SmallVector<ParamOp> params;
 };
 
-/// The paths of the modules that attention stands in, "h.0.attn": those inside
-/// a block, which are no blocks themselves.
+/// The paths of the modules of attention ops inside of blocks ("h.0.attn").
+/// Blocks themselves are excluded.
 llvm::StringSet<> findAttentionModules(mlir::ModuleOp module);
 
-/// The units of those parameters, in the order of their first ones. Each
-/// parameter is in one of them. UnitRule::Kind::Params does not divide modules
-/// that are `whole` and have no blocks in them.
+/// Divides the parameters into units, in the order of the first parameter of
+/// each. Each parameter is in one unit. UnitRule::Kind::Params does not divide
+/// modules that are in `whole` and contain no blocks.
 std::vector<Unit> formUnits(llvm::ArrayRef<ParamOp> params, UnitRule rule,
                             const llvm::StringSet<> &whole);
 

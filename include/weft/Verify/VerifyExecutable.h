@@ -9,22 +9,22 @@
 
 namespace weft {
 
-/// Rows of a micro-step: `weft.batch` of the frontend, else the first size of
-/// micro's first input of data.
+/// Rows of a micro-step: `weft.batch` of the frontend, else the first dimension
+/// of the first data input of `micro`.
 int64_t getBatchRows(mlir::ModuleOp module);
 
-/// There are the programs of a training, each with the inputs that a run
-/// writes, the outputs that it reads, and no others.
+/// Checks that the programs for training exist, and that each has exactly the
+/// inputs that a run writes and the outputs that it reads.
 llvm::LogicalResult verifyPorts(mlir::ModuleOp module);
 
-/// The alignment that the code of a target relies on.
+/// The alignment that the generated code of a target requires.
 struct RequiredAlignment {
   int64_t bytes;
   std::string target; // for the error: "cpu:x86-64-v3"
 };
 
-/// Attributes of the module and kinds of states agree with the plan, as far as
-/// the plan can tell, and offsets have the alignment.
+/// Checks that attributes of the module and kinds of states match the plan, as
+/// far as the plan determines them. Offsets must have the alignment.
 llvm::LogicalResult verifyFacts(mlir::ModuleOp module,
                                 const RequiredAlignment &alignment);
 
