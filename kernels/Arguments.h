@@ -39,7 +39,7 @@ inline bool checkBuffers(WeftContext &context, const WeftCommand &command,
   return false;
 }
 
-/// What is wrong with the record of a command that findRecord refuses.
+/// Why findRecord refuses the record of a command.
 template <WeftCommandKind Kind>
 std::string describeWrongRecord(const WeftCommand &command) {
   using Record = RecordOf<Kind>;

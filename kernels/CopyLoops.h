@@ -16,8 +16,8 @@ struct CopyLoops {
   int rank = 0;
 };
 
-/// Adds an innermost loop, joined with the one around it if that goes on where
-/// it ends on both sides.
+/// Adds an innermost loop. It is merged into the enclosing loop if both sides
+/// are contiguous across the two.
 inline void addLoop(CopyLoops &loops, const WeftCopyDim &dim) {
   WeftCopyDim *outer = loops.rank ? &loops.dims[loops.rank - 1] : nullptr;
   if (outer && outer->from == dim.size * dim.from &&
@@ -27,8 +27,8 @@ inline void addLoop(CopyLoops &loops, const WeftCopyDim &dim) {
     loops.dims[loops.rank++] = dim;
 }
 
-/// Drops dimensions of one element and joins those that lie behind each other
-/// on both sides.
+/// Drops dimensions of one element and merges neighbours that are contiguous on
+/// both sides.
 inline CopyLoops readLoops(const WeftCopyRecord &record) {
   CopyLoops loops;
   for (int64_t i = 0; i < record.count; ++i) {

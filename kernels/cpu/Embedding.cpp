@@ -42,7 +42,7 @@ constexpr int64_t kColumnGrain = 64;
 /// Positions grouped by id, ascending; ids without a row are left out.
 class Groups {
 public:
-  /// A counting sort; `memory` has room for (count + rows + 1) numbers.
+  /// A counting sort; `memory` holds (count + rows + 1) 64-bit integers.
   Groups(const RowIds &ids, int64_t count, int64_t rows, void *memory)
       : rows(rows), ends(static_cast<int64_t *>(memory)),
         order(ends + rows + 1) {

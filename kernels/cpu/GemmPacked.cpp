@@ -58,7 +58,7 @@ struct Room {
         product(reinterpret_cast<char *>(c + blocks.floatsC)) {}
 };
 
-/// The sum over K of one block, in room.c.
+/// Computes the sum over K of one block into the worker's f32 buffer `c`.
 void multiplyBlock(const Loops &loops, const PackedPlan &plan,
                    const Block &block, const GemmOperands &operands,
                    GemmState &state, int worker, const Room &room) {
@@ -109,7 +109,8 @@ void finishBlock(const Loops &loops, const WeftGemmRecord &s,
   }
 }
 
-/// Pieces of sizes that occur when `size` is cut: `piece` and what is left.
+/// The block sizes along a dimension of `size` that is cut every `piece`
+/// elements: `piece` and the remainder.
 std::vector<int64_t> listSizes(int64_t size, int64_t piece) {
   std::vector<int64_t> sizes = {std::min(size, piece)};
   if (size > piece && size % piece != 0)

@@ -212,7 +212,7 @@ static int64_t offsetInB(const WeftGemmRecord &s, int64_t k) {
   return k * (s.transB ? 1 : s.ldb);
 }
 
-/// What a stage copies of the rows of K from `begin` on.
+/// The copies of a stage for the `rows` rows of K from `begin` on.
 static std::vector<RowCopies> listCopies(const WeftGemmRecord &s,
                                          const PaddedRows &padded,
                                          int64_t begin, int64_t rows) {
@@ -297,8 +297,9 @@ static bool mayReadInPlace() {
          isa == dnnl::cpu_isa::avx2_vnni;
 }
 
-/// What such kernels compute fastest, if it is not blocks of what there is:
-/// copies of what aliases, and one block where nobody else could have another.
+/// The fastest plan for kernels that read in place, or nullopt if blocks of the
+/// operands themselves are faster. Operands with aliasing rows are copied; a
+/// single thread computes one block.
 static std::optional<GemmPlan> makeInPlacePlan(const WeftGemmRecord &s,
                                                const dnnl::engine &engine,
                                                int mostThreads) {

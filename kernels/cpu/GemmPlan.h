@@ -46,7 +46,7 @@ struct PackedPlan {
   PackedPlan(const WeftGemmRecord &shape, const dnnl::engine &engine,
              const PackedBlocks &blocks);
   int64_t countUnits() const { return blocks.countUnits(shape); }
-  /// What one worker works in.
+  /// Bytes of the workspace of one worker.
   int64_t bytes() const { return blocks.pieceBytes() + productBytes; }
 
 private:
@@ -93,17 +93,17 @@ bool hasTiles();
 /// A product that oneDNN computes as a whole.
 Product makeProduct(const WeftGemmRecord &shape, const dnnl::engine &engine);
 
-/// What decides how a product runs, beside its record. The way follows from the
-/// most threads that its program may have, so that a run's threads change no
-/// bits.
+/// The inputs, besides the record, that decide how a product runs. The choice
+/// follows from `mostThreads`, the most threads that its program may have, so
+/// that the thread count of a run changes no bits.
 struct GemmLimits {
   int threads, mostThreads;
   bool mayUseBf16; // may bf16 be multiplied as it is?
   int64_t bytes;   // of the workspace
 };
 
-/// The fastest way that needs no more than there is, or the one that needs
-/// least.
+/// The fastest plan whose workspace fits into `limits.bytes`, or the plan with
+/// the smallest workspace.
 GemmPlan makePlan(WeftGemmRecord shape, const dnnl::engine &engine,
                   const GemmLimits &limits);
 
@@ -111,7 +111,7 @@ struct GemmOperands {
   char *a, *b, *c, *bias;
 };
 
-/// What a context keeps: oneDNN's engine, one stream per worker, the plans.
+/// State of a context: oneDNN's engine, one stream per worker, the plans.
 struct GemmState {
   explicit GemmState(int threads);
   dnnl::engine engine;
@@ -119,7 +119,7 @@ struct GemmState {
   std::map<GemmKey, GemmPlan> plans;
 };
 
-/// That of a context, made at the first call.
+/// The state of a context, created at the first call.
 GemmState &stateOf(WeftContext &context);
 
 /// Runs one product on operands that begin at the product's offsets.

@@ -25,7 +25,8 @@ namespace {
 /// The fields of a record, and the bytes of its workspace.
 using AttentionKey = std::pair<std::vector<int64_t>, int64_t>;
 
-/// What attention keeps from call to call. The library is closed last.
+/// State of attention in a context, kept across calls. The library is declared
+/// first so that it closes last.
 struct AttentionState {
   std::unique_ptr<Cudnn> library;
   std::map<AttentionKey, CudnnPlan> plans;
@@ -93,7 +94,7 @@ private:
 };
 
 //===----------------------------------------------------------------------===//
-// What the command says
+// Record and buffers of the command
 //===----------------------------------------------------------------------===//
 
 template <WeftCommandKind Kind>
@@ -149,7 +150,8 @@ template <WeftCommandKind Kind> bool CudnnAttention<Kind>::read() {
 // Plans
 //===----------------------------------------------------------------------===//
 
-/// What the context keeps for attention, with the library open.
+/// The attention state of the context, with the library open; null after a
+/// failure.
 template <WeftCommandKind Kind> AttentionState *CudnnAttention<Kind>::state() {
   std::shared_ptr<void> &slot = context.state(&Cudnn::kOldest);
   if (!slot)

@@ -53,7 +53,8 @@ public:
     CudnnGraph::apply(mode, y, x, b);
     return y;
   }
-  /// Of causal attention, what a query does not see becomes `number`.
+  /// In causal attention, elements whose key the query does not see become the
+  /// number kMasked.
   Tensor mask(Tensor x) {
     if (!s.causal)
       return x;

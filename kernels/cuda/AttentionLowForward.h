@@ -11,7 +11,7 @@
 
 namespace weft::cuda {
 
-/// What a lane keeps of its rows; scores are in units of log2(e).
+/// The softmax state of a lane's rows; scores are in units of log2(e).
 template <typename Type, int D> struct LowSoftmax {
   static constexpr int kRowTiles = LowForward<D>::kRowTiles;
   static constexpr int kFragments = LowForward<D>::kColumns / 8;
@@ -114,7 +114,8 @@ template <typename Type, int D> struct LowSoftmax {
           scores[m][n][e] = kept[m] >> (4 * n + e) & 1 ? scores[m][n][e] : 0.0f;
   }
 
-  /// Adds up the sums; `lse` is that of the warp's first row.
+  /// Adds up the sums of each row. `lse` points to the log-sum-exp of the
+  /// warp's first row.
   WEFT_MEMBER void finish(float *lse, int rows, float keepScale,
                           float (&factors)[kRowTiles][2]) {
 #pragma unroll
@@ -149,8 +150,8 @@ WEFT_DEVICE void lowForward(const AttentionArguments &a) {
                             a.queries, a);
   beginHead<Type, D, kColumns>(kTile, a.k, place.batch, group, 0, a.keys, a);
   endGroup();
-  // Of narrow heads there is room for the queries in registers, unless random
-  // numbers take it.
+  // For heads of up to 64 elements the queries fit into registers, unless
+  // dropout uses these for random numbers.
   std::conditional_t<D == 64 && !kDrops, LeftFactors<D, kRowTiles>,
                      LeftRows<D, kRowTiles>>
       queries;

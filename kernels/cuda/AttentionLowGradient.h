@@ -11,9 +11,10 @@
 
 namespace weft::cuda {
 
-/// As WideGradient in AttentionWide.cu. Rows that a warp owns are those of a
-/// left factor, be it queries or keys; tiles of the other side are there twice.
-/// `kSums` columns of the results begin at column `begin` of the head.
+/// The counterpart of WideGradient in AttentionWide.cu. A warp owns rows of a
+/// left factor, either queries or keys; tiles of the other side are
+/// double-buffered. The results are 8 * kSums columns of the head from column
+/// `begin` on.
 template <typename Type, int D, bool kByKeys> struct LowGradient {
   using Tiles = LowBackward<D>;
   static constexpr int kRows = Tiles::kRows, kColumns = Tiles::kColumns;
@@ -140,7 +141,8 @@ template <typename Type, int D, bool kByKeys> struct LowGradient {
     }
   }
 
-  /// What a query does not see has no part, whatever came of it.
+  /// Sets the factors of hidden (query, key) pairs to 0, even if they are not
+  /// finite.
   template <typename Rules>
   WEFT_MEMBER static void mask(const Rules &rules, int row, int column,
                                float (&scores)[kFragments][4],

@@ -9,8 +9,8 @@
 
 namespace weft::cuda {
 
-/// Which tile of which head a block owns. Blocks of one head follow each other;
-/// those of late queries, which see most keys, come first.
+/// The tile and head that a block owns. Blocks of one head follow each other.
+/// Late query tiles see the most keys, so they come first.
 struct BlockPlace {
   int batch, head, tile;
 
@@ -152,8 +152,9 @@ template <typename Type> WEFT_DEVICE void sumRows(const AttentionArguments &a) {
 
 } // namespace weft::cuda
 
-/// Whether this machine code has the kernels for heads of up to D elements:
-/// that of the build has those of WEFT_HEAD_SIZE, without it there are all.
+/// Whether this machine code has the kernels for heads of up to D elements. The
+/// build compiles one head size at a time (WEFT_HEAD_SIZE); without that macro
+/// all sizes are present.
 #ifdef WEFT_HEAD_SIZE
 #define WEFT_HAS_HEADS(D) (WEFT_HEAD_SIZE == D)
 #else

@@ -41,8 +41,8 @@ WEFT_DEVICE void storeHead(const HeadsArgument &tensor, int batch, int head,
 // Forward
 //===----------------------------------------------------------------------===//
 
-/// What a thread keeps of its rows: the largest score so far, its part of the
-/// sum of e^(score - largest), and of the output.
+/// The softmax state of a thread's rows: the largest score so far, its part of
+/// the sum of e^(score - largest), and of the output.
 template <int D> struct WideSoftmax {
   static constexpr int kOwn = WideForward<D>::kRows / 8;
   static constexpr int kColumns = WideForward<D>::kColumns;
@@ -56,8 +56,8 @@ template <int D> struct WideSoftmax {
       most[i] = -infinity(), sum[i] = 0.0f;
   }
 
-  /// From products to what values are multiplied with; `query` and `key` are
-  /// those of the thread's first score.
+  /// Turns products into the factors of the values. `query` and `key` are the
+  /// coordinates of the thread's first score.
   template <typename Rules>
   WEFT_MEMBER void add(float (&scores)[kOwn][kColumns / 16], const Kept &kept,
                        float scale, const Rules &rules, int query, int key) {
@@ -96,7 +96,8 @@ template <int D> struct WideSoftmax {
     }
   }
 
-  /// Adds up the sums; `lse` is that of the thread's first row.
+  /// Adds up the sums of each row. `lse` points to the log-sum-exp of the
+  /// thread's first row.
   WEFT_MEMBER void finish(float *lse, int rows, float keepScale,
                           float (&factors)[kOwn]) {
 #pragma unroll

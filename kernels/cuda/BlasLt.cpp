@@ -48,7 +48,7 @@ Expected<std::unique_ptr<BlasLt>> BlasLt::open() {
   return opened;
 }
 
-/// Nothing depends any more on what a failure here would say.
+/// Ignores the status of Destroy: no later call depends on it.
 BlasLt::~BlasLt() {
   if (lightHandle)
     table.Destroy(lightHandle);

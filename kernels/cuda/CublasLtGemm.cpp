@@ -12,7 +12,7 @@ using namespace weft::cuda;
 
 namespace {
 
-/// What workspaces are aligned to for cuBLASLt.
+/// Alignment of workspaces for cuBLASLt, in bytes.
 constexpr int64_t kLtAlignment = 256;
 
 /// The part of a command's workspace that is aligned.
@@ -75,7 +75,7 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What the command says
+// Record and buffers of the command
 //===----------------------------------------------------------------------===//
 
 bool Gemm::read() {

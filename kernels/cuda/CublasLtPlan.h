@@ -22,7 +22,8 @@ struct GemmOperands {
   void *aux, *columnSum;
   void *factorSum; // of A or of B
 
-  /// What the library reads or writes as a bias; a call has one at most.
+  /// The pointer that the library reads or writes as a bias. A call has at most
+  /// one of the three.
   const void *biasOrSum() const {
     return bias ? bias : columnSum ? columnSum : factorSum;
   }

@@ -63,7 +63,7 @@ Expected<std::unique_ptr<Cudnn>> Cudnn::open(const CudnnEntries &entries,
   return opened;
 }
 
-/// Nothing depends any more on what a failure here would say.
+/// Ignores the status of Destroy: no later call depends on it.
 Cudnn::~Cudnn() {
   if (backendHandle)
     table.Destroy(backendHandle);

@@ -9,7 +9,8 @@
 using namespace weft;
 using namespace weft::cuda;
 
-/// What descriptors are made with until the library destroys them.
+/// `made` owns the descriptor; the library destroys it with the graph or its
+/// plan.
 CudnnGraph::Tensor CudnnGraph::make(cudnnBackendDescriptorType_t type) {
   Tensor descriptor = nullptr;
   calls.BackendCreateDescriptor(type, &descriptor);

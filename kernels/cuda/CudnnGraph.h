@@ -37,7 +37,7 @@ struct CudnnPlan {
   int64_t workspaceBytes = 0;
 };
 
-/// What one run of a plan takes.
+/// The arguments of one run of a plan.
 struct CudnnArguments {
   std::vector<int64_t> ids;
   std::vector<void *> addresses; // numbers are at addresses of the host
@@ -66,8 +66,8 @@ public:
 
   /// y = a b, of the last two dimensions.
   void multiply(Tensor a, Tensor b, Tensor y);
-  /// y = mode(x), mode(x, b), or with a condition t; `type` is that of the
-  /// arithmetic.
+  /// y = mode(x), mode(x, b), or with a condition t. The arithmetic has type
+  /// `type`.
   void apply(cudnnPointwiseMode_t mode, Tensor y, Tensor x, Tensor b = nullptr,
              Tensor t = nullptr, cudnnDataType_t type = CUDNN_DATA_FLOAT);
   /// y = the index of each element along a dimension.

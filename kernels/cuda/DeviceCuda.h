@@ -148,11 +148,11 @@ WEFT_DEVICE void beginCopy(void *to, const void *from, bool zeros) {
       "l"(__cvta_generic_to_global(from)), "r"(zeros ? 0 : 16)
       : "memory");
 }
-/// What was begun since the last call is one group.
+/// Commits the copies begun since the last call as one group.
 WEFT_DEVICE void endGroup() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
-/// Waits until at most `groups` of this thread's are under way.
+/// Waits until at most `groups` of this thread's groups are in flight.
 template <int groups> WEFT_DEVICE void waitForGroups() {
   asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 }

@@ -19,13 +19,13 @@
 #define WEFT_DEVICE static inline __attribute__((unused))
 #define WEFT_MEMBER inline
 
-/// What is a part of the emulation: what it touches counts only as far as it
-/// says so (weft_emu_load).
+/// Marks a function of the emulation itself. Its accesses count only if it
+/// reports them (weft_emu_load).
 #define WEFT_UNTOLD __attribute__((noinline, annotate("weft_untold")))
 
-/// The entries lie in a section of their own, from whose ends the table of
-/// twins is made. Arguments are copied to the thread's stack, and the compiler
-/// has to believe that the copy is needed.
+/// The entries are in a section of their own, and the table of twins is built
+/// from the ends of that section. Arguments are copied to the thread's stack;
+/// the asm keeps the compiler from removing the copy.
 #define WEFT_KERNEL(name, Arguments, numThreads, blocks)                       \
   static __attribute__((noinline)) void name##_thread(const Arguments &a);     \
   extern "C" WEFT_UNTOLD void name(void **arguments) {                         \
@@ -99,7 +99,7 @@ WEFT_DEVICE uint32_t packBf16(float low, float high) {
 // Matrices of a warp (PTX ISA, "Warp Level Matrix Instructions")
 //===----------------------------------------------------------------------===//
 
-/// What a lane brings to a product.
+/// The operands of one lane for a matrix product.
 struct Factors {
   float *c;
   const uint32_t *a;
@@ -154,7 +154,7 @@ struct SharedPlace {
   }
 };
 
-/// What a lane brings to loadMatrices.
+/// The operands of one lane for loadMatrices.
 struct MatrixRow {
   const uint16_t *row;
   uint32_t *to;

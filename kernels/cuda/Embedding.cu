@@ -1,8 +1,8 @@
 //===- Embedding.cu - Gather and scatter-add of table rows ----------------===//
 //
-// The gradient sorts the positions by id, those of one id in order: blocks sort
-// runs in shared memory, then runs are merged, each key finding its place by
-// binary searches in the others. A block then owns a row of the table, so there
+// The gradient sorts the positions by id; the sort is stable. Blocks sort runs
+// in shared memory, then runs are merged: each key finds its position by binary
+// searches in the other runs. A block then owns a row of the table, so there
 // are no atomics and every sum runs in the order of the positions.
 //
 //===----------------------------------------------------------------------===//

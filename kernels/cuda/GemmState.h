@@ -20,7 +20,7 @@ struct GemmProduct {
   bool mayAdd; // to what C holds
 };
 
-/// What products keep in a context. The library is closed last.
+/// State of products in a context. The library closes last.
 class GemmState {
 public:
   static GemmState &of(WeftContext &context);

@@ -245,7 +245,7 @@ Expected<GemmTuning> GemmTuning::parse(const std::string &text,
   return tuning;
 }
 
-/// What was measured, which nothing reads but people.
+/// Checks a measured time. Times are for human readers; no code uses them.
 static Status checkTime(const JsonCursor &product, const char *name) {
   auto time = product.getDouble(name);
   if (!time)

@@ -18,8 +18,8 @@
 
 namespace weft::cuda {
 
-/// What measured algorithms hold for. Without a device nothing is known but
-/// what the program says.
+/// The machine and settings for which measured algorithms are valid. Without a
+/// device, only the values from the program are known.
 struct GemmMachine {
   std::string device;
   int64_t multiprocessors = 0;

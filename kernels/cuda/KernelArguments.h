@@ -158,9 +158,9 @@ struct AttentionArguments {
   uint32_t dropThreshold;
 };
 
-/// Bytes of shared memory that a block may have on every chip that there is a
-/// target for: those of sm_80. Chips that run code for another one may have
-/// less; programs ask the device when they start.
+/// Bytes of shared memory that a block may have on every chip with a target of
+/// its own: the limit of sm_80. Chips that run another chip's code may have
+/// less; programs check the device when they start.
 constexpr int kMostSharedBytes = 163 << 10;
 
 /// Tiles of the kernels for heads of up to D elements: a block owns kRows rows

@@ -16,17 +16,17 @@ inline std::string versionText(size_t version) {
          std::to_string(version % 100);
 }
 
-/// Calls of a library in a row: those behind one that failed are not made.
+/// A sequence of library calls. After a call fails, later calls are not made.
 template <typename Library, typename Result> class LibraryCalls {
 public:
   explicit LibraryCalls(const Library &library) : library(library) {}
 
   bool ok() const { return status.ok(); }
-  /// That of the first call that failed; once.
+  /// The status of the first call that failed; may be taken once.
   Status take() { return std::move(status); }
-  /// What the last call that was made gave.
+  /// The result of the last call that was made.
   Result last() const { return lastResult; }
-  /// Goes on after a failure.
+  /// Lets later calls run after a failure.
   void forgive() { status = Status::success(); }
 
 protected:

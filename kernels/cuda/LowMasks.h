@@ -1,7 +1,7 @@
 //===- LowMasks.h - Heads and dropout of low tiles --------------*- C++ -*-===//
 //
-// What both directions of AttentionLow.h begin with: a tile of a head on its
-// way to shared memory, and which scores of a fragment dropout keeps.
+// Helpers that both directions of AttentionLow.h share: copying a tile of a
+// head to shared memory, and the dropout bits of the scores of a fragment.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,9 +24,9 @@ WEFT_DEVICE void beginHead(Low *to, const HeadsArgument &tensor, int batch,
       tensor.strides.row, end - begin, a);
 }
 
-/// Which elements of fragments side by side are kept, four bits of a lane for
-/// each. `row` and `column` are those of the first fragment: queries and keys,
-/// or the other way around.
+/// The dropout bits of neighbouring fragments, four bits of a lane for each; a
+/// set bit keeps the element. `row` and `column` are the position of the first
+/// fragment: query and key, or the other way around.
 template <int kFragments, bool kRowsAreKeys, typename Rules>
 WEFT_DEVICE uint32_t keptOneByOne(const Rules &rules, int row, int column) {
   uint32_t bits = 0;

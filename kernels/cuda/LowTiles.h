@@ -22,8 +22,8 @@ using Low = uint16_t;
 WEFT_DEVICE int fragmentRow() { return laneIndex() / 4; }
 WEFT_DEVICE int fragmentColumn() { return laneIndex() % 4 * 2; }
 
-/// Begins to copy rows of a head to shared memory; what is outside of the head
-/// becomes 0.
+/// Begins to copy rows of a head to shared memory. Elements outside of the head
+/// become 0.
 template <int D, int kRows>
 WEFT_DEVICE void beginRows(Low *to, const Low *from, int64_t stride, int rows,
                            const AttentionArguments &a) {
@@ -62,7 +62,7 @@ template <int D, int kRowTiles> struct LeftFactors {
   }
 };
 
-/// What loads them anew for each product.
+/// Left factors that are loaded again for each product, to save registers.
 template <int D, int kRowTiles> struct LeftRows {
   SharedPlace from{nullptr};
   WEFT_MEMBER void load(const Low *tile) { from = leftPlace<D>(tile); }

@@ -40,7 +40,7 @@ private:
 };
 } // namespace
 
-/// Rounds of all candidates; those of the first are not counted.
+/// Timed rounds over all candidates. One more round before them is not counted.
 static constexpr int kRounds = 10;
 
 //===----------------------------------------------------------------------===//
@@ -72,7 +72,8 @@ Status Tuner::fill(const void *data, int64_t rows, int64_t columns, int64_t ld,
   const int64_t bytes = elements * (s.dtype == WEFT_F32 ? 4 : 2);
   const std::vector<char> numbers =
       randomNumbers(s.dtype, std::min<int64_t>(elements, 1 << 18));
-  // Nothing runs that reads it as what it is: the arena is given up.
+  // Overwriting the operands is safe: no later command reads them, and the
+  // arena is discarded.
   char *begin = static_cast<char *>(const_cast<void *>(data));
   const auto piece = static_cast<int64_t>(numbers.size());
   for (int64_t at = 0; at < bytes; at += piece)

@@ -20,7 +20,7 @@ template <int kOwn, int kWalk, bool kRowsAreKeys> struct KeptScores {
                 "scores that are no whole blocks, or more than bits");
   uint32_t bits = ~0u;
 
-  /// `row` and `column` are those of the thread's first score.
+  /// `row` and `column` are the position of the thread's first score.
   template <typename Rules>
   WEFT_MEMBER void draw(const Rules &rules, int row, int column) {
     if constexpr (Rules::drops)
@@ -62,8 +62,8 @@ private:
     return kept;
   }
 
-  /// The keys of a block are those of four lanes: each computes one of four
-  /// blocks for all.
+  /// Four lanes share the keys of a Philox block: each lane computes one of
+  /// four blocks for all of them.
   template <typename Rules>
   WEFT_MEMBER static uint32_t drawByQueries(const Rules &rules, int row,
                                             int column) {

@@ -29,8 +29,8 @@ WEFT_DEVICE void storeFloat4(float *to, const Float4 &value) {
 WEFT_DEVICE int tileX() { return static_cast<int>(threadIndex()) % 16; }
 WEFT_DEVICE int tileY() { return static_cast<int>(threadIndex()) / 16; }
 
-/// Rows of a head from global to shared memory; what is outside of the head
-/// becomes 0.
+/// Loads rows of a head from global to shared memory. Elements outside of the
+/// head become 0.
 template <int D, int kRows>
 WEFT_DEVICE void loadRows(float *to, const float *from, int64_t stride,
                           int rows, const AttentionArguments &a) {

@@ -80,9 +80,9 @@ static void printRank(const RanksRunner &ranks, int64_t rank,
       printTensor(prefix + "@" + name, *ranks.getRank(rank).findState(name));
 }
 
-/// Runs one program, prints what it returns and writes, and adds its outputs to
-/// `outputs` under their names after `prefix`, those of several ranks after
-/// theirs.
+/// Runs one program, prints its results and written states, and adds its
+/// outputs to `outputs`. Names get `prefix`; with several ranks they also name
+/// the rank (nameOfRank).
 static llvm::LogicalResult runProgram(RanksRunner &ranks,
                                       const ProgramInfo &program,
                                       const Settings &settings, Turn turn,

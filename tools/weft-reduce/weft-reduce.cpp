@@ -1,6 +1,7 @@
 //===- weft-reduce.cpp - Makes a failing weft file smaller ----------------===//
 //
-// Keeps what a test script calls interesting; see docs/contributing.md.
+// Keeps the part of a file that a test script calls interesting; see
+// docs/contributing.md.
 //
 //===----------------------------------------------------------------------===//
 

@@ -61,24 +61,24 @@ public:
   Bench(BenchOptions options, std::string folder)
       : options(options), folder(std::move(folder)) {}
 
-  /// Compiles all models on a type.
+  /// Compiles all models with a precision.
   Status prepare(const std::string &precision);
   /// Runs each program once.
   Status measure();
 
   /// The median of all rounds, of each command.
   std::vector<CostSample> getSamples() const;
-  /// Speeds, and what it costs that collectives run beside what computes.
+  /// Adds speeds and the costs of overlapping collectives to the rates.
   Expected<CostTable> makeTable(const std::vector<CostFit> &rates) const;
 
 private:
-  /// Of one rank there is one program; of several a second one, whose
-  /// collectives run beside what computes.
+  /// One rank needs one program. Several ranks need a second program, whose
+  /// collectives overlap with computation.
   struct Pair {
     BenchProgram inLine;
     std::optional<BenchProgram> apart;
     std::vector<std::vector<CostSample>> rounds = {}; // of inLine
-    std::vector<double> exposed = {}; // in rounds of apart: microseconds
+    std::vector<double> exposed = {}; // microseconds, one per round of apart
   };
 
   Expected<BenchProgram> compile(const BenchModel &model,
@@ -90,8 +90,8 @@ private:
   BenchOptions options;
   std::string folder;
   std::vector<Pair> pairs;
-  /// Of a round of a pair: by how much computing is longer beside collectives,
-  /// and these alone.
+  /// One round of a pair: the time by which overlapping collectives lengthen
+  /// computation, and the times of the collectives alone.
   struct Loss {
     double us;
     std::vector<CostSample> collectives;
@@ -139,7 +139,7 @@ findCollectives(const std::vector<CostSample> &samples) {
   return found;
 }
 
-/// Time of what computes.
+/// Time of computation, in microseconds.
 static double sumComputing(const std::vector<CostSample> &samples) {
   double us = 0;
   for (const CostSample &sample : samples)
@@ -193,7 +193,7 @@ static double medianOfAny(const std::vector<double> &values) {
   return values.empty() ? 0 : medianOf(values);
 }
 
-/// Those of a kind of collective.
+/// The rates of a kind of collective.
 static const CostFit *findFit(const std::vector<CostFit> &rates,
                               const std::string &kind) {
   auto found = llvm::find_if(
@@ -201,8 +201,8 @@ static const CostFit *findFit(const std::vector<CostFit> &rates,
   return found == rates.end() ? nullptr : &*found;
 }
 
-/// For which collectives send, by their rates: the timeline slows what computes
-/// down meanwhile.
+/// Microseconds that collectives send, by their rates. The timeline slows
+/// computation down for that time.
 static double sumSending(const std::vector<CostSample> &collectives,
                          const std::vector<CostFit> &rates) {
   double us = 0;
@@ -212,7 +212,7 @@ static double sumSending(const std::vector<CostSample> &collectives,
   return us;
 }
 
-/// The part of its speed that what computes loses while a rank sends.
+/// The fraction of its speed that computation loses while a rank sends.
 double Bench::findSlowdown(const std::vector<CostFit> &rates) const {
   std::vector<double> slowdowns;
   for (const Loss &loss : losses)
@@ -319,7 +319,8 @@ readPrecisions(const FlagValues &flags) {
   return types;
 }
 
-/// What would only be found out at the end, or after minutes.
+/// Checks flags early: other failures would only show at the end, or after
+/// minutes.
 static Status checkFlags(const FlagValues &flags) {
   const bool hasRanks = flags.getInt("ranks") > 1;
   if (flags.getSwitch("loopback") && !hasRanks)

@@ -9,8 +9,8 @@
 
 namespace weft {
 
-/// A model made up for its sizes, which reach from products that fit into the
-/// first cache to those that fit into none.
+/// A synthetic model. The sizes of its products range from fitting into the L1
+/// cache to fitting into no cache.
 struct BenchModel {
   std::string config; // text of its config.json
   int64_t batch, seq;

@@ -70,7 +70,7 @@ double weft::medianOf(std::vector<double> values) {
   return *middle;
 }
 
-/// What a run said of its end, with its code.
+/// The error of a run that failed: its exit code and its own message.
 static Error describeEnd(const HelperEnd &end) {
   if (end.code < 0)
     return Error(ExitCode::Device,

@@ -25,8 +25,8 @@ struct BenchOptions {
 /// The middle one, the later of two; precondition: not empty.
 double medianOf(std::vector<double> values);
 
-/// A model as a program that is run, as often as one likes. Its files lie in a
-/// folder that is its alone.
+/// A compiled model that can run any number of times. Its files are in a folder
+/// of its own.
 class BenchProgram {
 public:
   static Expected<BenchProgram> compile(const BenchModel &model,
@@ -35,7 +35,7 @@ public:
 
   Expected<MeasuredTimes> run(const BenchOptions &options) const;
 
-  /// Where the model is, and what it was compiled with.
+  /// The folder of the model and its compile flags.
   const std::string &getFolder() const { return folder; }
   const std::vector<std::string> &getFlags() const { return flags; }
 

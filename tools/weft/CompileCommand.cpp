@@ -121,7 +121,7 @@ static Status emitResult(Compiler &compiler, const std::string &model) {
   return writeFile(output, std::string_view(object->data(), object->size()));
 }
 
-/// `--print-pipeline`: the passes up to what is asked for, one per line.
+/// `--print-pipeline`: the passes up to the requested phase, one per line.
 static Status printPipeline(const FlagValues &flags) {
   if (Status status = checkSupported(flags); !status)
     return status;

@@ -17,7 +17,7 @@ bool weft::isTwins(llvm::StringRef emit) {
   return emit == "twins" || emit == "checked-twins";
 }
 
-/// What a file is called behind the model's name.
+/// The file extension of an output that is named after the model.
 static std::string endingOf(llvm::StringRef emit) {
   return emit == "obj" ? ".o" : isTwins(emit) ? ".so" : "";
 }

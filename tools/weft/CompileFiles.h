@@ -11,8 +11,8 @@ namespace weft {
 /// Whether --emit asks for kernels for the emulated device.
 bool isTwins(llvm::StringRef emit);
 
-/// `-o FILE`, or a name after the model's in the current folder, for what is no
-/// text.
+/// `-o FILE`, else the model's name with an extension, in the current folder.
+/// For output that is not text.
 std::string outputName(const FlagValues &flags, const std::string &model);
 
 /// The files of a model, of its compile flags, and of the compiler itself.

@@ -19,9 +19,9 @@
 
 using namespace weft;
 
-/// Driver, compile and run flags, and the flags of other commands. The tables
-/// are those of `weft compile` and of `weft train`: driver and run flags may
-/// share a name.
+/// Driver, compile and run flags, and the flags of other commands. `weft
+/// compile` and `weft train` have a table each, because driver and run flags
+/// may share a name.
 static Expected<std::string> flagsMarkdown() {
   FlagTable compile(compileFlags()), train(compileFlags());
   compile.add(driverFlags());

@@ -111,9 +111,9 @@ static void printSchedule(const Json &meta) {
   });
 }
 
-/// Where the command keeps what it reads of the images beside the metadata.
+/// Name of the field that the command adds to the metadata for its images.
 static const char kKernels[] = "kernels";
-/// The field of the metadata, in its place with what follows from it.
+/// Name of the metadata field that expandSharding replaces.
 static const char kSharding[] = "sharding";
 
 static void printKernels(const Json &meta) {
@@ -222,7 +222,7 @@ static void printText(const Json &meta, const FlagValues &flags, bool all,
     printMemory(meta);
 }
 
-/// The metadata, and what the flags ask for beside it.
+/// The metadata, with the additional fields that the flags request.
 static Expected<Json> readMeta(const ProgramFile &file, const std::string &path,
                                const FlagValues &flags) {
   Expected<Json> meta = parseJson(file.metadata, path);

@@ -35,7 +35,8 @@ static Json describeKernel(const CubinKernel &kernel, const std::string &chip,
 }
 
 namespace {
-/// The machine code of one chip, beside what the metadata says of it.
+/// The machine code of one chip and the launches that the metadata lists for
+/// it.
 class Images {
 public:
   Images(const ProgramFile::Images &images,

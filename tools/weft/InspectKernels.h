@@ -9,10 +9,11 @@
 
 namespace weft {
 
-/// A list with an object for each kernel of each image of the program:
-/// `chip`, `name`, `generated`, `registers`, `shared_bytes`, `local_bytes`,
+/// A list with an object for each kernel of each image of the program: `chip`,
+/// `name`, `generated`, `registers`, `shared_bytes`, `local_bytes`,
 /// `stack_bytes`, `code_bytes`, `threads` [x, y, z] of a block and `blocks` of
-/// the grid; null for what a launch decides. Exit 3 if an image is broken.
+/// the grid. A size is null if each launch decides it. Exit 3 if an image is
+/// broken.
 Expected<Json> describeImages(const ProgramFile &program, const Json &metadata);
 
 /// Prints that list as a table.

@@ -174,7 +174,7 @@ static void print(const std::vector<MemoryTrial> &curve) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is compiled for them
+// Views that need a compiled program
 //===----------------------------------------------------------------------===//
 
 /// The rows of one view, as text or as JSON under the view's name.

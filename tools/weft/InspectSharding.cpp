@@ -11,14 +11,15 @@
 using namespace weft;
 
 //===----------------------------------------------------------------------===//
-// What the metadata says
+// Reading the metadata
 //===----------------------------------------------------------------------===//
 
-/// What a mesh may have.
+/// Limit on the ranks of a mesh.
 static constexpr int64_t kMaxRanks = 100000;
-/// Entries of one list; what is left out follows from the bucket's `slices`.
+/// Limit on the entries of a list. Later entries follow from the bucket's
+/// `slices`.
 static constexpr int64_t kMostListed = 1024;
-/// Times ranks it is far below 2^63.
+/// Times kMaxRanks it is far below 2^63.
 static constexpr int64_t kMostElements = int64_t(1) << 44;
 
 namespace {
@@ -47,7 +48,7 @@ struct Bucket {
   int64_t slices = 1; // of the parameters
 };
 
-/// Reads what the compiler wrote, and works out what follows.
+/// Reads the sharding fields of the metadata and derives the other fields.
 class ShardingReader {
 public:
   explicit ShardingReader(const JsonCursor &root) : root(root) {}
@@ -68,7 +69,7 @@ private:
   int64_t ranks = 1;
   std::vector<Bucket> buckets;
   Json parameters = Json::array();
-  /// By kind, what a rank does not hold of slices.
+  /// By kind of state: bytes that other ranks hold of sharded states.
   uint64_t elsewhere[std::size(kKinds)] = {};
 };
 } // namespace
@@ -163,11 +164,11 @@ Status ShardingReader::readParameter(const JsonCursor &entry) {
 }
 
 //===----------------------------------------------------------------------===//
-// What follows from it
+// Derived fields
 //===----------------------------------------------------------------------===//
 
-/// Ranks are numbered with the last axis fastest, along which slices lie. Those
-/// of the first ranks.
+/// The ranges of the first ranks. Ranks are numbered with the last axis
+/// fastest, and shards follow that axis.
 Json ShardingReader::rangesOf(const Bucket &bucket) const {
   const int64_t slice = bucket.elements / bucket.slices;
   Json ranges = Json::array();
@@ -179,7 +180,8 @@ Json ShardingReader::rangesOf(const Bucket &bucket) const {
   return ranges;
 }
 
-/// The first and last one of neighbours, in the first replicas.
+/// The first and the last rank whose shards overlap [begin, end), for each of
+/// the first replicas.
 Json ShardingReader::ranksOf(const Bucket &bucket, int64_t begin,
                              int64_t end) const {
   const int64_t slice = bucket.elements / bucket.slices;
@@ -199,7 +201,7 @@ Json ShardingReader::ranksOf(const Bucket &bucket, int64_t begin,
   return list;
 }
 
-/// By the field of the memory report: what a rank holds, and what all of it is.
+/// By field of the memory report: the bytes of a rank and of the whole state.
 Json ShardingReader::bytes() const {
   Json list = Json::object();
   auto memory = root.find("memory");

@@ -7,16 +7,19 @@
 
 namespace weft {
 
-/// What the fields `mesh`, `sharding` and `parameters` of the metadata say,
-/// with what follows from them: `ranks`, `zero`, `mesh`, `bytes` of a rank and
-/// of all by kind of state; of each of `buckets` `elements`, `padding`,
-/// `states` and `ranges`, the [begin, end) that each rank holds of the
-/// parameters; of each of `parameters` `bucket`, `begin`, `end`, whether every
-/// rank holds all of it (`whole`), and `ranks`, the first and last one of
-/// neighbours that hold some. `ranges` and `ranks` end after 1024 entries: a
-/// rank holds what the one `slices` before it does.
-/// Null for one rank without a mesh; exit 3 if the fields contradict each
-/// other.
+/// The fields `mesh`, `sharding` and `parameters` of the metadata and the
+/// values derived from them, as an object:
+/// - `ranks`, `zero`, `mesh`;
+/// - `bytes`: bytes of a rank and of the whole state, by kind of state;
+/// - `buckets`: `elements`, `padding`, `states` and `ranges` of each, where
+///   `ranges` is the [begin, end) of the parameters that each rank holds;
+/// - `parameters`: `bucket`, `begin`, `end`, `whole` (every rank holds all of
+///   it) and `ranks` of each, where `ranks` is the first and the last of
+///   neighbouring ranks that hold a part.
+///
+/// `ranges` and `ranks` end after 1024 entries; later ranks repeat the entry
+/// `slices` ranks before them. Null for one rank without a mesh. Exit 3 if the
+/// fields contradict each other.
 Expected<Json> expandSharding(const Json &metadata);
 
 /// Prints that object as tables.

@@ -36,7 +36,7 @@ static const char kUsage[] =
 
 namespace {
 struct Launch {
-  int64_t ranks = 0; // 0: those of the mesh
+  int64_t ranks = 0; // 0: the size of the mesh
   int64_t restarts = 0;
   bool help = false;
   bool overTcp = false;
@@ -157,7 +157,7 @@ static bool has(const Arguments &args, const std::string &flag) {
   return false;
 }
 
-/// The command line of a run that goes on from the newest checkpoint.
+/// The command line of a run that resumes from the newest checkpoint.
 static Arguments resumed(const Arguments &args) {
   Arguments further;
   for (size_t i = 0; i < args.size(); ++i) {

@@ -33,7 +33,7 @@ Status weft::applyMlirFlags(const std::vector<std::string> &args) {
   std::vector<const char *> argv = {"weft"};
   for (const std::string &arg : args)
     argv.push_back(arg.c_str());
-  // LLVM prints what it does not accept as it is.
+  // LLVM prints rejected arguments without escaping them.
   for (const std::string &arg : args)
     if (escaped(arg) != arg)
       return usageError(

@@ -1,8 +1,8 @@
 //===- MpiRun.cpp - Ranks that mpirun starts ------------------------------===//
 //
-// mpirun has no codes of its own for what befell a rank: what it prints about
-// that stands between two lines of dashes on its standard error. These blocks
-// are kept from the user where they only repeat what the ranks or we say.
+// mpirun has no exit codes of its own for the failure of a rank. It prints the
+// reason between two lines of dashes on its standard error. The user does not
+// see a block that only repeats messages of the ranks or of weft launch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,7 +62,7 @@ static std::vector<std::string> mpirunCommand(const std::string &mpirun,
 }
 
 //===----------------------------------------------------------------------===//
-// What mpirun says
+// Messages of mpirun
 //===----------------------------------------------------------------------===//
 
 namespace {

@@ -17,7 +17,7 @@ using namespace weft;
 
 namespace {
 
-/// What one command costs, from the metadata.
+/// The cost of one command, from the metadata.
 struct CommandCost {
   std::string routine, scope, name;
   double flops = 0, bytes = 0;
@@ -231,9 +231,9 @@ template <typename Map> static std::vector<Sum> valuesOf(const Map &map) {
   return byTime(std::move(sums));
 }
 
-/// What the cost table gave, else the fastest of this very trace: of kernels,
-/// scopes and programs with a percent of the time, since the clock is too
-/// coarse for the smallest.
+/// The speeds of the cost table, else the fastest of this trace. Only
+/// kernels, scopes and programs with at least 1 % of the time count, since the
+/// clock is too coarse for shorter ones.
 Peak Profiler::findPeak() const {
   Peak peak;
   if (const Json *speeds = meta.find("speeds"); speeds && speeds->isObject()) {

@@ -10,8 +10,9 @@
 namespace weft {
 
 /// Adds up the trace that a program's --trace wrote, per kernel and per scope.
-/// `digest` is that of the program's metadata `meta`; a trace of another one is
-/// an error. The result is what `weft inspect --profile --json` prints.
+/// `digest` is the digest of the program's metadata `meta`; a trace with
+/// another digest is an error. The result is the output of `weft inspect
+/// --profile --json`.
 Expected<Json> makeProfile(const Json &meta, const std::string &digest,
                            const std::string &tracePath);
 

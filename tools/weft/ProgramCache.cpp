@@ -84,7 +84,7 @@ static std::string sealOf(const std::string &digest, int64_t bytes) {
          hex64(static_cast<uint64_t>(bytes)) + "\n";
 }
 
-/// Whether the seal at the end is that of the bytes before it.
+/// Whether the seal at the end of the file matches the bytes before it.
 static bool isWhole(int fd) {
   struct stat info;
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
@@ -117,7 +117,7 @@ Descriptor ProgramCache::find(const std::string &key) const {
     warn(path + ": the cached program is damaged; compiling again");
     return Descriptor();
   }
-  // The time of change is that of the last use.
+  // The modification time records the last use.
   (void)::futimens(file.get(), nullptr);
   return file;
 }

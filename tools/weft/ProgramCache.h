@@ -1,9 +1,9 @@
 //===- ProgramCache.h - Programs that weft train compiled -------*- C++ -*-===//
 //
-// One file per program, `KEY`: the program and, behind it, 64 bytes with the
-// digest and the size of what stands before them. An entry appears whole, by a
-// rename; it is checked before it runs, and what is damaged is compiled again.
-// The least recently used programs go when all together are too large.
+// One file per program, `KEY`: the program, then 64 bytes with its digest and
+// size. An entry appears complete, by a rename. It is checked before it runs; a
+// damaged program is compiled again. When the cache exceeds its limit, the
+// least recently used programs are removed.
 //
 //===----------------------------------------------------------------------===//
 

@@ -12,7 +12,7 @@ using namespace weft;
 
 static Expected<std::unique_ptr<llvm::MemoryBuffer>>
 readBytes(const std::string &path) {
-  // What is no regular file may have no end.
+  // A file that is not regular, such as a device, may be endless.
   if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
     return inputError("expects a regular file").at(path);
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,

@@ -67,7 +67,7 @@ static void printRow(const Outlook &outlook) {
   std::printf("\n");
 }
 
-/// Whose rates they are where no file gives any, or "".
+/// The machine whose built-in rates are used if no file gives rates, else "".
 static std::string nameRates(const Outlook &outlook, const Target &target) {
   if (outlook.hasGivenRates)
     return "";

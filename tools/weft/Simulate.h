@@ -10,8 +10,8 @@ namespace weft {
 /// The flags of `weft compile --dry-run`.
 std::vector<FlagSpec> simulateFlags();
 
-/// Compiles a model up to the plan for its mesh and the meshes beside it, and
-/// prints what a step takes by the estimates. Writes no file.
+/// Compiles a model up to the plan for its mesh and for neighbouring meshes.
+/// Prints the estimated step time of each. Writes no file.
 Status simulateModel(const FlagValues &flags, const std::string &model);
 
 } // namespace weft

@@ -29,8 +29,8 @@
 using namespace weft;
 namespace fs = std::filesystem;
 
-/// The files that decide what a model means. Weights may be large: their size
-/// and time of change stand for them here; the program checks their digest.
+/// The files that define a model. Weights may be large, so their size and
+/// modification time represent them here; the program checks their digest.
 static Status addModel(Digest &digest, const std::string &model) {
   std::vector<std::string> files = modelFiles(model);
   Expected<FileDigest> text = digestFile(files.front());
@@ -120,7 +120,8 @@ static Expected<Program> findOrCompile(const FlagValues &flags,
   std::error_code ignored;
   const bool damaged = fs::exists(path, ignored);
   CacheLock lock = cache->lock(*key);
-  // What another process compiled meanwhile.
+  // Another process may have compiled the program while this one waited for the
+  // lock.
   if (useCached && (lock.waited() || !damaged))
     if (Descriptor file = cache->find(*key))
       return Program{path, std::move(file)};

@@ -114,8 +114,9 @@ WEFT_INLINE void transpose(const float *from, int64_t fromRow, int64_t rows,
       to[c * toRow + r] = from[r * fromRow + c] * factor;
 }
 
-/// A tile of queries as columns; lanes past the last query are 0. `room` holds
-/// the widened rows of low ones: kQueryTile * width floats.
+/// Packs a tile of queries as columns; lanes past the last query are 0. The
+/// scratch buffer before `to` has kQueryTile * width floats, for the widened
+/// rows of 16-bit types.
 WEFT_INLINE void packQueries(int dtype, const void *from, int64_t fromRow,
                              int64_t rows, int64_t width, float factor,
                              float *room, float *to) {
@@ -171,7 +172,7 @@ WEFT_INLINE IntVec lastKeys(const AttentionHead &h, int64_t firstQuery,
 }
 
 /// keep[j][i]: the factor of probability (queryBegin + i, keyBegin + j), 0 or
-/// keepScale. `rowsOfNumbers` is room for kQueryTile rows of kKeepRow.
+/// keepScale. `rowsOfNumbers` is scratch of kQueryTile rows of kKeepRow.
 void fillKeepFactors(const AttentionHead &h, int64_t queryBegin, int64_t rows,
                      int64_t keyBegin, int64_t keyCount, float *rowsOfNumbers,
                      float *keep);

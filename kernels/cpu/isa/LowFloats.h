@@ -71,8 +71,8 @@ WEFT_INLINE LowVec roundHalf(Vec value) {
   BitsVec sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7fffffffu;
   BitsVec rounded =
       ((magnitude + 0xfffu + ((magnitude >> 13) & 1u)) >> 13) - (112u << 10);
-  // In [0.5, 1) the last place of f32 is that of a half subnormal: the addition
-  // rounds.
+  // The last place of an f32 in [0.5, 1) equals the last place of a half
+  // subnormal, so the addition rounds.
   BitsVec small =
       (BitsVec)((Vec)magnitude + splat(0.5f)) - splatBits(0x3f000000u);
   BitsVec half =

@@ -1,9 +1,9 @@
 //===- PhiloxVectors.h - Philox4x32-10 by whole vectors ---------*- C++ -*-===//
 //
-// The numbers of Philox.h, a vector of blocks at a time. A word of a block lies
-// in the low half of a 64-bit lane, where the one multiplication that vector
-// units have for it takes its operands and leaves both halves of the product;
-// what is in the high half is never read.
+// The numbers of Philox.h, a vector of blocks at a time. A word of a block
+// occupies the low half of a 64-bit lane. The only vector multiplication for it
+// takes its operands there and leaves both halves of the product in the lane.
+// The high half of a word is never read.
 //
 //===----------------------------------------------------------------------===//
 

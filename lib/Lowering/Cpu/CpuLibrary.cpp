@@ -1,6 +1,6 @@
 //===- CpuLibrary.cpp - Routines of the CPU -------------------------------===//
 //
-// What kernels/cpu runs.
+// Tells select-kernels which ops and product parts kernels/cpu implements.
 //
 //===----------------------------------------------------------------------===//
 

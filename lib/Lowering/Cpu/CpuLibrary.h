@@ -9,7 +9,7 @@ class DialectRegistry;
 
 namespace weft {
 
-/// What select-kernels may choose for the CPU.
+/// Registers the routines that select-kernels may choose for the CPU.
 void registerCpuLibrary(mlir::DialectRegistry &registry);
 
 } // namespace weft

@@ -67,7 +67,8 @@ public:
   }
 
 private:
-  /// What the runtime of ranks orders.
+  /// Checks a record or a wait. The runtime of ranks orders only the compute
+  /// stream and the streams of collectives.
   static LogicalResult checkEvent(plan::CommandOpInterface command) {
     if (!dist::findMesh(command->getParentOfType<ModuleOp>()))
       return command->emitOpError("expects a dist.mesh in the module, but "
@@ -81,7 +82,7 @@ private:
            << stream;
   }
 
-  /// What the product does that no product of the CPU does, or "".
+  /// A feature of the product that products of the CPU lack, or "".
   static StringRef findWrong(plan::GemmOp product) {
     if (product.getColumnSum())
       return "a column_sum";

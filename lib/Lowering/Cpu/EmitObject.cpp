@@ -117,10 +117,10 @@ translateKernels(ModuleOp module, llvm::LLVMContext &context,
   return output;
 }
 
-/// Cleans up after the lowering, moves what a loop does not change out of it
-/// and unrolls the loops that ask for it. The rest of the standard pipeline
-/// finds nothing in kernels that are written as vectors. No fast-math flag is
-/// set anywhere, so nothing is reassociated or contracted.
+/// Cleans up after the lowering, hoists loop-invariant code and unrolls the
+/// loops that ask for it. The rest of the standard pipeline finds nothing in
+/// kernels that are written as vectors. No fast-math flag is set anywhere, so
+/// nothing is reassociated or contracted.
 static llvm::FunctionPassManager kernelPipeline() {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::EarlyCSEPass());
@@ -198,7 +198,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 
 namespace {
 
-/// What a module of LLVM is made of.
+/// The halves of the object file to generate.
 struct Parts {
   bool kernels, tables;
 };

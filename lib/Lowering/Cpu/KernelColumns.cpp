@@ -125,7 +125,7 @@ void KernelEmitter::emitColumnRow(const KernelNest &nest, Value row,
       kTileUnroll);
 }
 
-/// What is computed from the totals of the columns.
+/// Emits a nest that reads the totals of the columns.
 void KernelEmitter::emitColumnEnd(const KernelNest &nest, Value first,
                                   Value last) {
   bool aligned = shape.getLaneSize() % kLanes == 0;

@@ -104,8 +104,8 @@ static Value interleave(OpBuilder &b, Location loc, Value x, Value y,
   return vector::ShuffleOp::create(b, loc, x, y, lanes);
 }
 
-/// From vectors of the first, second, third and fourth numbers of blocks to
-/// those of chunks.
+/// Turns vectors of the first, second, third and fourth numbers of blocks into
+/// vectors of the numbers of chunks.
 static std::array<Value, 4> toChunks(OpBuilder &b, Location loc,
                                      llvm::ArrayRef<Value> numbers) {
   std::array<Value, 4> chunks;

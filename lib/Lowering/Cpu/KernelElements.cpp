@@ -97,7 +97,7 @@ Value KernelEmitter::address(Value buffer, Type memory,
   return offset(buffer, memory, sum);
 }
 
-/// What was loaded as its memory type.
+/// Converts a loaded value from its memory type to its element type.
 Value KernelEmitter::fromMemory(Value value, Type element) {
   Type memory = elementOf(value);
   if (element == memory)
@@ -197,7 +197,8 @@ Value KernelEmitter::load(const NestOperand &operand) {
                      : gather(pointer, element, stride);
 }
 
-/// The element of an operand at the current indices, that of the lanes too.
+/// Loads the one element of an operand at the current indices, with the lane
+/// index too.
 Value KernelEmitter::loadElement(const NestOperand &operand) {
   Type element = elementOf(operand.base);
   Value pointer = address(buffer(operand.base), memoryType(element),
@@ -219,7 +220,7 @@ void KernelEmitter::store(const NestOperand &operand, Value value) {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// 16-bit floats are repeated as bits, like those of memory.
+/// Broadcasts a scalar. 16-bit floats are broadcast as bits, as in memory.
 Value KernelEmitter::toLanes(Value value) {
   Type element = value.getType();
   if (isa<VectorType>(element))
@@ -254,7 +255,8 @@ Value KernelEmitter::getScalar(const KernelNest &nest, Value value,
   return lanes ? toLanes(result) : result;
 }
 
-/// The index of a dimension, or those of its lanes.
+/// The index of a dimension as a number; a vector for the dimension of the
+/// lanes.
 Value KernelEmitter::numberOf(unsigned dim, Type element) {
   Value index = indices[dim];
   if (element.isInteger(32))

@@ -1,10 +1,10 @@
 //===- KernelEmitter.h - Loops and vectors of one kernel --------*- C++ -*-===//
 //
 // Writes the linalg form of a kernel as an `llvm.func` over arith, math, scf
-// and vector ops: the nests of a kernel share one loop over its range, so what
-// one leaves for the next stays in registers or in cache. All vectors have
-// kLanes lanes; what is left over at the end of a dimension runs the same code
-// under a mask, so that an element's bits depend on the kernel's shape alone.
+// and vector ops. The nests of a kernel share one loop over its range, so that
+// intermediate values stay in registers or in cache. All vectors have kLanes
+// lanes. The remainder of a dimension runs the same code under a mask, so that
+// the bits of an element depend on the shape of the kernel alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -157,7 +157,7 @@ private:
   mlir::Value tileIndex; // the column, counted from the start of its tile
   /// Values of bodies known at each depth.
   llvm::DenseMap<mlir::Value, mlir::Value> known[3];
-  /// What combines the totals that are one element of a row.
+  /// Combiners whose total is one element of a row (KernelPicks.cpp).
   llvm::DenseSet<mlir::Operation *> picks;
   /// Draws of whole blocks, with the numbers of a group of chunks on the stack;
   /// where the group begins.

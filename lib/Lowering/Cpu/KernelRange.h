@@ -9,8 +9,8 @@
 
 namespace weft {
 
-/// Lanes of every vector in generated code: reduction trees depend on it, so it
-/// is part of what a kernel computes.
+/// Lanes of every vector in generated code. Reduction trees depend on this
+/// number, so a change of it changes the results of kernels.
 inline constexpr int64_t kLanes = kSumChunk;
 
 /// Whether the range of a kernel is its elements.
@@ -24,7 +24,7 @@ struct KernelRange {
 
   static KernelRange choose(const KernelShape &shape);
 
-  /// What is recorded on a function that runs over a range; nothing if none is.
+  /// The range recorded on a function; std::nullopt if there is none.
   static std::optional<KernelRange> get(mlir::LLVM::LLVMFuncOp function);
   void set(mlir::LLVM::LLVMFuncOp function) const;
 };

@@ -32,7 +32,7 @@ static void forward(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp to) {
 
 namespace {
 
-/// Functions with different code, by what is cheap to compare.
+/// Functions with different code, found by a hash that is cheap to compute.
 class DistinctCode {
 public:
   /// Functions of kernels that differ in the size of their range alone have

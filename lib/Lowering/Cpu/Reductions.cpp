@@ -35,7 +35,7 @@ Type KernelEmitter::getWideType(const NestTotal &total) {
                                             : getSumType(total);
 }
 
-/// What a total starts from, in lanes of `element`.
+/// The initial value of a total, in lanes of `element`.
 Value KernelEmitter::identity(const NestTotal &total, Type element) {
   return splat(lanesOf(element),
                cast<FloatAttr>(total.start).getValueAsDouble());

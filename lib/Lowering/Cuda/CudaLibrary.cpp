@@ -38,7 +38,7 @@ static bool isOneMatrix(MatmulOp product) {
          llvm::none_of(product.getResult().getUsers(), llvm::IsaPred<ConcatOp>);
 }
 
-/// The number of what the product does with its sum when the part has joined.
+/// The epilogue of the product after the part is merged into it.
 static int64_t getEpilogue(ProductPart part, Epilogue before) {
   if (part == ProductPart::Relu)
     return WEFT_EPILOGUE_RELU;

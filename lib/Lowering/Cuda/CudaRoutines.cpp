@@ -95,7 +95,7 @@ static LogicalResult emitWrongCudnn(plan::CommandOpInterface command,
 
 LogicalResult CudaRoutines::checkAttention(plan::CommandOpInterface command,
                                            const RoutineCall &call) const {
-  // The record of the gradient begins with that of the forward command.
+  // The record of the gradient begins with the forward record.
   const auto &record = *call.as<WeftAttentionRecord>();
   if (record.headSize > kMostHeadSize)
     return command->emitOpError("expects heads of at most ")

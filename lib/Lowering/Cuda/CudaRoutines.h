@@ -10,8 +10,8 @@
 
 namespace weft {
 
-/// CUDA devices as the tables know them; the kernels are those of a module that
-/// `weft-lower-to-cuda` has lowered, or none.
+/// CUDA devices as a target of the program tables. The kernels are functions of
+/// `module` after `weft-lower-to-cuda`; before that pass there are none.
 class CudaRoutines final : public TableTarget {
 public:
   CudaRoutines(mlir::ModuleOp module, llvm::ArrayRef<CudaTarget> devices);

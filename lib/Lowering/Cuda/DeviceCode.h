@@ -15,10 +15,11 @@ class TargetMachine;
 
 namespace weft {
 
-/// What becomes of elementary functions: code of libdevice, or calls of it.
+/// How elementary functions are compiled: linked code of libdevice, or calls of
+/// it.
 enum class Functions { Linked, Called };
 
-/// Exit 3 unless machine code is that of a chip, with a kernel.
+/// Exit 3 unless the machine code is for `chip` and has the kernel.
 Status checkCubin(const Cubin &cubin, llvm::StringRef chip,
                   llvm::StringRef kernel);
 

@@ -12,7 +12,8 @@ using namespace mlir;
 
 namespace weft {
 
-/// The host runs no code of the program, only that of the runtime.
+/// The baseline is enough: the host runs only code of the runtime, none of the
+/// program.
 static constexpr llvm::StringLiteral kHostProcessor = "x86-64-v2";
 
 FailureOr<std::vector<char>>

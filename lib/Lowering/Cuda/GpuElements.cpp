@@ -185,7 +185,8 @@ void GpuEmitter::emitValues(const KernelNest &nest, bool outer) {
       evaluate(nest, &op);
 }
 
-/// The element of an operand at the current indices, or those of the lanes.
+/// Loads the elements of an operand at the current indices: one, or one per
+/// lane.
 GpuEmitter::Values GpuEmitter::load(const NestOperand &operand) {
   if (Value number = numbers.lookup(operand.base))
     return {number};

@@ -138,7 +138,8 @@ private:
   llvm::SmallVector<mlir::Value> indices;
   int64_t lanes = 1; // elements computed at once
   mlir::Value slot;
-  /// Values of bodies: those of the outer loops, and one per lane of the rest.
+  /// Values of bodies: single values in outer loops, values per lane in inner
+  /// ones.
   llvm::DenseMap<mlir::Value, mlir::Value> outerValues;
   llvm::DenseMap<mlir::Value, Values> laneValues;
   /// Temporaries: one number, or one of each element that the thread takes.

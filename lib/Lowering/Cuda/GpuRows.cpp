@@ -54,7 +54,8 @@ void GpuEmitter::emitRows() {
   });
 }
 
-/// What a pass leaves for a later one: the elements that the thread takes.
+/// Allocates the temporaries between passes over a row: the elements of one
+/// thread.
 void GpuEmitter::addRowTemporaries(int64_t threads) {
   int64_t count = llvm::divideCeil(getRowChunks(), threads) * chunk;
   for (const KernelNest &nest : kernel.getNests())

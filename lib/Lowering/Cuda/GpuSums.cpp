@@ -1,9 +1,9 @@
 //===- GpuSums.cpp - Sums and extrema of a kernel -------------------------===//
 //
-// Every order of additions is a tree that depends on the shape alone: partial
-// sums of a thread are halved, then those of a warp by exchanging with the
-// thread whose number differs in one bit, then those of the warps of a block.
-// No atomics.
+// Every order of additions is a tree that depends on the shape alone. A thread
+// halves its partial sums. A warp then exchanges sums between threads whose
+// numbers differ in one bit. Last, a block adds the sums of its warps. No
+// atomics.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,7 @@ Type GpuEmitter::getWideType(const NestTotal &total) {
                                             : getSumType(total);
 }
 
-/// What a total starts from.
+/// The initial value of a total.
 Value GpuEmitter::identity(const NestTotal &total, Type type) {
   double start = cast<FloatAttr>(total.start).getValueAsDouble();
   return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, start));
@@ -88,7 +88,7 @@ Value GpuEmitter::narrow(const NestTotal &total, Value value) {
              : arith::TruncFOp::create(b, loc, type, value).getResult();
 }
 
-/// Adds the partial sums of a block of steps to those of the blocks before it.
+/// Adds the partial sums of a block of steps to the sums of earlier blocks.
 GpuEmitter::Values GpuEmitter::addBlock(const KernelNest &nest,
                                         const Values &wide,
                                         llvm::ArrayRef<Value> partials) {
@@ -128,8 +128,8 @@ void GpuEmitter::meetBlock() {
   read.clear();
 }
 
-/// The sum over the warps of a block, whose threads each have that of their
-/// warp, in each thread.
+/// The sum over the warps of a block, in each thread. `value` is the sum of the
+/// thread's warp.
 Value GpuEmitter::addWarps(const NestTotal &total, Value value, Value thread,
                            int64_t warps) {
   Value shared = sharedBuffer({warps}, value.getType());

@@ -69,7 +69,7 @@ static std::string getPart(Operation *command, const RoutineCall &call,
     return kEmbedding.str();
   case WEFT_ATTENTION:
   case WEFT_ATTENTION_GRAD:
-    // The record of the gradient begins with that of the forward command.
+    // The record of the gradient begins with the forward record.
     return routines.hasCudnn() ? ""
                                : getAttention(*call.as<WeftAttentionRecord>());
   case WEFT_KERNEL:    // a launch is no call

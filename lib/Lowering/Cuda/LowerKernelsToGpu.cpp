@@ -20,7 +20,8 @@ namespace weft {
 using namespace mlir;
 using namespace weft;
 
-/// What the offset of a buffer in the arena is a multiple of.
+/// The known alignment of a buffer, in bytes: from its offset in the arena,
+/// else from its element type.
 static int64_t getAlignment(Value buffer) {
   std::optional<int64_t> offset = plan::getByteOffset(buffer);
   if (!offset)

@@ -20,14 +20,15 @@ using namespace mlir;
 using namespace weft;
 
 namespace {
-/// What rows begin at multiples of, in bytes, and how much room that may take.
+/// The preferred and the least alignment of rows, in bytes. Padding is at most
+/// one part in `share` of a row; a share of 0 sets no limit.
 struct RowRule {
   int64_t most, least, share;
 };
 } // namespace
 
-/// Elements from row to row so that each begins at a multiple of the most bytes
-/// that cost little; 0 if rows are right as they are, or too short.
+/// The pitch, in elements, for the largest alignment whose padding is cheap. 0
+/// if the rows are aligned already, or too short for cheap padding.
 static int64_t findPitch(MemRefType type, const RowRule &rule) {
   if (type.getRank() < 2)
     return 0;
@@ -63,8 +64,8 @@ public:
   /// The kernel of the launch for those pitches, or null if its loops cannot
   /// have them. A kernel that is wrong without pitches is an error.
   FailureOr<KernelOp> get(plan::LaunchOp launch, ArrayRef<int64_t> pitches);
-  /// Erases what was tried in vain, and what nothing names any more of what
-  /// was replaced.
+  /// Erases kernels that were generated but not used, and replaced kernels that
+  /// nothing names any more.
   void eraseUnused();
 
 private:
@@ -73,17 +74,17 @@ private:
 
   ModuleOp module;
   SymbolTable symbols;
-  llvm::StringMap<KernelOp> known;      // null: tried in vain
-  llvm::SetVector<KernelOp> candidates; // made, or made from
+  llvm::StringMap<KernelOp> known;      // null: impossible
+  llvm::SetVector<KernelOp> candidates; // generated, or their originals
 };
 
-/// One root, its rows, and what it is used through.
+/// A root, its rows, and the views through which it is used.
 struct PaddedRoot {
   plan::AllocOp root;
   int64_t columns, pitch;
   SmallVector<plan::ViewOp> views;
 
-  /// Where the elements of a buffer of the root lie then.
+  /// The layout of a buffer of the root after padding.
   std::optional<Layout> layoutOf(Value buffer) const {
     return Layout::get(cast<MemRefType>(buffer.getType()))
         .spreadRows(columns, pitch);
@@ -226,8 +227,8 @@ bool RowPadder::writesInPlace(plan::LaunchOp launch, KernelOp kernel) {
   return true;
 }
 
-/// Whether there are kernels for what is wanted, which write in place where
-/// the launch does.
+/// Whether there are kernels with the wanted pitches that write in place
+/// wherever the launch does.
 FailureOr<bool> RowPadder::acceptLaunches() {
   for (auto &[launch, pitches] : wanted) {
     FailureOr<KernelOp> kernel = kernels.get(launch, pitches);
@@ -239,7 +240,7 @@ FailureOr<bool> RowPadder::acceptLaunches() {
   return true;
 }
 
-/// What keeps the rows of a root from lying apart; null if nothing does.
+/// The reason why the rows of a root stay dense; null if they can be padded.
 FailureOr<const char *> RowPadder::findReason(PaddedRoot &padded) {
   SmallVector<Value> buffers = {padded.root.getBuffer()};
   for (Operation *user : padded.root->getUsers())

@@ -173,7 +173,7 @@ void Rewriter::replaceRounding(Instruction &cast) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What is rewritten, found before anything is.
+/// The instructions to rewrite, collected before the first change.
 struct Found {
   explicit Found(Module &code) {
     for (Function &function : code)
@@ -202,7 +202,8 @@ struct Found {
 };
 } // namespace
 
-/// What is true of a kernel on a device need not be of its twin.
+/// Drops attributes: facts about a kernel on a device need not hold for its
+/// twin.
 static void dropAttributes(Module &code) {
   for (Function &function : code) {
     if (function.isIntrinsic())

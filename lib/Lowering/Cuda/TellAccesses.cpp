@@ -1,4 +1,4 @@
-//===- TellAccesses.cpp - Code that says what it reads and writes ---------===//
+//===- TellAccesses.cpp - Code that reports its memory accesses -----------===//
 
 #include "TellAccesses.h"
 
@@ -16,14 +16,14 @@ using namespace llvm;
 
 namespace {
 
-/// What an instruction reads or writes.
+/// A memory access of an instruction.
 struct Access {
   Value *place, *bytes;
   MaybeAlign alignment;
   bool isStore;
 };
 
-/// Of one instruction: a copy has two.
+/// The accesses of one instruction: a copy has two.
 using Accesses = SmallVector<Access, 2>;
 
 constexpr uint64_t kWidest = 16, kMostParts = 16;
@@ -34,7 +34,8 @@ constexpr uint64_t kWidest = 16, kMostParts = 16;
 // Finding accesses
 //===----------------------------------------------------------------------===//
 
-/// A call of a function of the C library as what it does.
+/// Adds the accesses of a call of memcpy, memmove or memset; false for other
+/// calls.
 static bool addLibraryCall(const CallInst &call, Accesses &found) {
   const Function *callee = call.getCalledFunction();
   StringRef name = callee ? callee->getName() : "";
@@ -48,7 +49,8 @@ static bool addLibraryCall(const CallInst &call, Accesses &found) {
   return true;
 }
 
-/// False if the instruction accesses memory in a way of its own.
+/// False for atomic, masked and vector-predicated accesses, which are not
+/// supported.
 static bool findAccesses(Instruction &instruction, Accesses &found) {
   if (isa<LoadInst, StoreInst>(instruction)) {
     const DataLayout &layout = instruction.getModule()->getDataLayout();

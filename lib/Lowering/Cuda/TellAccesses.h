@@ -1,7 +1,7 @@
-//===- TellAccesses.h - Code that says what it reads and writes -*- C++ -*-===//
+//===- TellAccesses.h - Code that reports its memory accesses ---*- C++ -*-===//
 //
-// Of LLVM alone, for a plugin of the compiler that does it to hand-written
-// kernels (test/emulation/TellAccessesPlugin.cpp).
+// Depends on LLVM alone, because a compiler plugin does the same to
+// hand-written kernels (test/emulation/TellAccessesPlugin.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,9 +18,10 @@ namespace weft {
 
 /// Calls `weft_emu_load` or `weft_emu_store` (test/emulation/Emulation.h)
 /// before every access of `function` to memory other than its stack and its
-/// constants: once for each part that a device accesses at once, which is at
-/// most 16 bytes at a multiple of their size, once for a copy or fill of more
-/// parts. Gives what it cannot tell; empty if there is nothing such.
+/// constants. There is one call for each part that a device accesses at once:
+/// at most 16 bytes, at a multiple of their size. A copy or fill of more parts
+/// gets one call. Returns the name of an instruction or function whose access
+/// it cannot report, else "".
 std::string tellAccesses(llvm::Function &function);
 
 } // namespace weft

@@ -75,7 +75,8 @@ FailureOr<std::string> findInToolkit(ModuleOp module, StringRef file) {
   return emitMachineError(module.getContext(), error);
 }
 
-/// What may be run need not be readable.
+/// Falls back to path, size and modification time: an executable file need not
+/// be readable.
 static std::string identifyFile(const std::string &path) {
   if (Expected<FileDigest> digest = digestFile(path))
     return digest->xxh3;
@@ -97,7 +98,7 @@ std::string identifyToolkit() {
   return identity;
 }
 
-/// Writes the text for ptxas, runs it in a folder and reads what it has made.
+/// Writes the PTX to a temporary folder, runs ptxas there and reads its output.
 static Expected<std::vector<char>>
 assemble(const std::string &ptxas, StringRef chip, const std::string &ptx) {
   Expected<Temporary> folder = makeHelperFolder("weft-ptxas");
@@ -151,7 +152,8 @@ struct AskedBlocks {
 /// Of all kernels, by their names.
 using AskedOf = llvm::StringMap<AskedBlocks>;
 
-/// The next number to ask for, after what the last one gave.
+/// Chooses the next number of blocks to request, from the result of the last
+/// one.
 static void askForLess(AskedBlocks &asked, const CubinKernel &kernel) {
   if (kernel.localBytes < asked.bestBytes) {
     asked.best = asked.blocks;
@@ -165,9 +167,10 @@ static void askForLess(AskedBlocks &asked, const CubinKernel &kernel) {
         (asked.blocks == 0 ? countBlocks(kernel) : asked.blocks) - 1, 1u);
 }
 
-/// ptxas keeps registers in memory so that more blocks fit: what does so is to
-/// have room for one less, until nothing is, or as little as can be. False if
-/// that changes no kernel.
+/// ptxas spills registers to memory to let more blocks run at once. Requests
+/// one block less for each kernel that spills, until it spills nothing or one
+/// block is left. The request with the fewest spilled bytes is kept. False if
+/// no request changes.
 static bool askForLess(const Cubin &cubin, AskedOf &asked) {
   bool changes = false;
   for (const CubinKernel &kernel : cubin.kernels) {
@@ -223,7 +226,8 @@ Status checkCubin(const Cubin &cubin, StringRef chip, StringRef kernel) {
   return Status::success();
 }
 
-/// What ptxas has made is machine code of the chip, with every kernel.
+/// Checks that the output of ptxas is machine code of the chip with every
+/// kernel.
 static Status checkAssembled(ModuleOp module, StringRef chip,
                              const std::vector<char> &code) {
   Expected<Cubin> cubin = readCubin(std::string_view(code.data(), code.size()));

@@ -1,4 +1,4 @@
-//===- WidenProducts.cpp - Products over the room behind rows -------------===//
+//===- WidenProducts.cpp - Products over the padding of rows --------------===//
 
 #include "weft/Layout/LayoutQueries.h"
 #include "weft/Lowering/Cuda/Passes.h"
@@ -33,8 +33,8 @@ static bool isPlain(plan::GemmOp gemm) {
 
 namespace {
 
-/// A root with room behind its rows, which a product fills row by row, and the
-/// products that it is the left factor of.
+/// A root with padded rows, the product that fills it row by row, and the
+/// products whose left factor it is.
 struct PaddedRoot {
   Value root;
   int64_t columns = 0;
@@ -73,7 +73,7 @@ private:
 // Finding
 //===----------------------------------------------------------------------===//
 
-/// Whether a view has all rows of the root but for the room behind them.
+/// Whether a view covers all rows of the root, without their padding.
 static bool hasAllRows(const PaddedRoot &found, Value view) {
   MemRefType type = getType(view);
   Layout layout = Layout::get(type);
@@ -161,7 +161,8 @@ std::optional<PaddedRoot> ProductWidener::find(plan::AllocOp root) const {
   return found;
 }
 
-/// Whether the room is small beside the rows, and the factor beside the root.
+/// Whether the padding is small compared to the rows, and the factor compared
+/// to the root.
 bool ProductWidener::isCheap(const PaddedRoot &found) const {
   plan::GemmOp gemm = found.filled;
   int64_t room = found.getPitch() - found.columns;
@@ -203,7 +204,8 @@ private:
 };
 } // namespace
 
-/// What sums read is an activation, as the root is.
+/// Allocates a buffer. Products of the backward pass read it, so it has the
+/// role of the root, an activation.
 Value RootWidener::allocate(ArrayRef<int64_t> sizes, Type element) {
   auto role = found.sums.empty()
                   ? plan::Role::Temporary
@@ -218,7 +220,7 @@ Value RootWidener::viewAs(Value root, const Layout &layout) {
   return plan::ViewOp::create(declarations, loc, type, root);
 }
 
-/// A view with the room behind its rows.
+/// A view that includes the padding of its rows.
 Value RootWidener::widen(Value view) {
   SmallVector<int64_t> sizes(getType(view).getShape());
   sizes.back() = found.getPitch();
@@ -246,7 +248,7 @@ Value RootWidener::getZero(Type element) {
   return zero;
 }
 
-/// Zeros behind the columns along dimension `dim` of a matrix.
+/// Zeros the padding along dimension `dim` of a matrix.
 void RootWidener::clearPadding(Value root, Layout matrix, unsigned dim) {
   matrix.offset = found.columns * matrix.strides[dim];
   matrix.sizes[dim] -= found.columns;
@@ -257,7 +259,7 @@ void RootWidener::clearPadding(Value root, Layout matrix, unsigned dim) {
   copy(viewAs(zero, repeated), viewAs(root, matrix));
 }
 
-/// The right factor, with zeros where the root has room.
+/// The right factor, with zeros for the padding of the root.
 Value RootWidener::makeFactor() {
   Value factor = filled.getRhs();
   unsigned dim = getFactorDim(filled);
@@ -277,8 +279,9 @@ void RootWidener::run() {
   filled.getRhsMutable().assign(factor);
   int64_t rows = found.getType().getNumElements() / found.getPitch();
   for (plan::GemmOp gemm : found.sums) {
-    // Behind rows of numbers that are not finite the product left others
-    // still, whatever has been written over the rows since.
+    // The padding may hold values that are not finite: for rows with infinite
+    // or NaN factors the product computed inf * 0 there. Later writes of the
+    // rows do not clear it.
     commands.setInsertionPoint(gemm);
     clearPadding(found.root, Layout::getDense({rows, found.getPitch()}), 1);
     gemm.getLhsMutable().assign(widen(gemm.getLhs()));
@@ -287,7 +290,7 @@ void RootWidener::run() {
 }
 
 unsigned ProductWidener::run() {
-  // Each sees what the ones before it have made of the products.
+  // Widening a root changes products, which later roots must see.
   unsigned count = 0;
   for (auto root : llvm::to_vector(program.getOps<plan::AllocOp>())) {
     std::optional<PaddedRoot> found;

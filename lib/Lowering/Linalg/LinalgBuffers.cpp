@@ -31,7 +31,7 @@ static int64_t getSpan(const NestOperand &operand) {
   return last + 1;
 }
 
-/// No element is before or behind those of its buffer.
+/// Checks that all elements of an operand are within its buffer.
 LogicalResult LinalgKernel::checkBounds(linalg::GenericOp op,
                                         OpOperand &operand,
                                         const NestOperand &read) const {
@@ -54,7 +54,8 @@ LogicalResult LinalgKernel::checkBounds(linalg::GenericOp op,
 // Reads
 //===----------------------------------------------------------------------===//
 
-/// What a nest reads of another one, where and as targets leave it.
+/// Checks that a nest reads a temporary with the access of its writer, and
+/// totals of columns only in the loops over the columns.
 LogicalResult LinalgKernel::checkTaken(const KernelNest &nest, unsigned input,
                                        const Write &write) const {
   const KernelNest &writer = *write.nest;
@@ -154,7 +155,7 @@ findDims(const KernelNest &nest, unsigned rank) {
   return dims;
 }
 
-/// What is written to a memref.alloca is one value for each of its elements.
+/// Checks that each element of a memref.alloca is written with one value.
 LogicalResult LinalgKernel::checkValue(const KernelNest &nest,
                                        unsigned output) const {
   const NestOperand &written = nest.outputs[output];
@@ -212,8 +213,9 @@ LogicalResult LinalgKernel::checkWrite(const KernelNest &nest, unsigned output,
 // Threads
 //===----------------------------------------------------------------------===//
 
-/// One thread of a column writes what is computed of its sums. Over what others
-/// read it may do so when they have met, to add up.
+/// One thread per column writes the values computed from its sums. It may
+/// overwrite elements that other threads read only after the threads have met
+/// to add up.
 LogicalResult LinalgKernel::checkMeetings(func::FuncOp function) const {
   llvm::DenseSet<Value> read;
   for (const KernelNest &nest : nests) {

@@ -28,7 +28,7 @@ LogicalResult LinalgKernel::checkLoops(const KernelNest &nest) const {
          << spellList(loops);
 }
 
-/// Sums, maxima and minima go over what the kernel says.
+/// Checks that sums, maxima and minima run over the dimensions of the kernel.
 LogicalResult LinalgKernel::checkTotal(const KernelNest &nest,
                                        unsigned output) const {
   linalg::GenericOp op = nest.op;
@@ -49,7 +49,7 @@ LogicalResult LinalgKernel::checkTotal(const KernelNest &nest,
   return success();
 }
 
-/// What is written to an argument: each element once.
+/// Checks that each element of a result is written once.
 LogicalResult LinalgKernel::checkResult(const KernelNest &nest,
                                         unsigned output) const {
   linalg::GenericOp op = nest.op;
@@ -71,8 +71,9 @@ LogicalResult LinalgKernel::checkResult(const KernelNest &nest,
   return success();
 }
 
-/// What is left for a later nest: by columns totals alone, since each nest has
-/// its own threads for them; of a row all of its elements.
+/// Checks the values kept for later nests. A kernel over columns keeps totals
+/// only, because each nest has its own threads for the columns. A kernel over
+/// rows keeps all elements of a row.
 LogicalResult LinalgKernel::checkKept(const KernelNest &nest,
                                       unsigned output) const {
   if (nest.level == NestLevel::Outer)

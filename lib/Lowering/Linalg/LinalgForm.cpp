@@ -44,7 +44,7 @@ static bool isDenseBuffer(Type type) {
                      memref.getRank() == 0 ? 1 : memref.getShape().back());
 }
 
-/// Whether it is dense but for room between its rows.
+/// Whether it is dense but for padding between its rows.
 static bool isPitchedBuffer(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
   auto strided =

@@ -116,7 +116,7 @@ LogicalResult LinalgKernel::readTotal(KernelNest &nest, unsigned output) const {
   return success();
 }
 
-/// What a total in a memref.alloca starts from.
+/// Reads the initial value of a total in a memref.alloca.
 LogicalResult LinalgKernel::readFill(linalg::FillOp fill) {
   Value target = fill.getOutputs().front();
   if (!target.getDefiningOp<memref::AllocaOp>())

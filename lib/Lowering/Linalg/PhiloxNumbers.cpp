@@ -66,8 +66,7 @@ public:
   Value multiplyAdd(Value x, Value y, Value z) {
     return make<arith::AddFOp>(make<arith::MulFOp>(x, y), z);
   }
-  /// The polynomial of `x` with these coefficients, that of the highest power
-  /// first.
+  /// The polynomial of `x` with these coefficients, highest power first.
   Value polynomial(Value x, llvm::ArrayRef<float> coefficients) {
     Value sum = number(coefficients.front());
     for (float coefficient : coefficients.drop_front())
@@ -134,9 +133,9 @@ static PhiloxState runRound(NumberBuilder &n, const PhiloxState &s) {
           n.make<arith::AddIOp>(s[5], n.word(0xBB67AE85u))};
 }
 
-/// philoxRounds: the four words of a block, in place of its counter. Rounds of
-/// vectors are a loop, since LLVM takes long for what it sees at once: it asks
-/// for the known bits of each word, back through several rounds.
+/// philoxRounds: the four words of a block, in place of its counter. For
+/// vectors the rounds are a loop, because unrolled rounds compile slowly. LLVM
+/// asks for the known bits of each word, back through several rounds.
 static PhiloxState runRounds(NumberBuilder &n, PhiloxState state) {
   constexpr int kRounds = 10;
   if (n.isVector())

@@ -16,7 +16,7 @@ public:
   Placement run(ProgramOp program);
 
 private:
-  /// A read of what a state held when the program began.
+  /// A read of the contents that a state had when the program began.
   struct Read {
     OpOperand *operand;
     Layout layout;
@@ -70,7 +70,8 @@ void Placer::collectReads(ProgramOp program) {
           reads[state].push_back({&operand, layout});
 }
 
-/// Whether the op that makes `result` may write it over what it reads there.
+/// Whether the op that computes `result` may overwrite the operand that it
+/// reads from that place.
 bool Placer::mayTakeOver(OpResult result, const Read &read,
                          const Place &wanted) const {
   auto destination = dyn_cast<DestinationOpInterface>(result.getOwner());
@@ -81,8 +82,8 @@ bool Placer::mayTakeOver(OpResult result, const Read &read,
          isSamePlace(wanted.layout, read.layout);
 }
 
-/// Whether no read of what the state held there comes at or after `writer`, but
-/// for one that the op itself may overwrite.
+/// Whether no op at or after `writer` reads the old contents of the state in
+/// these bytes, apart from a read that the op itself may overwrite.
 bool Placer::isFree(OpResult result, Operation *writer,
                     const Place &wanted) const {
   auto found = reads.find(wanted.state);
@@ -123,7 +124,7 @@ static SmallVector<OpResult> getChain(OpResult result) {
   return chain;
 }
 
-/// What an accumulation adds to, if an op makes it for nothing else.
+/// The old value of an accumulation, if an op computes it for this use only.
 static OpResult findMadeOld(OpResult result) {
   auto accumulate = dyn_cast<AccumulateOp>(result.getOwner());
   if (!accumulate || !accumulate.getOld().hasOneUse())

@@ -20,13 +20,13 @@ struct Place {
 /// Places of ops, the terminator's is the last.
 using Positions = llvm::DenseMap<mlir::Operation *, int64_t>;
 
-/// Where results are to be computed; those without a place: anywhere.
+/// The places of results. A result without a place may be computed anywhere.
 using Placement = llvm::DenseMap<mlir::Value, Place>;
 
 /// Decides which results are computed in the bytes of a state or of a
-/// concatenation, from the end of the program back to its values. A state may
-/// be written where nothing reads what it held there any more; both are looked
-/// at by elements.
+/// concatenation. It walks the program from its end back. A result may
+/// overwrite a state once no later op reads the old contents. Results and reads
+/// are compared by element.
 Placement computePlacement(ProgramOp program, const mlir::SymbolTable &symbols,
                            const Positions &positions);
 

@@ -11,7 +11,7 @@
 
 namespace weft {
 
-/// What the pass counts.
+/// Statistics of the pass.
 struct LoweringCounts {
   int64_t copies = 0, inPlace = 0, folded = 0;
 };
@@ -28,15 +28,15 @@ struct Accumulation {
   mlir::Value flag;  // unless this scalar is 0
 };
 
-/// What a product does beside multiplying, as its command has it.
+/// Operands and epilogue of a product's command, besides its factors.
 struct ProductExtras {
   plan::Epilogue epilogue = plan::Epilogue::None;
   mlir::Value aux, columnSum, lhsSum, rhsSum;
 };
 
 /// Lowers one `weft.program`. Every value gets a root and a layout; views share
-/// the root of what they view; commands are appended in program order, with the
-/// declarations above them: states, inputs, then what the commands need.
+/// the root of their operand. Commands are appended in program order, after the
+/// declarations: states, inputs, then the buffers of the commands.
 class ProgramLowering {
 public:
   ProgramLowering(ProgramOp source, const mlir::SymbolTable &symbols,

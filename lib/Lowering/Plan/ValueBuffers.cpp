@@ -153,7 +153,8 @@ std::optional<ValueBuffer> ProgramLowering::findReusable(OpResult result) {
   return std::nullopt;
 }
 
-/// The buffer of a place; that of a concatenation begins with its first piece.
+/// The buffer of a place. The buffer of a concatenation is allocated at its
+/// first operand.
 ValueBuffer ProgramLowering::getBuffer(const Place &place) {
   if (place.state)
     return {getState(place.state), place.layout};

@@ -18,8 +18,8 @@ namespace weft {
 
 class TableTarget;
 
-/// The CPU as the tables know it; the kernels are those of a module that
-/// `weft-lower-to-cpu` has lowered, or none.
+/// The CPU as a target of the program tables. Its kernels are the functions of
+/// `module` after `weft-lower-to-cpu`; before that pass there are none.
 std::unique_ptr<TableTarget> createCpuRoutines(mlir::ModuleOp module);
 
 /// The processor that code is generated for.
@@ -44,8 +44,8 @@ llvm::FailureOr<std::string> emitLlvmIr(mlir::ModuleOp module,
 llvm::FailureOr<std::vector<char>> emitObject(mlir::ModuleOp module,
                                               const CpuTarget &target);
 
-/// What the object file holds, as two: the functions of the kernels, and the
-/// tables, which name these functions. The first depends on the kernels alone.
+/// The object file in two halves: the kernel functions, and the tables, which
+/// refer to them by name. The kernel object depends on the kernels alone.
 llvm::FailureOr<std::vector<char>> emitKernelObject(mlir::ModuleOp module,
                                                     const CpuTarget &target);
 llvm::FailureOr<std::vector<char>> emitTableObject(mlir::ModuleOp module,

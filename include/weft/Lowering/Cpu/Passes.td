@@ -8,18 +8,20 @@ include "mlir/Pass/PassBase.td"
 def LowerKernelsPass : Pass<"weft-lower-kernels", "::mlir::ModuleOp"> {
   let summary = "Write kernels as loops over vectors";
   let description = [{
-    What: turns the linalg form of each kernel into an `llvm.func` of the form
-    `void k(ptr buffers, i64 begin, i64 end)` (WeftKernelFn) whose body is scf
-    loops over vectors of 16 lanes with arith and math ops. The nests of a kernel
-    share one loop over rows or tiles of columns, in which the temporaries
-    between them are registers or one row on the stack. The range that threads
-    divide, what the sizes of parts are multiples of and the columns of a tile
-    are chosen here, from the facts of the kernel; the first two stand on the
-    function (`weft.extent`, `weft.grain`), where the tables of programs find
-    them.
+    Turns the linalg form of each kernel into an `llvm.func` of the form
+    `void k(ptr buffers, i64 begin, i64 end)` (WeftKernelFn). Its body is scf
+    loops over vectors of 16 lanes with arith and math ops. The nests of a
+    kernel share one loop over rows or tiles of columns; the temporaries between
+    them are registers or one row on the stack.
 
-    Precondition: `weft-convert-kernels-to-linalg`. Guarantees: no `func.func` is
-    left; a part of the range writes bytes of its own; the bits of an element depend on the shapes only.
+    The pass chooses, from the facts of the kernel, the range that threads
+    divide, the grain (part sizes are multiples of it) and the columns of a
+    tile. It records the range and the grain on the function (`weft.extent`,
+    `weft.grain`), where the program tables read them.
+
+    Precondition: `weft-convert-kernels-to-linalg`. Guarantees: no `func.func`
+    is left; the parts of a range write disjoint bytes; the bits of an element
+    depend on the shapes only.
 
     Example: test/Lowering/lower-kernels.mlir. Does not expand math functions.
   }];
@@ -28,8 +30,8 @@ def LowerKernelsPass : Pass<"weft-lower-kernels", "::mlir::ModuleOp"> {
 def ExpandMathPass : Pass<"weft-expand-math"> {
   let summary = "Write elementary functions as polynomials";
   let description = [{
-    What: replaces math.exp, log, log1p, tanh, erf, sin, cos and powf on f32
-    scalars and vectors by arithmetic; the error bounds are in docs/codegen.md.
+    Replaces math.exp, log, log1p, tanh, erf, sin, cos and powf on f32 scalars
+    and vectors by arithmetic; the error bounds are in docs/codegen.md.
     Conversions from and to bf16 become integer operations.
 
     Precondition: none. Guarantees: none of these is left for f32; f64 ones stay
@@ -46,7 +48,7 @@ def ExpandMathPass : Pass<"weft-expand-math"> {
 def LowerToCpuPass : Pass<"weft-lower-to-cpu", "::mlir::ModuleOp"> {
   let summary = "Lower kernels to the LLVM dialect";
   let description = [{
-    What: `weft-lower-kernels`, `weft-expand-math` and the conversions of scf,
+    Runs `weft-lower-kernels`, `weft-expand-math` and the conversions of scf,
     vector, arith and math to the LLVM dialect.
 
     Precondition: `weft-convert-kernels-to-linalg`. Plan programs stay: they become

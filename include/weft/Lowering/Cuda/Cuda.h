@@ -66,9 +66,9 @@ listHandWrittenFiles(llvm::ArrayRef<CudaTarget> devices);
 llvm::FailureOr<std::vector<std::string>>
 findHandWritten(mlir::ModuleOp module, llvm::ArrayRef<CudaTarget> devices);
 
-/// The machine code of a part from the file that the build has made of it.
-/// Exit 9 with what is wrong if it is not whole, of another chip, or of another
-/// part.
+/// Reads the machine code of a part from the file that the build generated for
+/// it. Exit 9 with the reason if the file is incomplete, or belongs to another
+/// chip or part.
 Expected<DeviceImage> readHandWritten(const std::string &path,
                                       llvm::StringRef part,
                                       const CudaTarget &device);
@@ -87,14 +87,15 @@ emitCudaObject(mlir::ModuleOp module, llvm::ArrayRef<CudaTarget> devices,
 llvm::FailureOr<std::vector<char>>
 emitTwins(mlir::ModuleOp module, const CudaTarget &target, bool isChecked);
 
-/// An error of this machine, not of the model: it has no place there, and the
-/// exit code of `error`.
+/// An error of this machine, not of the model: it has no source location, and
+/// the exit code of `error`.
 mlir::InFlightDiagnostic emitMachineError(mlir::MLIRContext *context,
                                           const Error &error);
 
-/// The folder of the CUDA toolkit that holds `file`: WEFT_CUDA_HOME if it is
-/// set, else CUDA_HOME, that of the first ptxas on PATH, /usr/local/cuda. Fails
-/// with an error of the machine that says where it has looked.
+/// The path of `file` in a CUDA toolkit. If WEFT_CUDA_HOME is set, only that
+/// folder is searched. Otherwise CUDA_HOME, the toolkit of the first ptxas on
+/// PATH and /usr/local/cuda are searched in order. Fails with a machine error
+/// that lists the searched folders.
 llvm::FailureOr<std::string> findInToolkit(mlir::ModuleOp module,
                                            llvm::StringRef file);
 
@@ -102,8 +103,8 @@ llvm::FailureOr<std::string> findInToolkit(mlir::ModuleOp module,
 inline constexpr const char *kPtxas = "bin/ptxas";
 inline constexpr const char *kLibdevice = "nvvm/libdevice/libdevice.10.bc";
 
-/// A digest of each of them; path, size and time of change of what cannot be
-/// read; "none" for what is not there.
+/// A digest of each of these files. An unreadable file is identified by path,
+/// size and modification time, a missing file by "none".
 std::string identifyToolkit();
 
 } // namespace weft

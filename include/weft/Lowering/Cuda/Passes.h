@@ -12,7 +12,7 @@ class DialectRegistry;
 
 namespace weft {
 
-/// What offsets in the arena of a device are multiples of, in bytes.
+/// Alignment of buffer offsets in a device arena, in bytes.
 inline constexpr int64_t kDeviceAlignment = 256;
 /// Name of the module that holds all kernels.
 inline constexpr llvm::StringLiteral kKernelModule = "kernels";

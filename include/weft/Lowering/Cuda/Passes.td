@@ -101,32 +101,36 @@ def WidenProductsPass : Pass<"weft-widen-products", "::mlir::ModuleOp"> {
 def LowerKernelsToGpuPass : Pass<"weft-lower-kernels-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Write kernels for the threads of a device";
   let description = [{
-    What: turns the linalg form of each kernel into a `gpu.func` in one
-    `gpu.module`. Its arguments are device pointers, inputs first, then outputs;
-    `known_grid_size` and `known_block_size` are the launch that it is written for.
-    Without sums a thread takes a chunk of the last dimension, 16 bytes of the widest
-    type; over rows, a row of up to 1024 elements is the work of a warp, a longer one
-    that of a block; over columns, a block takes 32 of them.
+    Turns the linalg form of each kernel into a `gpu.func` in one `gpu.module`.
+    Its arguments are device pointers, inputs first, then outputs.
+    `known_grid_size` and `known_block_size` are the launch that it is written
+    for.
 
-    Precondition: `weft-convert-kernels-to-linalg`. Guarantees: no `func.func` is
-    left; the bits of an element depend on the shapes only: accesses are as wide as
-    the offsets of the buffers that `plan.launch` names allow, and the order of
-    additions does not follow them.
+    The kind of a kernel decides the work of a thread. Without sums, a thread
+    takes a chunk of the last dimension, 16 bytes of the widest type. Over rows,
+    a warp takes a row of up to 1024 elements, and a block takes a longer row.
+    Over columns, a block takes 32 columns.
+
+    Precondition: `weft-convert-kernels-to-linalg`. Guarantees: no `func.func`
+    is left. The bits of an element depend on the shapes only: accesses are as
+    wide as the offsets of the buffers that `plan.launch` names allow, but the
+    order of additions does not depend on that width.
 
     Example: test/Lowering/Cuda/lower-kernels-to-gpu.mlir.
   }];
   let options = [
     Option<"alignment", "alignment", "int64_t", "::weft::kDeviceAlignment",
-           "What buffers are multiples of, in bytes, where no launch names them">,
+           "Alignment of buffers that no launch names, in bytes">,
   ];
 }
 
 def LowerToCudaPass : Pass<"weft-lower-to-cuda", "::mlir::ModuleOp"> {
   let summary = "Lower kernels to the NVVM dialect";
   let description = [{
-    What: `weft-lower-kernels-to-gpu` and the conversions of scf, gpu, vector, memref,
-    arith and math to the LLVM and NVVM dialects. Square roots and magnitudes are
-    instructions, other elementary functions calls of libdevice.
+    Runs `weft-lower-kernels-to-gpu` and the conversions of scf, gpu, vector,
+    memref, arith and math to the LLVM and NVVM dialects. Square roots and
+    magnitudes are instructions; other elementary functions are calls of
+    libdevice.
 
     Precondition: `weft-convert-kernels-to-linalg`. Guarantees: kernels are
     `llvm.func` ops in the `gpu.module`; nothing is contracted or reassociated. Plan
@@ -136,21 +140,23 @@ def LowerToCudaPass : Pass<"weft-lower-to-cuda", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"alignment", "alignment", "int64_t", "::weft::kDeviceAlignment",
-           "What buffers are multiples of, in bytes, where no launch names them">,
+           "Alignment of buffers that no launch names, in bytes">,
   ];
 }
 
 def AddDeviceWorkspacesPass : Pass<"weft-add-device-workspaces", "::mlir::ModuleOp"> {
   let summary = "Give commands the device memory that their routines work in";
   let description = [{
-    What: as `weft-add-workspaces`, for a CUDA device: products get what cuBLASLt may
-    use at most, attention and embedding gradients what their kernels need, and with
-    `attention=cudnn` attention and its gradient what cuDNN may use at most.
+    Does the same as `weft-add-workspaces`, for a CUDA device. Products get the
+    largest workspace that cuBLASLt may use; attention and embedding gradients
+    get the workspace that their kernels need. With `attention=cudnn`, attention
+    and its gradient get the largest workspace that cuDNN may use.
 
-    Precondition: `weft-lower-to-plan`. Sets `plan.max_threads` to 1: the size does
-    not depend on threads of the host; and `plan.constant_bytes`, if the device has to
-    keep constants. With `attention=cudnn` the module has the
-    attribute `cuda.attention`, and attention that cuDNN does not compute is an error.
+    Precondition: `weft-lower-to-plan`. Sets `plan.max_threads` to 1, because
+    the size does not depend on host threads, and `plan.constant_bytes` if the
+    device has to keep constants. With `attention=cudnn` the module has the
+    attribute `cuda.attention`, and attention that cuDNN does not compute is an
+    error.
 
     Example: test/Lowering/Cuda/add-device-workspaces.mlir.
   }];
@@ -158,7 +164,7 @@ def AddDeviceWorkspacesPass : Pass<"weft-add-device-workspaces", "::mlir::Module
     Option<"chips", "chips", "std::string", "\"sm_90\"",
            "The devices, with commas between them: the largest need of all">,
     Option<"attention", "attention", "std::string", "\"own\"",
-           "What computes attention: own or cudnn">,
+           "Implementation of attention: own or cudnn">,
   ];
 }
 

@@ -1,7 +1,7 @@
 //===- Twins.h - The table of a library of twins ----------------*- C -*-===//
 //
-// What `weft compile --emit=twins` writes, and what the emulated device reads
-// (test/emulation).
+// `weft compile --emit=twins` writes this table, and the emulated device reads
+// it (test/emulation).
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ struct WeftTwin {
   int32_t sharedBytes;
 };
 
-/// What a library of twins exports as `weft_twins`.
+/// The table that a library of twins exports as `weft_twins`.
 struct WeftTwins {
   int32_t version; // WEFT_TWINS_VERSION
   int32_t isChecked;

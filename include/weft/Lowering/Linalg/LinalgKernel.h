@@ -1,9 +1,8 @@
 //===- LinalgKernel.h - The loop nests of a kernel --------------*- C++ -*-===//
 //
-// What `weft-convert-kernels-to-linalg` wrote, as the code of any target needs
-// it: each `linalg.generic` with the loops it runs over, where its operands
-// lie, how often each value of its body changes, and which results are running
-// totals.
+// A target-independent view of the output of `weft-convert-kernels-to-linalg`.
+// It gives for each `linalg.generic` its loops, the layout of its operands, how
+// often each value of its body changes, and which results are running totals.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +52,7 @@ struct KernelNest {
   bool reads(unsigned input) const {
     return !getBody().getArgument(input).use_empty();
   }
-  /// The dimension whose index the op converts, if that is what it does.
+  /// The dimension whose index the op converts; std::nullopt for any other op.
   std::optional<unsigned> getIndexDim(mlir::Operation *inner) const;
   bool isCombiner(mlir::Operation *inner) const {
     return llvm::any_of(totals, [&](const NestTotal &total) {
@@ -64,7 +63,7 @@ struct KernelNest {
 
 class LinalgKernel {
 public:
-  /// Fails with an error on what is not of the form described.
+  /// Fails with an error on a function that does not have the form above.
   static llvm::FailureOr<LinalgKernel> get(mlir::func::FuncOp function);
 
   const KernelShape &getShape() const { return shape; }
@@ -86,7 +85,7 @@ private:
   void contract(SpaceAccess &access) const;
   void findDepths(KernelNest &nest) const;
 
-  // What the form is made of (LinalgForm.cpp).
+  // Checks of the form (LinalgForm.cpp).
   static mlir::LogicalResult checkFunction(mlir::func::FuncOp function);
   static mlir::LogicalResult checkTemporary(mlir::memref::AllocaOp op);
   static mlir::LogicalResult checkBody(mlir::Block &body);
@@ -103,7 +102,7 @@ private:
   mlir::LogicalResult checkReads(mlir::func::FuncOp function, unsigned result,
                                  int64_t input) const;
 
-  // What lies in buffers, and when (LinalgBuffers.cpp).
+  // Checks of buffer contents and the order of accesses (LinalgBuffers.cpp).
   struct Write {
     const KernelNest *nest;
     unsigned output;

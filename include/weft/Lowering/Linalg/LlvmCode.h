@@ -1,6 +1,6 @@
 //===- LlvmCode.h - Code of a module of LLVM --------------------*- C++ -*-===//
 //
-// What writing code for any target needs of LLVM.
+// LLVM helpers that code generation for every target uses.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 //===- PhiloxNumbers.h - Random numbers in ops on numbers -------*- C++ -*-===//
 //
-// What a weft.draw computes, with ops on scalars or on vectors.
+// Builds the computation of a weft.draw, with ops on scalars or on vectors.
 //
 //===----------------------------------------------------------------------===//
 

@@ -21,7 +21,7 @@ namespace weft {
 
 class TableTarget;
 
-/// What the tables say of a command that is no kernel.
+/// The table entry of a command that calls a routine, not a kernel.
 struct RoutineCall {
   RoutineOpInterface model;
   WeftCommandKind kind;
@@ -36,8 +36,8 @@ struct RoutineCall {
     return reinterpret_cast<const Record *>(record.data());
   }
 
-  /// What its routine works in, in a program for at most `threads` threads; 0:
-  /// nothing. Fails with an error on the command if its model says less.
+  /// Bytes of its workspace in a program for at most `threads` threads; 0 for
+  /// none. Fails with an error on the command if its model states fewer bytes.
   llvm::FailureOr<int64_t> getWorkspaceBytes(const TableTarget &target,
                                              int64_t threads);
 
@@ -46,8 +46,8 @@ struct RoutineCall {
                                           const TableTarget &target);
 };
 
-/// A kernel that is a function of the program over a range: the target's choice
-/// of the range, and what the sizes of its parts are multiples of.
+/// A kernel that is a function of the program over a range. The target chooses
+/// the range and the grain: the sizes of its parts are multiples of the grain.
 struct RangeLaunch {
   int64_t extent, grain;
 };
@@ -59,17 +59,17 @@ struct DeviceLaunch {
 
 using KernelLaunch = std::variant<RangeLaunch, DeviceLaunch>;
 
-/// What the tables of programs ask of the target that they are for.
+/// The interface through which program tables query their target.
 class TableTarget {
 public:
   virtual ~TableTarget() = default;
 
-  /// As messages say it: "the CPU".
+  /// Its name in messages: "the CPU".
   virtual llvm::StringRef getTitle() const = 0;
-  /// What the symbols of its routines begin with: "weft_cpu_".
+  /// The prefix of the symbols of its routines: "weft_cpu_".
   virtual llvm::StringRef getPrefix() const = 0;
-  /// What the routine of a kind works in, in a program for at most `threads`
-  /// threads: bytes, 0 for nothing.
+  /// Bytes of the workspace of a routine of that kind, in a program for at most
+  /// `threads` threads; 0 for none.
   virtual int64_t getWorkspaceBytes(WeftCommandKind kind, const void *record,
                                     int64_t threads) const = 0;
   /// Fails with an error on a command that its routine does not run.
@@ -83,8 +83,8 @@ public:
   /// The same for a launch; fails with an error on one of no such kernel.
   llvm::FailureOr<KernelLaunch> getLaunch(plan::LaunchOp launch) const;
   /// The routine of WEFT_RECORD and WEFT_WAIT of a target whose streams are
-  /// threads of the host, or "". Such a target runs collectives beside what it
-  /// computes.
+  /// threads of the host, or "". Such a target overlaps collectives with
+  /// computation.
   virtual llvm::StringRef getEventRoutine(int64_t kind) const { return ""; }
   /// The prefix of the routines of collectives (plan::isCollective); the name
   /// of the op follows it. By default the runtime's routines run them, for
