@@ -1,4 +1,4 @@
-//===- BlockShares.cpp - Digests that processes find together -------------===//
+//===- BlockShares.cpp - Block digests shared by processes ----------------===//
 
 #include "weft/Runtime/Checkpoints/BlockShares.h"
 
@@ -25,7 +25,7 @@ static BlockDigests parseLine(const std::string &line) {
   return blocks;
 }
 
-/// Whether they fit what is known.
+/// Adds the digests of one process. False if one differs from a known digest.
 static bool addBlocks(BlockDigests &all, const BlockDigests &blocks) {
   bool fits = true;
   all.resize(std::max(all.size(), blocks.size()));

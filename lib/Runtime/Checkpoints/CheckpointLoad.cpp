@@ -9,7 +9,8 @@
 
 using namespace weft;
 
-/// Reads what is small of a step directory.
+/// Reads and checks the manifest and model.json of a step directory, but no
+/// tensors.
 static Expected<ResumePoint> openStep(HeldStep held,
                                       const ResumeTarget &target) {
   const std::string &directory = held.path;
@@ -39,7 +40,7 @@ static std::optional<Error> problemOf(const StepEntry &entry) {
   return files.takeError();
 }
 
-/// The same of what openStep() reads.
+/// The same, but only for the files that openStep() reads.
 static std::optional<Error> smallProblemOf(const StepEntry &entry,
                                            const ResumeTarget &target) {
   if (entry.problem)
@@ -60,17 +61,17 @@ static std::string passedOver(const std::string &damage) {
 }
 
 namespace {
-/// What is known of damaged steps before the others are looked at.
+/// Damage that was found before the search for a usable step.
 struct KnownDamage {
   int64_t from = INT64_MAX; // this step and later ones
   std::string newest;
 };
 } // namespace
 
-/// The newest step before `known` that shows no damage before its tensors are
-/// read; damaged ones are passed over with a warning. One that cannot be read
-/// ends the search: it may be whole. Nothing if a step was retired meanwhile,
-/// so that there is a newer one now.
+/// The newest step before `known` without visible damage; its tensors are not
+/// read. Damaged steps are skipped with a warning. An unreadable step ends the
+/// search with its error, since it may be whole. Nothing if a step was retired
+/// meanwhile: then a newer one exists.
 static Expected<std::optional<ResumePoint>>
 newestUndamaged(const std::vector<StepEntry> &steps, const KnownDamage &known,
                 const ResumeTarget &target,
@@ -103,7 +104,8 @@ newestUndamaged(const std::vector<StepEntry> &steps, const KnownDamage &known,
       .hint("start again in another --save-dir");
 }
 
-/// As above, from a directory into which another run may save.
+/// The same for a directory into which another run may save: repeats the search
+/// if a step was retired meanwhile.
 static Expected<std::optional<ResumePoint>>
 findUndamaged(const std::string &saveDir, const KnownDamage &known,
               const ResumeTarget &target, std::vector<std::string> &warnings) {
@@ -119,7 +121,7 @@ findUndamaged(const std::string &saveDir, const KnownDamage &known,
   }
 }
 
-/// PATH is a step directory, or a save directory that stands for its newest.
+/// Opens a step directory, or the newest step of a save directory.
 static Expected<std::optional<ResumePoint>>
 openPath(const std::string &path, const ResumeTarget &target) {
   auto held = holdStep(path);
@@ -131,8 +133,8 @@ openPath(const std::string &path, const ResumeTarget &target) {
   return std::optional<ResumePoint>(std::move(*point));
 }
 
-/// A run that begins, or goes on elsewhere, must not count, mix with or retire
-/// what another one saved.
+/// A run that starts in a directory, or resumes from another one, must not mix
+/// with, count or retire the checkpoints of another run.
 static Status checkEmpty(const std::string &saveDir) {
   auto steps = findSteps(saveDir);
   if (!steps)
@@ -155,8 +157,8 @@ static bool isStepOf(const std::string &saveDir, const std::string &step) {
   return parent && std::filesystem::equivalent(*parent, saveDir, error);
 }
 
-/// The checkpoint of a path, for a run that saves where it lies or into an
-/// empty directory.
+/// The checkpoint at a path. A run that saves must use the save directory of
+/// the checkpoint or an empty one.
 static Expected<std::optional<ResumePoint>>
 resumePath(const ResumeOptions &options, const ResumeTarget &target) {
   auto point = openPath(options.resumePath, target);
@@ -237,8 +239,8 @@ Status weft::clearGaps(WeftContext &context) {
   return Status::success();
 }
 
-/// An optimizer counts its updates from 0 on, and computes with the number of
-/// the next one.
+/// Optimizers count their updates from 0 and compute with the number of the
+/// next update, so a counter must be less than INT64_MAX.
 static Status checkCounter(const WeftContext &context,
                            const NamedTensor &tensor, const HeldRange &held) {
   int64_t value = 0;

@@ -18,7 +18,7 @@
 
 using namespace weft;
 
-/// Directories in a row that are moved while a save begins in them.
+/// Retries of a save whose directory is moved while it begins.
 static constexpr int manyMoves = 10;
 
 const char *const weft::modelFileName = "model.json";
@@ -61,8 +61,8 @@ static Json describeCompanions(const Metadata &metadata) {
   return list;
 }
 
-/// What export needs, the original config and the names in the weight file, and
-/// what the tensors do not tell.
+/// The text of model.json: the original config and the names in the weight file
+/// for export, and properties that the tensors do not show.
 static std::string modelText(const WeftExecutable &executable,
                              const Metadata &metadata) {
   Json sources = Json::object();
@@ -93,7 +93,8 @@ Status weft::checkFreeSpace(int64_t bytes, uint64_t room,
       .hint("free some space, or choose another --save-dir");
 }
 
-/// What was committed is safe: no reason to end a run.
+/// Removes old steps. A failure is only a warning, since the committed step is
+/// safe.
 static void retire(const SavePolicy &policy) {
   if (Status s = retireSteps(policy.saveDir, policy.keep, policy.keepBest); !s)
     warn(s.error().where());
@@ -101,7 +102,7 @@ static void retire(const SavePolicy &policy) {
 
 Status weft::prepareSaves(const SavePolicy &policy,
                           const WeftExecutable &executable, int64_t nextStep) {
-  // A step that is begun and dropped leaves nothing.
+  // A step that is begun and dropped leaves no files.
   auto trial = StepWriter::begin(policy.saveDir, nextStep);
   if (!trial)
     return trial.takeError();
@@ -125,7 +126,7 @@ Expected<std::optional<double>> CheckpointWriter::bestLoss() const {
 }
 
 //===----------------------------------------------------------------------===//
-// What a rank writes
+// Writing the share of a rank
 //===----------------------------------------------------------------------===//
 
 /// A tensor of a rank's file: one piece of `tensor`.
@@ -137,7 +138,7 @@ static TensorSpec specOf(const NamedTensor &tensor, const WrittenPiece &piece) {
           isWhole ? tensor.shape : std::vector<int64_t>{elements}};
 }
 
-/// The tensors of a checkpoint and in whose files their pieces lie.
+/// The tensors of a checkpoint, with the files that hold their pieces.
 static std::vector<ManifestTensor>
 describe(const std::vector<NamedTensor> &saved, int64_t ranks) {
   std::vector<ManifestTensor> tensors;
@@ -156,7 +157,7 @@ describe(const std::vector<NamedTensor> &saved, int64_t ranks) {
   return tensors;
 }
 
-/// "BYTES BLOCK BLOCK...", for the rank that writes the manifest.
+/// "BYTES BLOCK BLOCK...", sent to the rank that writes the manifest.
 static std::string digestText(const FileDigest &digest) {
   std::string text = std::to_string(digest.bytes);
   for (const std::string &block : digest.blocks)
@@ -174,8 +175,8 @@ static FileDigest readDigest(const std::string &text) {
   return digest;
 }
 
-/// Each rank, into the directory that rank 0 has made: its file is on the disk
-/// when this returns.
+/// Called on each rank. Writes its file into the directory that rank 0 has
+/// created; the file is on disk when this returns.
 Expected<std::string>
 CheckpointWriter::write(const std::string &directory) const {
   std::vector<std::pair<HeldRange, int32_t>> pieces;
@@ -209,10 +210,10 @@ CheckpointWriter::write(const std::string &directory) const {
 }
 
 //===----------------------------------------------------------------------===//
-// What rank 0 does for all
+// Work of rank 0
 //===----------------------------------------------------------------------===//
 
-/// Whether the directory had to be made again.
+/// Renews the lock. True if the directory had to be created again.
 Expected<bool> CheckpointWriter::keepLock() {
   if (!policy.lock)
     return false;
@@ -223,9 +224,10 @@ Expected<bool> CheckpointWriter::keepLock() {
   return isNew;
 }
 
-/// A directory for the step in the save directory that we hold. It may be moved
-/// after a look at the lock: then this one lies there, or in a new one that
-/// nobody has locked, and another is begun.
+/// Creates a directory for the step in the locked save directory. The save
+/// directory may be moved after its lock is checked. Then the new directory is
+/// in the moved one, or in a new one that is not locked, and the step is begun
+/// again.
 Expected<StepWriter> CheckpointWriter::beginStep(int64_t number) {
   if (auto isNew = keepLock(); !isNew)
     return isNew.takeError();
@@ -239,7 +241,7 @@ Expected<StepWriter> CheckpointWriter::beginStep(int64_t number) {
   }
 }
 
-/// The directory that the files go to.
+/// Creates the directory for the files; "" except on rank 0.
 Expected<std::string> CheckpointWriter::begin(Saving &saving) {
   if (!isFirst())
     return std::string();
@@ -250,8 +252,8 @@ Expected<std::string> CheckpointWriter::begin(Saving &saving) {
   return saving.step->directory();
 }
 
-/// Puts the files of all ranks into the manifest. What another rank has written
-/// must be there: the directory may be one that only it sees.
+/// Lists the files of all ranks in the manifest. The files of other ranks must
+/// exist here: the directory may be on a disk that only their machine sees.
 Status CheckpointWriter::listFiles(const std::string &directory,
                                    const Texts &written,
                                    Manifest &manifest) const {
@@ -303,8 +305,8 @@ Expected<std::string> CheckpointWriter::commit(Saving &saving,
 // Phases
 //===----------------------------------------------------------------------===//
 
-/// The next phase begins when all have done this one: what each says of it, or
-/// the error that all end the save with.
+/// Votes after a phase; the next one begins when all ranks are done. Returns
+/// the texts of all ranks, or the error that all end the save with.
 Expected<CheckpointWriter::Texts>
 CheckpointWriter::meet(Place::Kind kind, const Saving &saving,
                        Expected<std::string> own) {

@@ -16,7 +16,7 @@ static std::string describe(const std::string &policy) {
                            : "a dynamic loss scale (" + policy + ")";
 }
 
-/// How a program is compiled that has this policy.
+/// The compile flags of a program with this policy.
 static std::string flagsOf(const std::string &policy) {
   if (policy == "none")
     return "--loss-scale=none";
@@ -52,7 +52,7 @@ static Status limitHysteresis(const WeftContext &context,
   return context.device().copyIn(left, &value, sizeof value);
 }
 
-/// What the scale is to be, if not what was saved, and why.
+/// The adapted scale and the reason; nothing if the saved scale is kept.
 static std::optional<std::pair<float, std::string>>
 adaptedScale(float saved, const LossScaler &program) {
   const std::string was = "; that of the checkpoint was " + numberText(saved);

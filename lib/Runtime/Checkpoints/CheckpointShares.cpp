@@ -1,4 +1,4 @@
-//===- CheckpointShares.cpp - Who writes what of a checkpoint -------------===//
+//===- CheckpointShares.cpp - Distribution of checkpoint writes -----------===//
 
 #include "weft/Runtime/Checkpoints/CheckpointShares.h"
 
@@ -10,18 +10,19 @@
 
 using namespace weft;
 
-/// What is smaller is never cut.
+/// Smaller ranges are never split between ranks.
 static constexpr int64_t kLeastCutBytes = 64 << 10;
 
 namespace {
-/// What the ranks hold alike of a tensor: those from `first` on, `step` apart.
+/// Elements of a tensor with replicas on `holders` ranks: `first`, `first` +
+/// `step` and so on.
 struct CommonRange {
   size_t tensor;
   int64_t begin, end, bytes;
   int64_t first, step, holders;
 };
 
-/// Gives ranges to ranks.
+/// Assigns ranges to ranks.
 class Shares {
 public:
   Shares(const std::vector<NamedTensor> &saved, int64_t ranks);
@@ -76,8 +77,9 @@ void Shares::giveToLeast(const CommonRange &range) {
   give(range, least, range.begin, range.end);
 }
 
-/// Ranges of one holder are its own, and large ones are cut; the others follow,
-/// the largest first.
+/// Large ranges are split between their holders, and a range with one holder
+/// goes to it. The others follow from the largest, each to the holder with the
+/// fewest bytes.
 std::vector<std::vector<WrittenPiece>> Shares::take() {
   const int64_t all = std::accumulate(
       ranges.begin(), ranges.end(), int64_t(0),

@@ -1,4 +1,4 @@
-//===- InitialWeights.cpp - Where the first weights come from -------------===//
+//===- InitialWeights.cpp - The source of the first weights ---------------===//
 
 #include "weft/Runtime/Checkpoints/InitialWeights.h"
 
@@ -40,8 +40,8 @@ static const char *const kOtherWeights =
     "give the weights with --init-from FILE, draw new ones with --init-from "
     "none, or compile again";
 
-/// Where the recorded weights begin, and all of them are there; empty without
-/// any.
+/// The path of the first recorded weight file, after all are found; "" if none
+/// is recorded.
 static Expected<std::string> findRecorded(const Metadata &metadata,
                                           const std::string &executablePath) {
   std::string first;
@@ -73,8 +73,8 @@ static Status compareDigest(const InitialFile &file, const std::string &path,
       .hint(kOtherWeights);
 }
 
-/// What is wrong with recorded weights that do not fit: most likely they are
-/// not those that were recorded.
+/// The reason why recorded weights do not fit. Most likely the files have
+/// changed since, so digests are compared first.
 static Error explain(Error error, const Metadata &metadata,
                      const std::string &executablePath) {
   for (const InitialFile &file : metadata.initialWeights) {
@@ -88,7 +88,7 @@ static Error explain(Error error, const Metadata &metadata,
   return error;
 }
 
-/// Tensors of a file that are no weights: attention masks, rotary tables, and
+/// Whether a tensor of a file is no weight: attention masks, rotary tables, and
 /// the copy of a tied output projection.
 static bool isRedundant(const std::string &name, const Metadata &metadata) {
   for (const std::string &suffix : metadata.ignoredWeights)
@@ -102,7 +102,7 @@ static bool isRedundant(const std::string &name, const Metadata &metadata) {
   return false;
 }
 
-/// Spellings under which a weight may stand in a file, best first.
+/// Names that a weight may have in a file, best first.
 static std::vector<std::string> spellings(const NamedTensor &tensor) {
   const std::string prefix = "transformer.";
   std::vector<std::string> names;
@@ -165,7 +165,8 @@ Status InitialWeights::match(const WeftExecutable &executable,
   return Status::success();
 }
 
-/// The model's folder has weights, only in a form that weft does not read.
+/// An error if the model's folder had weights only in a format that weft cannot
+/// read.
 static Status checkUnread(const Metadata &metadata) {
   if (metadata.unreadWeights.empty())
     return Status::success();
@@ -249,7 +250,7 @@ void InitialWeights::readRangesAlone() {
     model->readRangesAlone();
 }
 
-/// An index that was written anew may list more files or fewer.
+/// Checks the number of files: a rewritten index may list more or fewer.
 Status InitialWeights::checkCount() const {
   const size_t count = model->paths().size();
   if (recorded.empty() || recorded.size() == count)
@@ -301,9 +302,9 @@ InitialWeights::compareDigests(const std::vector<std::string> &shares) const {
 
 Status InitialWeights::verify(int64_t rank) { return readAll(rank, nullptr); }
 
-/// `init` sets more than the weights, which a file may give: all that training
-/// reads before it writes it. Sampling with a file's weights reads nothing
-/// else.
+/// The `init` program sets the weights, which a file may replace, and all other
+/// state that training reads before it writes it. Sampling with weights of a
+/// file reads no other state and skips `init`.
 Status InitialWeights::load(WeftContext &context, int64_t seed) {
   const WeftProgram *program = context.findProgram(names::kInit);
   if (program && (trains || !model)) {

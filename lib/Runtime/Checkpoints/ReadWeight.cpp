@@ -13,8 +13,8 @@
 
 using namespace weft;
 
-/// Elements as f32, through which all go; counts those that are finite in f64
-/// alone.
+/// Reads elements as f32; all conversions go through f32. Adds to `lost` the
+/// number of elements that are finite in f64 but not in f32.
 static Status readWide(const SafetensorsModel::Entry &entry, int64_t begin,
                        int64_t count, float *values, int64_t &lost) {
   if (entry.info->type != TensorType::F64)
@@ -43,7 +43,7 @@ static void store(float value, int32_t dtype, char *out) {
   }
 }
 
-/// The values that a rank holds of a weight stay finite in a narrower type.
+/// Checks that the values of a rank's shard stay finite in a narrower type.
 static Status checkFinite(const SafetensorsModel::Entry &entry, TensorType type,
                           const HeldRange &held, int64_t lost,
                           int64_t overflows) {
@@ -58,7 +58,7 @@ static Status checkFinite(const SafetensorsModel::Entry &entry, TensorType type,
   return Status::success();
 }
 
-/// Bytes [at, at + bytes) of a weight, which nobody keeps.
+/// Reads bytes [at, at + bytes) of a weight without storing them.
 static Status readThrough(const SafetensorsModel::Entry &entry, int64_t at,
                           int64_t bytes) {
   constexpr int64_t most = int64_t(1) << 20;
@@ -71,7 +71,7 @@ static Status readThrough(const SafetensorsModel::Entry &entry, int64_t at,
   return Status::success();
 }
 
-/// Stores `values`, which lie in the arena from `offset` on.
+/// Stores `values` in the arena from `offset` on.
 static Status storeValues(const WeftContext &context, int32_t dtype,
                           const float *values, int64_t offset, int64_t count) {
   const int64_t width = dtypeBytes(dtype);
@@ -84,7 +84,7 @@ static Status storeValues(const WeftContext &context, int32_t dtype,
                     });
 }
 
-/// Reads into the arena what the rank holds of a weight of the same type.
+/// Reads the rank's shard of a weight with the same type into the arena.
 static Status readSame(const WeftContext *context, const NamedTensor &tensor,
                        const HeldRange &held,
                        const SafetensorsModel::Entry &entry) {

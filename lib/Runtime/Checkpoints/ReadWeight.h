@@ -9,9 +9,9 @@
 
 namespace weft {
 
-/// Reads what a rank holds of a weight and stores it, converting where the
-/// types differ; without context it is only checked. A value that the type of
-/// the weight cannot hold is an input error.
+/// Reads a rank's shard of a weight and stores it, converted if the types
+/// differ. Without a context it is only checked. A value that the type of the
+/// weight cannot represent is an input error.
 Status readWeight(int64_t rank, const WeftContext *context,
                   const NamedTensor &tensor,
                   const SafetensorsModel::Entry &entry);

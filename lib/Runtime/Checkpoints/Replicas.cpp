@@ -1,4 +1,4 @@
-//===- Replicas.cpp - What several ranks hold is the same -----------------===//
+//===- Replicas.cpp - Comparison of replicas across ranks -----------------===//
 
 #include "weft/Runtime/Checkpoints/Replicas.h"
 
@@ -17,7 +17,7 @@ using namespace weft;
 /// Hexadecimal digits of a digest.
 static constexpr size_t kDigits = 16;
 
-/// Whether several of `ranks` ranks hold the same of it.
+/// Whether a shard of the tensor has replicas on several of `ranks` ranks.
 static bool isShared(const NamedTensor &tensor, int64_t ranks) {
   return slicesOf(*tensor.home) < ranks;
 }
@@ -44,7 +44,7 @@ ReplicaCount weft::countReplicas(const WeftExecutable &executable,
   return count;
 }
 
-/// The digests of what this rank holds of each tensor, in a row.
+/// The concatenated digests of this rank's shards of the tensors.
 static Expected<std::string>
 digestsOf(const WeftContext &context, const std::vector<NamedTensor> &tensors) {
   std::string digests;
@@ -64,8 +64,8 @@ digestsOf(const WeftContext &context, const std::vector<NamedTensor> &tensors) {
   return digests;
 }
 
-/// Ranks of each digest that ranks `first`, `first` + `slices`, ... have of
-/// tensor `i`; the one of most ranks is first, of equals that of the first.
+/// Groups ranks `first`, `first` + `slices`, ... by their digest of tensor `i`.
+/// Larger groups come first; equal sizes are in the order of their lowest rank.
 static std::vector<std::pair<std::string, std::vector<int>>>
 digestGroups(const std::vector<std::string> &digests, size_t i, size_t first,
              size_t slices) {
@@ -117,7 +117,7 @@ Status weft::compareReplicas(const WeftContext &context, Consensus &consensus,
   const Decision all = consensus.reach(vote);
   if (all.failed())
     return errorOf(all, consensus, std::move(status));
-  // What follows is the same on all ranks.
+  // All ranks compare the same texts and get the same result.
   for (size_t i = 0; i < tensors.size(); ++i)
     if (Status s = compareTensor(tensors[i], i, step, all.texts); !s)
       return s.takeError().saidBy(consensus.rank() == 0).ofAllProcesses();

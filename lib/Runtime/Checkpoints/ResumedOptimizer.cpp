@@ -1,4 +1,4 @@
-//===- ResumedOptimizer.cpp - What an optimizer goes on from --------------===//
+//===- ResumedOptimizer.cpp - Optimizer state from a checkpoint -----------===//
 
 #include "weft/Runtime/Checkpoints/ResumedOptimizer.h"
 
@@ -38,12 +38,12 @@ Json weft::describeCounters(const Metadata &metadata) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Which counter counts which parameter.
+/// Step counters and the parameters that they count.
 struct Counters {
   std::set<std::string> names;
-  std::map<std::string, std::string> byParam; // empty: nobody says
+  std::map<std::string, std::string> byParam; // empty: not recorded
 
-  /// "" if it cannot be told.
+  /// The counter of a parameter; "" if it is unknown.
   std::string of(const std::string &param) const {
     auto found = byParam.find(param);
     if (found != byParam.end())
@@ -52,7 +52,7 @@ struct Counters {
   }
 };
 
-/// The states that the program keeps of its parameters.
+/// The optimizer states of the program's parameters.
 struct Moments {
   std::vector<std::string> params; // that have some
   std::map<std::string, std::vector<std::string>> byParam;
@@ -99,7 +99,7 @@ static Moments momentsOf(const WeftExecutable &executable) {
   return moments;
 }
 
-/// Whether the checkpoint has the values of a parameter alone.
+/// Whether the checkpoint has a parameter but none of its optimizer states.
 static bool wasFrozen(const Manifest &manifest, const std::string &param,
                       const std::vector<std::string> &states) {
   for (const std::string &state : states)
@@ -109,11 +109,11 @@ static bool wasFrozen(const Manifest &manifest, const std::string &param,
 }
 
 //===----------------------------------------------------------------------===//
-// What goes on, and what begins
+// Restored and fresh states
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A counter of the program that goes on: from what, and for whom.
+/// A counter that continues: the saved counter, and one of its parameters.
 struct GoesOn {
   std::string saved, param;
 };
@@ -161,8 +161,9 @@ Status Resuming::add(const std::string &param,
             "in");
 }
 
-/// Those of thawed parameters; and those that count nothing with moments, which
-/// nothing reads.
+/// Starts counters at 0: counters of thawed parameters, and counters that no
+/// parameter with moments uses and the checkpoint does not have. Nothing reads
+/// the latter.
 Status Resuming::beginCounters() {
   for (const std::string &param : result.thawed) {
     const std::string counter = counters.of(param);
@@ -186,7 +187,7 @@ Expected<ResumedOptimizer> Resuming::run(const Moments &moments) {
   for (const std::string &param : moments.params)
     if (Status s = add(param, moments.byParam.at(param)); !s)
       return s.takeError();
-  // Where all are new, it is another optimizer.
+  // If all states are fresh, the program has another optimizer.
   if (goOn.empty())
     return ResumedOptimizer();
   if (Status s = beginCounters(); !s)

@@ -1,4 +1,4 @@
-//===- CollectiveCosts.cpp - What collectives cost a rank -----------------===//
+//===- CollectiveCosts.cpp - Cost of collectives on a rank ----------------===//
 
 #include "weft/Runtime/Collectives/CollectiveCosts.h"
 
@@ -33,7 +33,7 @@ CollectiveCount weft::costOf(WeftContext &context, Collective kind) {
   return sum;
 }
 
-/// Time is that of stream 0, which waits for the others.
+/// The time is measured on stream 0, which waits for the other streams.
 CollectiveCount weft::costOfPrograms(WeftContext &context) {
   CollectiveCount sum;
   for (const KindName &each : kKinds)

@@ -1,7 +1,7 @@
 //===- CollectiveRoutines.cpp - Collectives as commands of programs -------===//
 //
-// Buffers are memory that the host sees. Records come from the compiler, but a
-// program may be edited: what they say is checked against the ranks there are.
+// Buffers are host-accessible memory. Records come from the compiler, but a
+// program may be edited, so records are checked against the ranks of the run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,7 @@ static void failIf(WeftContext &context, Status status) {
                  status.error().hintText());
 }
 
-/// Gives a job to a stream; a trace of it comes when it has ended.
+/// Gives a job to a stream, which stores its trace after the job has ended.
 static void startIn(int64_t stream, WeftContext &context,
                     const WeftCommand &command, CommunicationThread::Job job) {
   CommandStreams &streams = *streamsOf(context);
@@ -49,8 +49,8 @@ static void startIn(int64_t stream, WeftContext &context,
   failIf(context, streams.start(stream, std::move(traced)));
 }
 
-/// The record of an event's command and the streams; null, with an error in the
-/// context, if there are none.
+/// The streams of an event's command, whose record is checked; null, with an
+/// error in the context, on failure.
 static CommandStreams *findStreams(WeftContext &context,
                                    const WeftCommand &command) {
   CommandStreams *streams = streamsOf(context);
@@ -105,8 +105,8 @@ static const Record *findRecord(WeftContext &context,
   return nullptr;
 }
 
-/// The connection of the ranks that take part; null, with an error, if they are
-/// not those that the command was made for.
+/// The connection of the participating ranks. Null, with an error in the
+/// context, if this rank has left, or if the command expects another number.
 static Communicator *findGroup(WeftContext &context, const WeftCommand &command,
                                const WeftRankGroup &among) {
   Communicator *group = findRanks(context, among.group, among.stream);
@@ -124,9 +124,9 @@ static Communicator *findGroup(WeftContext &context, const WeftCommand &command,
   return nullptr;
 }
 
-/// What a command does with its record and the ranks that it is for; `list` is
-/// how many entries follow the record. In a stream it does so later, unless its
-/// buffers are looked at at once.
+/// Runs the body of a command with its record and its ranks; `list` is the
+/// number of entries that follow the record. A stream runs the body later,
+/// unless a check hook inspects the buffers right after the command.
 template <typename Record, typename Body>
 static void runAmongRanks(WeftContext &context, const WeftCommand &command,
                           int64_t list, Body body) {
@@ -200,7 +200,7 @@ void weft_host_rank(WeftContext *context, const WeftCommand *command,
 // all_reduce
 //===----------------------------------------------------------------------===//
 
-/// One number of each rank, in their order.
+/// Reduces one number of each rank, in rank order.
 static double reduce(int64_t kind, const double *each, size_t ranks,
                      size_t step) {
   double result = each[0];

@@ -1,4 +1,4 @@
-//===- CommandStreams.cpp - Collectives beside what a program computes ----===//
+//===- CommandStreams.cpp - Collectives that overlap computation ----------===//
 
 #include "weft/Runtime/Collectives/CommandStreams.h"
 
@@ -16,7 +16,7 @@ CommandStreams::CommandStreams(std::map<int64_t, Groups> groups) {
 
 CommandStreams::~CommandStreams() { stop(); }
 
-/// Jobs wait for those of other streams.
+/// A job may wait for another stream: all streams stop before one is joined.
 void CommandStreams::stop() {
   for (auto &[number, stream] : streams)
     if (stream.thread)
@@ -38,7 +38,7 @@ std::vector<int64_t> CommandStreams::numbers() const {
   return found;
 }
 
-/// A thread begins with its first job.
+/// The thread of a stream is created for its first job.
 Status CommandStreams::start(int64_t number, CommunicationThread::Job job) {
   Stream &stream = streams.at(number);
   try {
@@ -57,7 +57,7 @@ void CommandStreams::record(int64_t number, int64_t event) {
   events[event] = {stream, stream ? stream->last : 0};
 }
 
-/// What stream 0 was given before is done.
+/// Ticket 0 needs no wait: stream 0 runs its commands synchronously.
 Status CommandStreams::wait(int64_t number, int64_t event) {
   const Point point = events[event];
   auto waiter = streams.find(number);

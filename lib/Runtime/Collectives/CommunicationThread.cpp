@@ -1,4 +1,4 @@
-//===- CommunicationThread.cpp - Collectives beside the commands ----------===//
+//===- CommunicationThread.cpp - Thread for collectives -------------------===//
 
 #include "weft/Runtime/Collectives/CommunicationThread.h"
 
@@ -58,9 +58,10 @@ static Status guarded(const CommunicationThread::Job &job) {
   }
 }
 
-/// What computes holds a processor for milliseconds, and the messages of all
-/// ranks would wait for that: this thread works little at a time and asks to be
-/// let in soon. Linux before 6.12 does not listen; nothing depends on it.
+/// Computation holds a processor for milliseconds, and the messages of all
+/// ranks would wait for it. This thread works little at a time, so it requests
+/// short scheduler slices. Linux before 6.12 ignores the request; nothing
+/// depends on it.
 static void askForShortSlices() {
   // struct sched_attr of linux/sched/types.h up to its first version.
   struct {
@@ -91,7 +92,7 @@ void CommunicationThread::run() {
     if (failedAt == 0) {
       lock.unlock();
       Status status = guarded(job);
-      job = nullptr; // what it holds goes before its waiter goes on
+      job = nullptr; // frees its captures before its waiter resumes
       lock.lock();
       if (!status) {
         failure = std::move(status);

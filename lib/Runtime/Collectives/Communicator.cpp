@@ -10,14 +10,14 @@
 
 using namespace weft;
 
-/// An all-reduce of at most as many bytes goes whole to every rank: one
-/// exchange in place of two, and every rank adds it all.
+/// An all-reduce of at most so many bytes is sent whole to every rank: one
+/// exchange instead of two, and every rank sums all elements.
 static constexpr int64_t kSmallBytes = 2048;
 
-/// Bytes of a title before what a communicator adds to it.
+/// Maximum bytes of the caller's title, before the communicator's suffix.
 static constexpr int kGivenTitleBytes = 90;
 
-/// A collective while it runs: its title, and what it counts for.
+/// A running collective: its title and the counter that it updates.
 class Communicator::Call {
 public:
   Call(Communicator &owner, Collective kind, std::string_view given,
@@ -49,7 +49,8 @@ Communicator::Communicator(std::unique_ptr<Transport> connection,
     : transport(std::move(connection)), stagingBytes(stagingBytes),
       send(size_t(ranks())), receive(size_t(ranks())) {}
 
-/// Elements of a piece, so that those of all ranks fill the staging.
+/// Elements of one rank's piece, so that all ranks' pieces fill the staging
+/// buffer.
 int64_t Communicator::chunkElements(int64_t elementBytes) const {
   const int64_t fitting = stagingBytes / (ranks() * elementBytes);
   return std::max<int64_t>(fitting & ~int64_t(15), 1);
@@ -97,7 +98,7 @@ static std::string textOf(int64_t elements, int32_t dtype, double pre,
 // Blocks
 //===----------------------------------------------------------------------===//
 
-/// The piece of rank r begins at r * stride of `full`.
+/// The piece of rank r starts at byte r * stride of `full`.
 Status Communicator::gatherBlock(const char *slice, char *full, int64_t stride,
                                  int64_t bytes, const Call &call) {
   for (int peer = 0; peer < ranks(); ++peer) {
@@ -107,8 +108,8 @@ Status Communicator::gatherBlock(const char *slice, char *full, int64_t stride,
   return exchange(bytes, call);
 }
 
-/// `slice` = the sum of the piece of this rank; that of rank r begins at
-/// r * stride of `full`. The own piece is added where it lies.
+/// `slice` = the sum of this rank's piece over all ranks. The piece of rank r
+/// starts at byte r * stride of `full`. This rank's own piece is not staged.
 Status Communicator::reduceBlock(const char *full, int64_t stride, void *slice,
                                  int64_t elements, const Sum &sum,
                                  const Call &call) {
@@ -170,8 +171,8 @@ Status Communicator::reduceScatter(const void *full, void *slice,
   return Status::success();
 }
 
-/// Blocks of a piece for each rank are reduced and gathered in place. What is
-/// left is too small for that: all pieces are the same, the whole of it.
+/// Reduces and gathers in place, in blocks of one piece per rank. The remainder
+/// is too small for that: every rank sums all of it (stride 0).
 Status Communicator::allReduce(void *data, int64_t elements, int32_t dtype,
                                double pre, double post,
                                std::string_view title) {

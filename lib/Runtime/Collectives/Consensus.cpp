@@ -1,4 +1,4 @@
-//===- Consensus.cpp - Votes and decisions of all ranks -----------------===//
+//===- Consensus.cpp - Votes and decisions of all ranks -------------------===//
 
 #include "weft/Runtime/Collectives/Consensus.h"
 
@@ -40,8 +40,8 @@ int weft::severityOf(ExitCode code) {
              std::begin(order));
 }
 
-/// Ranks that do different things wait for each other's next collective for
-/// ever, or take one for another. One that left is nowhere.
+/// Ranks at different places would wait forever for each other's next
+/// collective, or mistake one for another. Ranks that have left are ignored.
 static void failWhereParted(const std::vector<Vote> &votes,
                             Decision &decision) {
   size_t first = votes.size();
@@ -92,7 +92,8 @@ Error weft::errorOf(const Decision &decision, const Consensus &consensus,
                     Status own) {
   if (!decision.reason.empty())
     return Error(decision.failure, decision.reason);
-  // Who waited in vain knows for whom; the others blame the first that did.
+  // A rank that timed out knows the missing rank. The other ranks blame the
+  // first rank that timed out.
   if (!own && (consensus.rank() == decision.rank ||
                decision.failure == ExitCode::Communication))
     return own.takeError();

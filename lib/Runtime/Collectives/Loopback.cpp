@@ -1,10 +1,10 @@
 //===- Loopback.cpp - Ranks that are threads of one process ---------------===//
 //
-// An exchange is two meetings of all ranks. After the first all pieces lie
-// ready and each rank copies its own out of the memory of the others; after the
-// second nobody reads any more. An exchange fails before its first meeting is
-// complete or not at all, and for all ranks at once: a rank that gave up alone
-// would free memory that another one reads.
+// An exchange has two barriers. After the first one all pieces are ready, and
+// each rank copies its own from the memory of the others. After the second one
+// no rank reads any more. An exchange fails before its first barrier completes
+// or not at all, and for all ranks at once: a rank that gave up alone would
+// free memory that another one reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,10 +24,10 @@ using namespace weft;
 
 namespace {
 
-/// What the ranks of one communicator share.
+/// The shared state of the ranks of one communicator.
 class LoopbackGroup {
 public:
-  /// `members` are numbers in the run, by rank.
+  /// `members` are global rank numbers, by rank.
   explicit LoopbackGroup(std::vector<int> members)
       : names(std::move(members)), slots(names.size()) {}
 
@@ -38,20 +38,20 @@ public:
   Status open(int rank, const char *const *send, int64_t bytes,
               std::string_view title, double timeout,
               const HasHeartbeat &hasHeartbeat);
-  /// Waits until every rank has read its pieces. Nothing can go wrong: all
-  /// threads are copying memory.
+  /// Waits until every rank has read its pieces. It cannot fail: all threads
+  /// are copying memory.
   void close();
-  /// What `from` has for `to`, between open() and close().
+  /// The piece of `from` for `to`; valid between open() and close().
   const char *piece(int from, int to) const {
     return slots[size_t(from)].send[to];
   }
   void leave(int rank);
-  /// A group that `rank` has made, for others to take between open() and
-  /// close(); the rank sets it before open().
+  /// A group that `rank` has created. The rank sets it before open(); others
+  /// take it between open() and close().
   std::shared_ptr<LoopbackGroup> &offer(int rank) {
     return slots[size_t(rank)].offer;
   }
-  /// Whom the exchange that failed has waited for: ranks of this group.
+  /// The ranks of this group that the failed exchange has waited for.
   std::vector<int> missing(bool &haveLeft) {
     std::lock_guard<std::mutex> lock(mutex);
     haveLeft = missingHaveLeft;
@@ -185,7 +185,7 @@ void LoopbackGroup::failIfOneLeft() {
     fail(leftError(nameOf(missingRanks.front()), title));
 }
 
-/// Fails if ranks have not come, and given no sign, for too long.
+/// Fails if missing ranks have sent no heartbeat for too long.
 void LoopbackGroup::failTimedOut(int rank, double timeout, ExchangeTimer &timer,
                                  const HasHeartbeat &hasHeartbeat) {
   std::vector<int> silent, called;
@@ -229,7 +229,7 @@ Status LoopbackTransport::exchangeAll(const char *const *send,
                                       std::string_view title) {
   if (Status s = open(send, bytes, title); !s)
     return s;
-  // Each begins with another peer, so that not all read one memory.
+  // Ranks start with different peers, so that not all read the same memory.
   for (int i = 1; i < ranks() && bytes > 0; ++i) {
     const int peer = (rank() + i) % ranks();
     std::memcpy(receive[peer], group->piece(peer, rank()), size_t(bytes));

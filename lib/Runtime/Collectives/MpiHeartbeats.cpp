@@ -8,7 +8,7 @@
 
 using namespace weft;
 
-/// Is sent as it is, at any time.
+/// A constant, since MPI may read it at any later time.
 static const char kHeartbeat = 1;
 
 namespace {
@@ -16,7 +16,7 @@ class MpiHeartbeats final : public Heartbeats {
 public:
   explicit MpiHeartbeats(int ranks) : counts(size_t(ranks)) {}
 
-  /// A rank that does not get it finds out what is wrong for itself.
+  /// Ignores failures: the receiver detects them itself.
   void send(int rank) override {
     for (int other = 0; other < int(counts.size()); ++other) {
       MPI_Request request;
@@ -41,7 +41,7 @@ private:
 };
 } // namespace
 
-/// Whether there was one.
+/// Receives one heartbeat; false if none has arrived.
 bool MpiHeartbeats::readOne() {
   int isThere = 0;
   char beat = 0;

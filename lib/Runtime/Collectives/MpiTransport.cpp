@@ -1,12 +1,12 @@
 //===- MpiTransport.cpp - Messages between processes of MPI ---------------===//
 //
-// Nothing here blocks inside MPI, which spins where it waits and knows no
-// deadline: messages go from one rank to one, so that it is known whose is
-// missing, and are polled with pauses. Two messages make a piece: a header that
-// says what the sender is about, and its bytes. A header is always expected, so
-// that a FailureNotice is read at once, whatever else is awaited. The
-// bytes are received only when the header is as it has to be: MPI may write
-// what it receives at any later time, also when an exchange has failed.
+// Nothing here blocks inside MPI, which spins while it waits and has no
+// timeout. Messages are point-to-point, so that the missing rank is known, and
+// are polled with pauses. A piece takes two messages: a header that announces
+// it, and its bytes. A receive of a header is always posted, so that a
+// FailureNotice is read at once. The receive of the bytes is posted only after
+// the header matches: MPI may write to it at any later time, even after the
+// exchange has failed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -115,8 +115,8 @@ Status MpiTransport::expectHeader(int peer) {
                  "MPI_Irecv");
 }
 
-/// The header that has come is that of this exchange, unless the one of this
-/// exchange has come before.
+/// A header belongs to the next exchange if this exchange already has one of
+/// the peer.
 Status MpiTransport::takeHeader(int peer) {
   Peer &from = peers[size_t(peer)];
   const Header header = from.incoming;
@@ -183,7 +183,7 @@ Status MpiTransport::poll(bool &isProgress) {
   if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS)
     return checked(code, "MPI_Testsome");
   isProgress = count != MPI_UNDEFINED && count > 0;
-  // All of them, so that no header is lost that came beside a failure.
+  // Handles all of them, so that a failure loses no header.
   Status first;
   for (int i = 0; i < count; ++i) {
     // Without MPI_ERR_IN_STATUS these are undefined.
@@ -238,7 +238,8 @@ Status MpiTransport::waitForAll(char *const *pieces) {
       pauses.restart();
       continue;
     }
-    // Only now: what a rank has sent before it left has all come.
+    // Checked only without progress: all messages that a rank has sent before
+    // it left have arrived.
     if (Status s = checkPresent(); !s)
       return s;
     if (std::vector<int> silent = findSilent(timer); !silent.empty())

@@ -17,8 +17,8 @@ class ExchangeTimer;
 /// Ranks of MPI_COMM_WORLD, or a group of them.
 class MpiTransport final : public Transport {
 public:
-  /// Which numbers of communicators this process has not used yet: a tag is
-  /// such a number, and whether a message is a header.
+  /// The first communicator number that this process has not used yet. A tag
+  /// combines such a number with whether the message is a header.
   using Numbers = std::shared_ptr<std::atomic<int64_t>>;
 
   /// `members` are the ranks of MPI_COMM_WORLD, by rank of this one.
@@ -29,19 +29,19 @@ public:
   bool hasNotified(int rank, FailureNotice notice) override;
 
 private:
-  /// What a rank is about to send.
+  /// Announces the piece that a rank sends next.
   struct Header {
     int64_t bytes = 0; // of a piece; ~n: the FailureNotice n
     char title[kTitleBytes] = {};
   };
 
   struct Peer {
-    Header incoming;          // where the next one is received
+    Header incoming;          // buffer of the posted receive
     Header current;           // of this exchange
     Header next;              // of the exchange after this one
-    bool isHere = false;      // `current` has come
-    bool isAhead = false;     // `next` has come
-    bool isReceiving = false; // the bytes behind `current`
+    bool isHere = false;      // `current` has arrived
+    bool isAhead = false;     // `next` has arrived
+    bool isReceiving = false; // the bytes that `current` announces
     int pending = 0;          // messages of this exchange that have not ended
     std::bitset<kFailureNotices> notices;
 
@@ -74,7 +74,7 @@ private:
   const Numbers numbers;
   Header own;
   std::vector<Peer> peers;
-  /// The header that is expected of each rank, then messages of the exchange.
+  /// The header receive of each rank, then the messages of the exchange.
   std::vector<MPI_Request> requests;
   std::vector<int> peerOf; // of each request
   std::vector<int> endedNow;

@@ -1,4 +1,4 @@
-//===- RankGroups.cpp - The ranks that a context works with ---------------===//
+//===- RankGroups.cpp - Connections of a context to other ranks -----------===//
 
 #include "weft/Runtime/Collectives/RankGroups.h"
 

@@ -1,4 +1,4 @@
-//===- RankNumbers.cpp - Numbers that all ranks come to know --------------===//
+//===- RankNumbers.cpp - Numbers of all ranks -----------------------------===//
 
 #include "weft/Runtime/Collectives/RankNumbers.h"
 

@@ -12,8 +12,9 @@ using namespace weft;
 
 namespace {
 
-/// How an element is stored, and what it is computed in; what rounding makes of
-/// a number, and of an element that was divided by a power of two.
+/// The storage type (Bits) and the arithmetic type (Number) of an element.
+/// rounded() rounds a number to the element type. roundedPart() does so for an
+/// element that was divided by a power of two.
 struct F32 {
   using Bits = float;
   using Number = float;
@@ -53,7 +54,7 @@ struct BF16 {
   static float roundedPart(float value) { return rounded(value); }
 };
 
-/// Elements whose sums lie in the first cache while all pieces are added.
+/// Elements whose sums stay in the L1 cache while all pieces are added.
 constexpr int kBlock = 1024;
 
 /// Division by 1 keeps all bits, so that it is left out.

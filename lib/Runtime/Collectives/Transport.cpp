@@ -1,4 +1,4 @@
-//===- Transport.cpp - How ranks move bytes between them ------------------===//
+//===- Transport.cpp - Byte exchange between ranks ------------------------===//
 
 #include "weft/Runtime/Collectives/Transport.h"
 

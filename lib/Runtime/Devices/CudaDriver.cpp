@@ -8,7 +8,7 @@
 
 using namespace weft;
 
-/// What the driver of the toolkit's version says of itself: CUDA 13.0.
+/// The version that the toolkit's driver reports: CUDA 13.0.
 static constexpr int kLeastVersion = 13000;
 
 std::string weft::cudaVersionText(int version) {
@@ -16,7 +16,8 @@ std::string weft::cudaVersionText(int version) {
          std::to_string(version % 1000 / 10);
 }
 
-/// An older one lacks entry points too: that it is old says more.
+/// An older driver also lacks entry points, but its version is the clearer
+/// error.
 static Status checkVersion(const CudaCalls &cuda) {
   const CudaDriver &table = cuda.driver();
   if (!table.cuDriverGetVersion || !table.cuGetErrorName ||
@@ -34,8 +35,8 @@ static Status checkVersion(const CudaCalls &cuda) {
       .hint("install driver 580 or later");
 }
 
-// The places are those of machines whose loader does not know it: containers,
-// and Linux beside Windows.
+// The places are for machines whose loader does not find it: containers, and
+// the Windows Subsystem for Linux.
 LibraryName CudaDriver::library() {
   return {"libcuda.so.1",
           "the NVIDIA driver (580 or later)",

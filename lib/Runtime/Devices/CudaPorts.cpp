@@ -16,7 +16,7 @@ using namespace weft;
 //===----------------------------------------------------------------------===//
 
 PortBlock::PortBlock(const WeftPort *ports, int32_t count) {
-  // What buffers of the arena are multiples of: less is no room for another.
+  // Alignment of arena buffers: a smaller gap cannot hold another buffer.
   constexpr int64_t alignment = 256;
   std::vector<const WeftPort *> order;
   for (int32_t i = 0; i < count; ++i)
@@ -48,8 +48,8 @@ int64_t PortBlock::find(int64_t offset) const {
 // Construction
 //===----------------------------------------------------------------------===//
 
-/// All of the ports are at offsets of one command of that kind, or there are
-/// none of either.
+/// Checks that one command of that kind has the offsets of all ports, or that
+/// there are no such commands and no ports.
 static Status checkPorts(const WeftProgram &program, const WeftPort *ports,
                          int32_t count, WeftTransferKind kind) {
   const WeftCommand *found = nullptr;
@@ -130,7 +130,7 @@ static char *at(const CudaHostMemory &memory, int64_t begin) {
 }
 
 const char *CudaPorts::output(const WeftPort &port) const {
-  // The slot behind the oldest of those that are under way.
+  // The last finished run has the slot before the oldest run in flight.
   const int count = int(slots.size());
   const Slot &slot =
       slots[size_t((next + 2 * count - numInFlight - 1) % count)];
@@ -140,7 +140,7 @@ const char *CudaPorts::output(const WeftPort &port) const {
   return at(slot.outputs, begin);
 }
 
-/// Makes memory of a slot larger where it has to be.
+/// Grows the memory of a slot if needed. Its contents are lost.
 static Status reserve(const CudaCalls &cuda, CudaHostMemory &memory,
                       int64_t &has, int64_t needs) {
   if (needs <= has)

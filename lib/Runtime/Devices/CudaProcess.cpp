@@ -1,4 +1,4 @@
-//===- CudaProcess.cpp - What a program for CUDA devices starts with ------===//
+//===- CudaProcess.cpp - Start of programs for CUDA devices ---------------===//
 
 #include "weft/Runtime/Devices/CudaDevice.h"
 
@@ -7,7 +7,7 @@
 using namespace weft;
 
 namespace {
-/// Stands for the device of a run that only says what it would do.
+/// The placeholder device of a run that is only described.
 class AbsentDevice final : public Device {
 public:
   explicit AbsentDevice(const WeftExecutable &executable)
@@ -48,8 +48,8 @@ private:
 };
 } // namespace
 
-/// Variables by which NVIDIA's libraries compute other numbers than the program
-/// asks for.
+/// Variables that make NVIDIA's libraries compute other numbers than the
+/// program asks for.
 static const char *const kNumbersVariables[] = {
     // Of all libraries.
     "NVIDIA_TF32_OVERRIDE",
@@ -61,7 +61,7 @@ static const char *const kNumbersVariables[] = {
     // Of cuDNN's attention.
     "CUDNN_RESCALE_THRESHOLD", "CUDNN_USE_EX2_EMULATION"};
 
-/// Takes them out of the environment, before the libraries are opened.
+/// Removes them from the environment, before the libraries are opened.
 static void ignoreVariables() {
   for (const char *name : kNumbersVariables)
     if (std::getenv(name)) {

@@ -1,10 +1,10 @@
-//===- CudaProducts.cpp - What libraries compute, planned at the start ----===//
+//===- CudaProducts.cpp - Library products, planned at the start ----------===//
 
 #include "weft/Runtime/Devices/CudaDevice.h"
 #include "weft/Runtime/Devices/OpenLibrary.h"
 #include "weft/Runtime/Execute/CudaProductRun.h"
 
-// Weak: a program links what has the library of its commands plan them.
+// Weak: a program links only the planners of its own commands.
 namespace weft {
 [[gnu::weak]] std::vector<LibraryName> cudaProductLibraries();
 [[gnu::weak]] std::vector<LibraryName> cudnnLibraries();
@@ -26,7 +26,7 @@ extern "C" {
 
 using namespace weft;
 
-/// What plans commands of a kind; null where nothing does.
+/// The planner of commands of a kind; null if there is none.
 static WeftLibraryFn findPlanner(int32_t kind) {
   switch (kind) {
   case WEFT_GEMM:
@@ -39,8 +39,7 @@ static WeftLibraryFn findPlanner(int32_t kind) {
   }
 }
 
-/// Has a routine find the kernels that it will launch, and give the device
-/// nothing.
+/// Lets a routine look up the kernels that it will launch, without a launch.
 void CudaDevice::rehearse(WeftContext &context, const WeftProgram &program,
                           const WeftCommand &command, void *const *buffers) {
   current = &program;
@@ -49,8 +48,8 @@ void CudaDevice::rehearse(WeftContext &context, const WeftProgram &program,
   rehearses = false;
 }
 
-/// Has libraries plan what they compute, and routines find their kernels: what
-/// they cannot run in its workspace or on this device is an error before data
+/// Lets libraries plan their commands, and routines look up their kernels. A
+/// command that cannot run in its workspace or on this device fails before data
 /// is read.
 Status CudaDevice::planCommands(WeftContext &context) {
   for (int32_t i = 0; i < executable.numPrograms; ++i) {
@@ -95,7 +94,7 @@ Status CudaDevice::checkTuning(const DeviceOptions &options) {
   return checkCudaTuning({"", 0, 0, options.tf32, options.tuning});
 }
 
-/// The library of products, with what of it a checkpoint has to know.
+/// Opens the library of products, and records its facts for checkpoints.
 Status CudaDevice::openProducts(WeftContext &context) {
   auto facts = openCudaProducts(context, {chip.device, multiprocessors,
                                           options.collectiveCtas, options.tf32,

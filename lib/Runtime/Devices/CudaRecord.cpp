@@ -132,8 +132,7 @@ Status CudaDevice::endCapture(Status captured, Recording &recording) {
     return ended;
   CUgraphExec exec = nullptr;
   // Nodes have the priorities of the streams that they were captured in.
-  // Without the
-  // flag all have the priority of the stream of the launch.
+  // Without the flag all have the priority of the stream of the launch.
   const unsigned long long flags =
       hasUrgentStreams ? CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY : 0;
   if (Status s = cuda.cuGraphInstantiateWithFlags(&exec, graph, flags); !s)

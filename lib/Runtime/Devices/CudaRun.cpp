@@ -43,7 +43,7 @@ Status CudaDevice::fill(void *to, unsigned char byte, int64_t bytes) {
 }
 
 /// The input of a program at an arena offset, or null. Inputs of other programs
-/// may lie at the same place.
+/// may have the same offset.
 static const WeftPort *findInput(const WeftProgram &program, int64_t offset) {
   for (int32_t i = 0; i < program.numInputs; ++i)
     if (program.inputs[i].offset == offset)
@@ -51,7 +51,7 @@ static const WeftPort *findInput(const WeftProgram &program, int64_t offset) {
   return nullptr;
 }
 
-/// The same for the place that a command copies an input to.
+/// The same for an offset that a command copies an input to.
 static const WeftPort *findCopied(const WeftProgram &program, int64_t offset) {
   for (int32_t i = 0; i < program.numCommands; ++i) {
     const WeftCommand &command = program.commands[i];
@@ -131,8 +131,9 @@ Status CudaDevice::launchCommand(WeftContext &context,
                   : Status(inCommand(launched.takeError(), command));
 }
 
-/// In the stream of the command. While ranks capture into one graph, only the
-/// rank that has the turn works on it; an exception gives the turn back.
+/// Launches in the stream of the command. While ranks capture into one graph,
+/// only the rank that has the turn works on it. An exception gives the turn
+/// back.
 Status CudaDevice::launchInStream(WeftContext &context,
                                   const WeftCommand &command,
                                   void *const *buffers) {
@@ -202,8 +203,7 @@ Status CudaDevice::startProgram(WeftContext &context,
   return options.runsInAdvance == 0 ? synchronize() : Status::success();
 }
 
-/// After an error nothing is under way, and no copy works with memory of the
-/// host.
+/// After an error no run is in flight, and no copy accesses host memory.
 bool CudaDevice::leave(WeftContext &context, Status status) {
   if (watch) {
     watch->noteProgress();

@@ -56,7 +56,7 @@ Status CudaTransfers::copyOut(CUstream stream, void *to, CUdeviceptr from,
                               int64_t bytes) {
   char *target = static_cast<char *>(to);
   const int64_t pieces = piecesOf(bytes);
-  // One piece ahead of what the host copies.
+  // The device copies one piece ahead of the host.
   for (int64_t i = 0; i <= pieces; ++i) {
     if (i < pieces) {
       if (Status s = cuda.cuMemcpyDtoHAsync_v2(

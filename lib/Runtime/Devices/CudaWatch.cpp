@@ -1,6 +1,6 @@
-//===- CudaWatch.cpp - Runs one command after the other, watched ----------===//
+//===- CudaWatch.cpp - Runs commands one by one for hooks -----------------===//
 //
-// For traces and the hunt for NaN.
+// For traces and the search for NaN.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ static int64_t nowNs() {
 }
 
 namespace {
-/// Marks in streams: one at the start of each, one behind each command.
+/// Timing events in streams: one at the start of each, one after each command.
 class Marks {
 public:
   Marks(const CudaCalls &cuda, const std::vector<CudaStream> &streams)
@@ -32,7 +32,7 @@ public:
         return s;
     return Status::success();
   }
-  /// Behind what the stream was given.
+  /// Adds a mark after the work that the stream got so far.
   Status add(size_t stream) {
     auto event = makeEvent(cuda, /*timed=*/true);
     if (!event)
@@ -42,7 +42,8 @@ public:
     events.push_back(std::move(*event));
     return cuda.cuEventRecord(events.back().get(), streams[stream].get());
   }
-  /// Tells the hook what each command took in its stream. All is done.
+  /// Reports the time of each command in its stream to the hook. All commands
+  /// must be done.
   Status report(WeftContext &context, const WeftProgram &program) const {
     std::vector<int64_t> passed(streams.size(), 0);
     for (int32_t i = 0; i < program.numCommands; ++i) {
@@ -72,8 +73,8 @@ private:
 };
 } // namespace
 
-/// One command, and its buffers for the hook when it is done. Of the transfers
-/// the hook sees those that bring the inputs.
+/// Runs one command, and calls the hook with its buffers when it is done. Of
+/// all transfers the hook sees only uploads of inputs.
 Status CudaDevice::runWatched(WeftContext &context, const Commands &command) {
   if (Status s = launchAll(context, command); !s)
     return s;

@@ -13,7 +13,7 @@
 
 using namespace weft;
 
-/// Files called `name` in the folders that a place stands for.
+/// Files called `name` in the folders that match a place.
 static std::vector<std::string> findFiles(const std::string &place,
                                           const std::string &name) {
   glob_t found = {};
@@ -31,13 +31,13 @@ static std::string pathOf(void *handle, const std::string &name) {
   return map->l_name;
 }
 
-/// What kept the loader from a file that is there.
+/// The reason why the loader failed to open an existing file.
 static std::string lastLoaderError() {
   const char *text = ::dlerror();
   return text ? text : "no reason";
 }
 
-/// Whether a file, behind links, lies in a folder of libraries to link with.
+/// Whether a file, after resolving links, is in a folder of stub libraries.
 static bool isStub(const std::string &path) {
   char *real = ::realpath(path.c_str(), nullptr);
   const std::string file = real ? real : path;
@@ -46,15 +46,15 @@ static bool isStub(const std::string &path) {
 }
 
 namespace {
-/// What has come of looking for a library.
+/// The result of a search for a library.
 struct Search {
   void *handle = nullptr; // null: there is none
   std::string file;
   std::string places; // that have none: "by the loader (WHY), in /lib"
-  std::string remedy; // for hints, beside installing it
+  std::string remedy; // for hints, in addition to installing it
 
-  /// Opens what the loader makes of a name or a path; says why not behind the
-  /// last place.
+  /// Opens a name or a path with the loader. On failure it appends the reason
+  /// to `places`.
   bool open(const std::string &name);
 };
 } // namespace
@@ -144,10 +144,10 @@ Expected<void *> OpenLibrary::find(const char *symbol) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Where CUDA's libraries lie
+// Folders of CUDA's libraries
 //===----------------------------------------------------------------------===//
 
-/// A path in which no character stands for others.
+/// Escapes the wildcards of a path.
 static std::string literal(const std::string &path) {
   std::string text;
   for (char c : path) {

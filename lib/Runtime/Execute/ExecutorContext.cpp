@@ -1,4 +1,4 @@
-//===- ExecutorContext.cpp - Everything one running program owns ----------===//
+//===- ExecutorContext.cpp - The state of one running program -------------===//
 
 #include "weft/Runtime/Execute/Context.h"
 
@@ -47,7 +47,7 @@ WeftContext::~WeftContext() = default;
 
 namespace {
 
-/// Whether `bytes` from `offset` on lie in an arena of `size` bytes.
+/// Whether an arena of `size` bytes contains `bytes` from `offset` on.
 bool fits(int64_t offset, int64_t bytes, int64_t size) {
   return offset >= 0 && bytes >= 0 && offset <= size && bytes <= size - offset;
 }

@@ -17,12 +17,12 @@
 using namespace weft;
 
 namespace {
-/// What stands before the '=' of a fault.
+/// The text of a fault before its '='.
 struct FaultName {
   const char *text;
   Fault::Kind kind;
   float value = 0.0f;
-  const char *options = ""; // " NAME=" of each that may follow the list
+  const char *options = ""; // " NAME=" of each allowed option
 };
 
 /// A POSIX extended regular expression.
@@ -114,8 +114,8 @@ static bool parseOption(const std::string &text, const std::string &allowed,
   return number > 0 && number <= 3600;
 }
 
-/// What follows the '=': a list, then options. A pattern takes all that is
-/// left.
+/// Parses the text after the '=': a list, then options. A pattern extends to
+/// the end of the text.
 static bool parseWhere(const std::string &text, const std::string &allowed,
                        Fault &fault) {
   bool isInList = true;
@@ -143,7 +143,7 @@ static bool parseDelay(const std::string &text, Fault &fault) {
   return fault.milliseconds > 0 && fault.milliseconds <= 3600000;
 }
 
-/// What stands behind the name, with its '='.
+/// Parses the text after the name, with its '='.
 static bool parseRest(const std::string &text, const char *options,
                       Fault &fault) {
   if (fault.kind == Fault::Kind::Poison || text.empty())

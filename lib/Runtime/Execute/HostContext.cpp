@@ -1,7 +1,7 @@
 //===- HostContext.cpp - A context whose commands run on threads ----------===//
 //
-// What of a context needs libgomp: a program for another device links none of
-// it.
+// The parts of a context that need libgomp. A program for another device does
+// not link libgomp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,8 +9,8 @@
 
 using namespace weft;
 
-/// As many threads as the options ask for, but no more than the program has
-/// workspaces for.
+/// Forms a team with as many threads as the options ask for, but no more than
+/// the program has workspaces for.
 static ThreadTeam formTeam(const ContextOptions &options) {
   int wanted = options.threads > 0 ? options.threads : availableThreads();
   if (options.maxThreads <= 0 || wanted <= options.maxThreads)

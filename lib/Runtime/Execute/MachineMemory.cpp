@@ -1,4 +1,4 @@
-//===- MachineMemory.cpp - Memory that a process has and may have ---------===//
+//===- MachineMemory.cpp - Memory use and limits of a process -------------===//
 
 #include "weft/Runtime/Execute/MachineMemory.h"
 
@@ -12,7 +12,7 @@
 
 using namespace weft;
 
-/// The number behind `name` at the start of a line, in units of `unit`.
+/// The number after `name` at the start of a line, times `unit`.
 static std::optional<int64_t>
 findNumber(const std::string &path, const std::string &name, int64_t unit = 1) {
   std::ifstream file(path);
@@ -22,7 +22,7 @@ findNumber(const std::string &path, const std::string &name, int64_t unit = 1) {
   return std::nullopt;
 }
 
-/// The number that is all a file holds. "max" is none.
+/// The number at the start of a file; none for "max".
 static std::optional<int64_t> readNumber(const std::string &path) {
   std::ifstream file(path);
   int64_t value = 0;
@@ -60,7 +60,7 @@ static void lower(MemoryBudget &budget, int64_t bytes, const char *limit) {
 
 namespace {
 
-/// How one version of control groups names its files.
+/// File names of one version of control groups.
 struct GroupFiles {
   const char *limit, *usage, *inactive, *active;
 };
@@ -72,8 +72,8 @@ constexpr GroupFiles kVersion2 = {"/memory.max", "/memory.current",
 
 } // namespace
 
-/// What one group allows beyond what cannot be dropped of its memory: cached
-/// files can.
+/// Lowers the budget to the limit of a group less its used memory. Cached files
+/// do not count as used, since the system can drop them.
 static void lowerToGroup(MemoryBudget &budget, const std::string &folder,
                          const GroupFiles &files) {
   auto limit = readNumber(folder + files.limit);
@@ -87,8 +87,8 @@ static void lowerToGroup(MemoryBudget &budget, const std::string &folder,
         "the control group leaves");
 }
 
-/// The group at `path` below a mount, and every group around it. In a container
-/// the path may be that of the host, of which nothing but the mount is there.
+/// The group at `path` below a mount, and all of its ancestors. In a container
+/// the path may be a path of the host, of which only the mount exists here.
 static void lowerToGroups(MemoryBudget &budget, const std::string &mount,
                           std::string path, const GroupFiles &files) {
   while (!path.empty() && path != "/") {

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <atomic>
 
-// What libgomp exports (its header belongs to GCC).
+// Functions of libgomp (its header belongs to GCC).
 extern "C" {
 void GOMP_parallel(void (*function)(void *), void *data, unsigned threads,
                    unsigned flags);
@@ -60,7 +60,7 @@ RangePart unitsToPart(const Region &region, int64_t first, int64_t last,
           worker};
 }
 
-/// What one thread of a region does.
+/// The work of one thread of a region.
 void runWorker(void *data) {
   Region &region = *static_cast<Region *>(data);
   __tsan_acquire(region.beginning());

@@ -1,4 +1,4 @@
-//===- StateSegments.cpp - Tensors by name, wherever they lie -------------===//
+//===- StateSegments.cpp - Tensors and segments by name -------------------===//
 
 #include "weft/Runtime/Execute/StateSegments.h"
 
@@ -76,7 +76,7 @@ int64_t weft::slicesOf(const WeftTensor &tensor) {
   return tensor.numSegments == 0 ? 1 : tensor.slices;
 }
 
-/// The first element of a rank's slice, among those of all slices.
+/// The first element of a rank's slice, counted over all slices.
 static int64_t sliceBegin(const WeftTensor &tensor, int64_t rank) {
   return rank % slicesOf(tensor) * elementsOf(tensor);
 }
@@ -121,7 +121,8 @@ static std::string rangeText(const WeftSegment &segment) {
          std::to_string(segment.end) + ")";
 }
 
-/// As many elements as the shape has, behind element `end` of the tensor.
+/// Checks that a segment has as many elements as its shape, and does not begin
+/// before element `end` of the tensor.
 static std::string checkSegment(const WeftSegment &segment,
                                 const std::string &tensor, int64_t end) {
   const std::string what =

@@ -1,4 +1,4 @@
-//===- ThreadTeam.cpp - Who owns libgomp's threads ------------------------===//
+//===- ThreadTeam.cpp - Teams of libgomp's threads ------------------------===//
 
 #include "weft/Runtime/Execute/ThreadTeam.h"
 
@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-// What libgomp exports (its header belongs to GCC).
+// Functions of libgomp (its header belongs to GCC).
 extern "C" {
 int omp_get_max_threads(void);
 int omp_get_max_active_levels(void);
@@ -36,13 +36,13 @@ void omp_set_max_active_levels(int levels);
 namespace weft {
 namespace {
 
-/// What kernels and oneDNN need of a stack, with room to spare.
+/// Bytes of stack that kernels and oneDNN need, with a margin.
 constexpr size_t kLeastStack = 256 * 1024;
 
 /// Members of the largest team that this thread has counted.
 thread_local int countedMembers = 0;
 
-/// Settings of the calling thread that let a region have `threads` members.
+/// Sets up the calling thread so that a region may have `threads` members.
 void takeSettings(int threads) {
   omp_set_dynamic(0);
   if (omp_get_max_active_levels() < 1)
@@ -51,7 +51,7 @@ void takeSettings(int threads) {
 }
 
 //===----------------------------------------------------------------------===//
-// What the system gives
+// Limits of the system
 //===----------------------------------------------------------------------===//
 
 /// The size that a variable sets for the stacks of libgomp's threads, read as
@@ -79,11 +79,11 @@ size_t stackSizeOf(const char *variable) {
   return value > (ULONG_MAX >> shift) ? 0 : value << shift;
 }
 
-/// Threads that wait until they are let go.
+/// Threads that wait until the object is destroyed.
 class Trial {
 public:
-  /// Starts up to `count` threads and returns how many there are. `error` is
-  /// why there are not more.
+  /// Starts up to `count` threads and returns their number. `error` is the
+  /// reason why there are not more.
   int start(int count, int &error) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -137,8 +137,8 @@ int countTasks() {
   return failure ? 0 : count;
 }
 
-/// How many of `wanted` threads the system lets this process have. libgomp ends
-/// the process when it cannot create one, so this asks first.
+/// How many of `wanted` threads the system allows this process. libgomp ends
+/// the process when it cannot create a thread, so this tries first.
 int tryThreads(int wanted, std::string &shortage) {
   int before = countTasks(), error = 0, started = 0;
   {
@@ -156,7 +156,7 @@ int tryThreads(int wanted, std::string &shortage) {
 }
 
 //===----------------------------------------------------------------------===//
-// What a region has
+// Members of a region
 //===----------------------------------------------------------------------===//
 
 size_t ownStackSize() {
@@ -219,8 +219,8 @@ bool ensureTeam(int members) {
   return true;
 }
 
-/// The processors in libgomp's places, or, without places, those that the
-/// calling thread may run on.
+/// The processors in libgomp's places or, without places, the affinity of the
+/// calling thread.
 static bool readProcessors(cpu_set_t &set) {
   CPU_ZERO(&set);
   int places = omp_get_num_places();

@@ -16,8 +16,8 @@
 
 using namespace weft;
 
-/// What the file is now; nothing for a new one. A device or a pipe, to which
-/// lines are only ever added, is like a new file.
+/// The text of the file; nothing for a new or empty one. A device or a pipe,
+/// which is only appended to, counts as a new file.
 static Expected<std::optional<std::string>> oldText(const std::string &path) {
   struct stat info;
   bool exists = stat(path.c_str(), &info) == 0;
@@ -38,7 +38,7 @@ static bool isHeader(const Json &line) {
   return line.find("weft") && model && model->isString();
 }
 
-/// The first line of `text`; a file without one of ours is left alone.
+/// The first line of `text`; a usage error if no run of weft wrote it.
 static Expected<Json> readHeader(std::string_view text,
                                  const std::string &path) {
   size_t end = text.find('\n');

@@ -178,8 +178,7 @@ Status NanHunt::lookAtOutputs(const WeftProgram &program) {
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// Whether only transfers of a device come behind the command, which nobody
-/// looks at.
+/// Whether only transfers of a device follow the command. They are not checked.
 static bool isLast(const WeftProgram &program, int64_t index) {
   for (int64_t i = index + 1; i < program.numCommands; ++i)
     if (!isTransfer(program.commands[i].kind))

@@ -22,7 +22,7 @@ const NanCause &NanHunt::causeOf(Origin origin) const {
   return origins[size_t(origin % kPassedOn)];
 }
 
-/// The smallest origin of elements, the first of which lies at an arena offset.
+/// The smallest origin of elements. The first one is at arena offset `offset`.
 static Origin findOrigin(const TaintedBytes &bytes, const Elements &elements,
                          int64_t offset) {
   auto [lowest, highest] = elements.span();
@@ -35,7 +35,8 @@ static Origin findOrigin(const TaintedBytes &bytes, const Elements &elements,
   return found;
 }
 
-/// That of all buffers that the command reads, and may write as well.
+/// The smallest origin of all buffers that the command reads, including buffers
+/// that it also writes.
 static Origin findOrigin(const TaintedBytes &bytes, const WeftCommand &command,
                          const DebugCommand &entry) {
   Origin found = kFinite;
@@ -45,8 +46,8 @@ static Origin findOrigin(const TaintedBytes &bytes, const WeftCommand &command,
   return found;
 }
 
-/// Notes what the elements of a buffer hold now, and says nothing of what lies
-/// between them.
+/// Sets the origin of the elements of a buffer. Bytes between the elements keep
+/// theirs.
 static void markElements(TaintedBytes &bytes, const Elements &elements,
                          int64_t offset, Origin origin) {
   if (origin == kFinite && bytes.empty())
@@ -121,8 +122,8 @@ std::string NanHunt::describe(const Run &run, int32_t dtype,
   return element.name.empty() ? text : text + " " + inQuotes(element.name);
 }
 
-/// That of a value whose operands have none that is known: it is new, once for
-/// each command, or made on purpose.
+/// The origin of a value whose operands have no known origin. It is kOnPurpose,
+/// or a new one, of which a command gets at most one of each kind.
 Origin NanHunt::makeOrigin(Run &run, Origin read, const WrittenBuffer &written,
                            int64_t index, double value) {
   if (onPurpose.count(&run.command) > 0)
@@ -167,7 +168,7 @@ Status NanHunt::lookAtWritten(Run &run, const WrittenBuffer &written) {
       });
   if (!looked)
     return looked;
-  // Its sources may lie in the same bytes.
+  // The command may have updated its sources in place, so mark after reading.
   markElements(tainted, written.elements, begin, kFinite);
   for (const Mark &mark : marks)
     tainted.mark(mark.begin, mark.end, mark.origin);
@@ -185,7 +186,7 @@ Status NanHunt::lookAtWrites(Run &run) {
   const Origin readDerived = findOrigin(derived, run.command, run.entry);
   if (isCollective(run.command))
     sent = std::min(sent, read);
-  // Its workspace holds nothing that is read later.
+  // The workspace is not read later.
   if (run.command.workspaceBytes > 0) {
     const int64_t begin = run.command.offsets[run.command.numBuffers - 1];
     tainted.mark(begin, begin + run.command.workspaceBytes, kFinite);

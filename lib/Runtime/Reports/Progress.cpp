@@ -1,4 +1,4 @@
-//===- Progress.cpp - What a run tells its user ---------------------------===//
+//===- Progress.cpp - Progress output of a run ----------------------------===//
 
 #include "weft/Runtime/Reports/Progress.h"
 
@@ -137,7 +137,7 @@ static std::string skippedText(const StepReport &r) {
   return r.skipped && !r.hasNoTargets ? "  skipped" + groups : "";
 }
 
-/// What the time of a step went into.
+/// The parts of the time of a step.
 static std::string partsText(const StepReport &r) {
   return format(" (compute %.1f, ", r.computeMs) +
          (r.ranks && r.ranks->isCommMsKnown

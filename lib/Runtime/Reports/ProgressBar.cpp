@@ -13,7 +13,7 @@
 
 using namespace weft;
 
-/// Asked at every drawing, so that a resize is followed without a handler.
+/// Called for every drawing, so that resizes need no signal handler.
 static int terminalColumns() {
   winsize size = {};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
@@ -34,8 +34,8 @@ std::string weft::fitFields(const std::vector<ProgressField> &fields,
   std::vector<bool> shown(fields.size());
   size_t used = 0;
   for (size_t i : order) {
-    // From the first field without room on, all are dropped: what is shown
-    // never lacks something more important.
+    // Drop all fields from the first one that does not fit: no shown field is
+    // less important than a dropped one.
     if (fields[i].rank > 0 && used + fields[i].text.size() > room)
       break;
     shown[i] = true;
@@ -58,7 +58,7 @@ static std::string cells(int width, int64_t step, int64_t lastStep) {
 }
 
 void Progress::bar(const StepReport &report) {
-  // Twenty pictures a second are enough; drawing costs more than a small step.
+  // Draw at most 20 times per second: drawing costs more than a small step.
   auto now = std::chrono::steady_clock::now();
   bool last = report.step == lastStep;
   if (barOpen && !last && now - barDrawn < std::chrono::milliseconds(50))

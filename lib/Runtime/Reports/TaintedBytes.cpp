@@ -1,4 +1,4 @@
-//===- TaintedBytes.cpp - Where values that are not finite lie ------------===//
+//===- TaintedBytes.cpp - Bytes of non-finite values ----------------------===//
 
 #include "weft/Runtime/Reports/TaintedBytes.h"
 

@@ -22,8 +22,8 @@ Trace::Trace(WeftContext &context) : context(context) {
       return;
     }
     events.push_back(event);
-    // Times of a device add up to a little more than the host's clock says. A
-    // stream runs one command after the other.
+    // Device times add up to slightly more than the host's clock. A stream runs
+    // its commands in sequence, so its events must not overlap.
     int64_t &end = ends[event.stream];
     TraceEvent &kept = events.back();
     kept.startNs = std::max(kept.startNs, end);
@@ -33,7 +33,7 @@ Trace::Trace(WeftContext &context) : context(context) {
 
 Trace::~Trace() { context.traceHook = nullptr; }
 
-/// With as many decimals as the number needs.
+/// Microseconds with as many decimals as needed.
 static std::string micros(int64_t ns) {
   char text[64];
   char *end = std::to_chars(text, text + sizeof text, traceMicros(ns),
@@ -43,19 +43,20 @@ static std::string micros(int64_t ns) {
 }
 
 namespace {
-/// What the metadata says of the commands of each program, in their order.
+/// The metadata of the commands of each program, in their order.
 class CommandTable {
 public:
   explicit CommandTable(const WeftExecutable &executable);
 
-  /// The readable name, else that of the routine.
+  /// The readable name of a command, else the name of its routine.
   const std::string &of(const WeftProgram &program, int64_t index);
-  /// What of the arena is in use, if that changes with a measured command.
+  /// A counter event for the arena bytes in use, if a measured command changes
+  /// them; else "".
   std::string bytesInUse(const TraceEvent &event, int64_t origin);
-  /// The slices of a run of the program by its plan, from `startNs` on, or from
-  /// the end of those before.
+  /// The planned slices of a run of the program. They begin at `startNs`, or at
+  /// the end of earlier planned slices if that is later.
   std::string planOf(const WeftProgram &program, int64_t startNs);
-  /// Whether the metadata says when any command is to run.
+  /// Whether the metadata has planned times.
   bool hasPlan() const { return isPlanned; }
 
 private:
@@ -69,7 +70,7 @@ private:
   std::string counterText(int process, const Planned &planned, int64_t atNs);
 
   std::map<std::string, std::vector<Planned>> plans;
-  /// The last counters of both processes.
+  /// The last values of the counter, by process.
   int64_t lastBytes[2] = {-1, -1};
   int64_t plannedEndNs = 0;
   bool isPlanned = false;
@@ -112,7 +113,7 @@ const std::string &CommandTable::of(const WeftProgram &program, int64_t index) {
   return programs[program.symbol][index];
 }
 
-/// Process 0 is what was measured, process 1 what was planned.
+/// Process 0 has the measured events, process 1 the planned ones.
 static std::string sliceText(int process, int64_t stream,
                              const std::string &name, const char *program,
                              int64_t startNs, int64_t ns) {
@@ -124,7 +125,7 @@ static std::string sliceText(int process, int64_t stream,
   return out + ", \"ts\": " + micros(startNs) + ", \"dur\": " + micros(ns);
 }
 
-/// Lifetimes go by the order of the program, which is that of stream 0.
+/// Live ranges follow the order of the program, the order of stream 0.
 std::string CommandTable::counterText(int process, const Planned &planned,
                                       int64_t atNs) {
   if (planned.stream != 0 || planned.bytesInUse < 0 ||
@@ -179,7 +180,7 @@ static const std::pair<int, const char *> kStreamNames[] = {{0, "compute"},
                                                             {3, "gathers"},
                                                             {4, "reductions"}};
 
-/// What a viewer calls a process, or a thread of it.
+/// The displayed name of a process or of one of its threads.
 static std::string metadataText(int process, const char *kind, const char *name,
                                 int thread = 0) {
   return ",\n{\"ph\": \"M\", \"pid\": " + std::to_string(process) +
@@ -187,7 +188,7 @@ static std::string metadataText(int process, const char *kind, const char *name,
          "\", \"args\": {\"name\": \"" + name + "\"}}";
 }
 
-/// What tells a trace from that of another program.
+/// Metadata that distinguishes traces of different programs.
 static std::string identityText(const WeftExecutable &executable,
                                 const std::string &model, size_t dropped) {
   std::string out = "\"otherData\": {\"model\": ";
@@ -225,7 +226,7 @@ Status Trace::write(const std::string &path,
   for (const TraceEvent &event : events) {
     std::string text = eventText(event, origin, table);
     text += table.bytesInUse(event, origin);
-    // The plan stands beside the first run of each program.
+    // The plan is shown next to the first run of each program.
     if (seen.insert(event.program).second)
       text += table.planOf(*event.program, event.startNs - origin);
     if (Status s = file->write(text); !s)

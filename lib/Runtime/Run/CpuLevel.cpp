@@ -1,4 +1,4 @@
-//===- CpuLevel.cpp - What oneDNN makes of the processors of ranks --------===//
+//===- CpuLevel.cpp - The instruction set of oneDNN -----------------------===//
 
 #include "weft/Runtime/Run/CpuLevel.h"
 
@@ -12,21 +12,21 @@
 
 using namespace weft;
 
-/// Which oneDNN looks at first, and that of its older versions.
+/// oneDNN reads the first variable, then the name of older versions.
 static constexpr char kVariable[] = "ONEDNN_MAX_CPU_ISA";
 static constexpr char kOldVariable[] = "DNNL_MAX_CPU_ISA";
-/// It reads no more of a value, and takes one that is longer for none.
+/// oneDNN treats a longer value as unset.
 static constexpr size_t kLongestValue = 31;
 
 namespace {
-/// A level of oneDNN 2.6 and what it needs besides the ones before it.
+/// A level of oneDNN 2.6 and the features that it adds to lower levels.
 struct Level {
   const char *name;
   std::array<const char *, 4> features; // null where there are fewer
 };
 } // namespace
 
-/// From the least.
+/// From the lowest level to the highest.
 static constexpr Level kLevels[] = {
     {"SSE41", {"sse4.1"}},
     {"AVX", {"avx"}},
@@ -52,7 +52,7 @@ static size_t rankOf(const std::string &level) {
       std::begin(kLevels));
 }
 
-/// The highest level of which this processor has everything.
+/// The highest level that this processor supports.
 static std::string ownLevel() {
   std::string best = kLevels[0].name;
   for (const Level &level : kLevels) {
@@ -63,8 +63,8 @@ static std::string ownLevel() {
   return best;
 }
 
-/// What the variables cap oneDNN to, in capitals as its names are; "" if they
-/// do not. An unknown value of the first hides the second.
+/// The cap of the variables in capitals, as oneDNN spells levels; "" without
+/// one. An unknown value of the first variable hides the second.
 static std::string ownCap() {
   for (const char *variable : {kVariable, kOldVariable}) {
     const char *value = std::getenv(variable);
@@ -73,7 +73,7 @@ static std::string ownCap() {
       continue;
     std::transform(cap.begin(), cap.end(), cap.begin(),
                    [](unsigned char c) { return char(std::toupper(c)); });
-    // For integers: AVX2 to the products of weft.
+    // VNNI is for integers, so products of weft use AVX2.
     return cap == "AVX2_VNNI" ? "AVX2" : cap;
   }
   return "";

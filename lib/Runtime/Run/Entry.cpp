@@ -196,7 +196,7 @@ Expected<ExitCode> Start::runProgram() {
   return Run(inputs, ownPath(program.c_str())).execute(std::move(ready));
 }
 
-/// That there are ranks, where this process has not joined others.
+/// Checks that a process that has not joined others can run all ranks.
 Status Start::checkProcesses(const Metadata &metadata) const {
   if (process)
     return Status::success();
@@ -207,7 +207,7 @@ Status Start::checkProcesses(const Metadata &metadata) const {
   return notLaunched(metadata.ranks(), program);
 }
 
-/// The command line, and what it needs of machine and program.
+/// Parses the command line and checks its requirements on machine and program.
 Status Start::readOptions(const Metadata &metadata) {
   auto parsed = parseRunOptions(args, metadata, executable, program);
   if (!parsed)

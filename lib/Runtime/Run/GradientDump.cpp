@@ -1,8 +1,8 @@
 //===- GradientDump.cpp - The gradients of all ranks in one file ----------===//
 //
-// Rank 0 writes, a piece of a tensor at a time. What every rank has added up by
-// itself becomes the mean over all of them, as the update makes it; of slices
-// each rank gives what it holds.
+// Rank 0 writes one piece of a tensor at a time. Gradients that every rank has
+// accumulated by itself are averaged over all ranks, as in the update. Sharded
+// gradients are gathered: each rank sends its shard.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@
 
 using namespace weft;
 
-/// Bytes that a rank gives at once.
+/// Bytes that a rank sends at once.
 static constexpr int64_t kPieceBytes = 1 << 20;
 
 namespace {
@@ -52,8 +52,8 @@ private:
 
   WeftContext &context;
   std::vector<char> bytes; // of a piece
-  /// Of rank 0, whose file must not keep the others waiting: what goes wrong
-  /// there is said at the end.
+  /// The file of rank 0. Other ranks must not wait for it, so its errors are
+  /// reported at the end.
   std::optional<SafetensorsWriter> file;
   Status written;
 };
@@ -79,7 +79,7 @@ void GradientDump::open(const std::string &path,
     written = made.takeError();
 }
 
-/// What this rank holds of the piece, where it lies in it; zeros elsewhere.
+/// Reads this rank's elements of the piece; all other elements are zero.
 Status GradientDump::readOwn(const Piece &piece) {
   bytes.assign(size_t(piece.bytes()), 0);
   const HeldRange held = piece.heldBy(context.rank());
@@ -92,7 +92,8 @@ Status GradientDump::readOwn(const Piece &piece) {
                    });
 }
 
-/// Over the ranks of a replica, then over replicas; or over all of them.
+/// Averages over the ranks of a replica and then over replicas; without
+/// replicas over all ranks.
 Status GradientDump::takeMean(const Piece &piece) {
   const bool hasReplicas = findRanks(context, 2) != nullptr;
   for (int64_t group :

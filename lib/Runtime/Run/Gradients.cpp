@@ -1,4 +1,4 @@
-//===- Gradients.cpp - Looking into gradients: find, break ----------------===//
+//===- Gradients.cpp - Inspecting and changing gradients ------------------===//
 
 #include "weft/Runtime/Run/Gradients.h"
 

@@ -1,4 +1,4 @@
-//===- KeptFlags.cpp - The flags that a resumed run goes on with ----------===//
+//===- KeptFlags.cpp - Flags that a resumed run keeps ---------------------===//
 
 #include "weft/Runtime/Run/KeptFlags.h"
 
@@ -16,8 +16,8 @@ using namespace weft;
 namespace fs = std::filesystem;
 
 std::vector<KeptFlag> weft::keptFlags() {
-  // Named, a file, taken by --eval-only. A data file is compared by what it
-  // holds, so its path, format and tokenizer have no warning of their own.
+  // Named, a file, taken by --eval-only. Data files are compared by content, so
+  // their path, format and tokenizer have no warnings of their own.
   return {
       {"data", false, true, true},
       {"val-data", false, true, true},
@@ -86,8 +86,8 @@ static std::string absolutePath(const std::string &path) {
   return error ? path : absolute.string();
 }
 
-/// Where a recorded file is now: at its absolute path, wherever the run is
-/// resumed from; where that is gone, as it was given, from here.
+/// The path of a recorded file: its absolute path if that still exists, from
+/// any current folder; else the path as it was given.
 static std::string locateFile(const std::string &given,
                               const std::string &absolute, bool isWritten) {
   if (absolutePath(given) == absolute)
@@ -123,8 +123,8 @@ static bool isTaken(const KeptFlag &flag, RunMode mode) {
   return mode == RunMode::Train || flag.evaluates;
 }
 
-/// The two ways to name validation data exclude each other, and those to say
-/// how long a training is.
+/// Whether a given flag excludes the recorded one: there are two flags for
+/// validation data, and two for the length of a training.
 static bool isReplaced(const std::string &flag, const FlagValues &given) {
   return (flag == "val-data" && given.isSet("val-fraction")) ||
          (flag == "val-fraction" && given.isSet("val-data")) ||
@@ -170,7 +170,7 @@ static Expected<std::optional<FoundStep>> findStep(const FlagValues &given) {
   return readStep(held->path);
 }
 
-/// A run that goes on saves where its checkpoint lies.
+/// A resumed run saves into the save directory of its checkpoint.
 static void keepSaveDir(const FlagValues &given,
                         std::vector<std::string> &args) {
   const std::string &resume = given.getString("resume");
@@ -259,7 +259,7 @@ RunRecord weft::recordOf(const FlagValues &values, const FlagTable &table,
       continue;
     std::string text = settingText(values, *table.find(name));
     std::string file = flag.isFile ? absolutePath(text) : "";
-    // A file that was kept stays under the name it was given by.
+    // A kept file is recorded again under the name that the user gave.
     if (flag.isFile && kept.record)
       if (textOf(kept.record->files, name) == file)
         text = textOf(kept.record->flags, name);
@@ -271,7 +271,7 @@ RunRecord weft::recordOf(const FlagValues &values, const FlagTable &table,
 }
 
 //===----------------------------------------------------------------------===//
-// What has changed
+// Changes since the checkpoint
 //===----------------------------------------------------------------------===//
 
 /// " was A in the checkpoint, now B"
@@ -285,7 +285,7 @@ static std::string change(const std::string &flag, const std::string &was,
   return "--" + flag + change(was, now);
 }
 
-/// The names of both, each once.
+/// The names of both settings without duplicates.
 static std::vector<std::string> namesOf(const Settings &was,
                                         const Settings &now) {
   std::vector<std::string> names;
@@ -300,7 +300,7 @@ static bool isOfNccl(const std::string &name) {
   return name == "nccl" || name.rfind("NCCL_", 0) == 0;
 }
 
-/// The title of a setting of a device.
+/// The readable name of a setting of a device.
 static std::string deviceText(const std::string &name) {
   if (name == "gpu")
     return "GPU";
@@ -356,7 +356,7 @@ std::vector<std::string> weft::changedSettings(const RunRecord &was,
           b = textOf(*now.model, name);
           a != b)
         changes.push_back("the model's " + name + change(a, b));
-  // Only native reductions record NCCL: a run without them changes nothing.
+  // Only runs with native reductions record NCCL. It is compared if both do.
   const bool bothAdd = !textOf(was.device, "nccl").empty() &&
                        !textOf(now.device, "nccl").empty();
   for (const std::string &name : namesOf(was.device, now.device)) {

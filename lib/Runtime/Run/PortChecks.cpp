@@ -1,7 +1,7 @@
-//===- PortChecks.cpp - Does a run write every input of a program ---------===//
+//===- PortChecks.cpp - Checks of program inputs --------------------------===//
 //
-// A program may come from elsewhere than this compiler. An input that no one
-// writes holds what the memory held before, and training goes on with it.
+// A program may not come from this compiler. An input that a run does not write
+// has undefined contents, with which training would continue.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,8 @@ static Status checkShape(const WeftProgram &program, const WeftPort &port,
                             shapeText(shapeOf(port)));
 }
 
-/// Inputs of `apply` on top of the rules: weight decays of one optimizer.
+/// Whether a port is an input of `apply` without a rule: the weight decay of
+/// one optimizer.
 static bool isOwnDecay(const Metadata &metadata, const WeftProgram &program,
                        const WeftPort &port) {
   return program.kind == std::string_view(names::kApply) &&
@@ -58,7 +59,8 @@ static Status checkInput(const WeftProgram &program, const WeftPort &port,
                             ", but got " + inQuotes(port.name));
 }
 
-/// Data inputs hold a batch of rows; those of a language model are tokens.
+/// Checks that a data input has a batch of rows. A language model's data inputs
+/// are tokens.
 static Status checkData(const WeftProgram &program, const WeftPort &port,
                         const Metadata &metadata) {
   std::string name = port.name;
@@ -76,7 +78,8 @@ static Status checkData(const WeftProgram &program, const WeftPort &port,
 // Programs
 //===----------------------------------------------------------------------===//
 
-/// What a sample is made with: all of it, and nothing else but the rank.
+/// Checks the ports of sampling: tokens, position and logits, and no other
+/// inputs except those with a rule, such as the rank.
 static Status checkLogits(const WeftProgram &program,
                           const Metadata &metadata) {
   struct Port {
@@ -132,7 +135,7 @@ static Status checkInputs(const WeftProgram &program,
   return Status::success();
 }
 
-/// The inputs that flags of a run set for its optimizers.
+/// Checks the inputs that run flags set for the optimizers.
 static Status checkNumbers(const WeftProgram &apply, const Metadata &metadata) {
   std::vector<std::string> needed = metadata.hyperParameters;
   for (const auto &[name, decay] : metadata.decays)

@@ -1,4 +1,4 @@
-//===- RankPart.cpp - The part of a run that each rank has ----------------===//
+//===- RankPart.cpp - The part of one rank in a run -----------------------===//
 
 #include "weft/Runtime/Run/RankPart.h"
 
@@ -21,8 +21,8 @@ using namespace weft;
 // Device and state
 //===----------------------------------------------------------------------===//
 
-/// Threads that are asked for. Ranks that use the same processors share them:
-/// those of one process, and processes of one machine that are not bound.
+/// The number of threads to request from the device. Ranks of one process, and
+/// unbound processes of one machine, share processors and divide them.
 static int threadsOf(const RunInputs &inputs) {
   const int sharers = inputs.process ? countUnbound() : int(inputs.ranks());
   cpu_set_t set;
@@ -32,8 +32,8 @@ static int threadsOf(const RunInputs &inputs) {
   return std::max(1, CPU_COUNT(&set) / sharers);
 }
 
-/// Collectives of programs are counted over all groups of the rank, in the
-/// order in which they begin.
+/// Installs the faults of collectives. They are counted over all groups of the
+/// rank, in the order in which they begin.
 void RankPart::breakCollectives() {
   auto skips = [&faults = inputs.faults, rank = consensus.rank(),
                 calls = std::make_shared<std::atomic<int64_t>>(0)] {
@@ -129,7 +129,7 @@ Status RankPart::completeState(bool resumed) {
     if (*change && consensus.rank() == 0)
       warn(**change);
   }
-  // What follows from parameters is in no file.
+  // Working copies of parameters are not in checkpoints or weight files.
   const WeftProgram *refresh = opened->findProgram(names::kRefresh);
   Status refreshed =
       refresh ? runChecked(*opened, *refresh) : Status::success();

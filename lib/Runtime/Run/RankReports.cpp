@@ -8,7 +8,7 @@
 
 using namespace weft;
 
-/// Where numbers stand in what a rank tells; its losses follow.
+/// Indices of the numbers that a rank sends; its named losses follow.
 enum Place : size_t {
   StepMs,
   ComputeMs,
@@ -45,8 +45,8 @@ static double largestOf(const RankNumbers &all, size_t i) {
   return largest;
 }
 
-/// The rank that worked the longest, and by how much more than the others do on
-/// average. In a collective a rank waits for the others: that is no work.
+/// The rank that worked the longest, and by how much longer than the mean of
+/// the others. Time in collectives is no work, since ranks wait there.
 static void findSlowest(const RankNumbers &all, RankReport &report) {
   double most = 0, sum = 0;
   for (size_t rank = 0; rank < all.size(); ++rank) {

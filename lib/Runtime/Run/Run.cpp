@@ -25,8 +25,8 @@ void Run::tell(const std::string &text) const {
     warn(text);
 }
 
-/// A file that is begun and dropped leaves nothing; the reader of a pipe would
-/// take that for the end.
+/// Begins an output file and drops it, which leaves no file. Pipes are not
+/// tried, since their reader would see the end of the file.
 static Status checkWritable(const std::string &path) {
   if (path.empty() || isWrittenInPlace(path))
     return Status::success();
@@ -34,7 +34,7 @@ static Status checkWritable(const std::string &path) {
   return trial ? Status::success() : Status(trial.takeError());
 }
 
-/// Nothing that the run writes is a file that it reads.
+/// Checks that no output of the run is one of its inputs.
 Status Run::checkFiles() const {
   std::vector<FileUse> inputs = {{"the program", executablePath}};
   auto add = [&](const FileUse &use) {
@@ -70,7 +70,8 @@ Status Run::openInputs() {
                           : checkEvaluable(executable);
 }
 
-/// Before anything in the save directory is read: what it holds stays so.
+/// Locks the save directory before anything in it is read, so that its contents
+/// do not change.
 Status Run::lockSaves() {
   if (options.saveDir.empty() || !options.trains() || options.dryRun ||
       !isFirst())
@@ -86,13 +87,13 @@ Status Run::lockSaves() {
   return Status::success();
 }
 
-/// What the data is, for the checkpoints of this run and to compare with that
-/// of the one it continues. All of it is read, so only when it matters.
+/// Records the identity of the data for checkpoints and for the comparison with
+/// the resumed run. It reads all data, so it runs only if the identity is used.
 Status Run::identifyData() {
   record = options.record;
   if (options.trains())
     record.decaySteps = options.schedule.decaySteps;
-  // A run that only says what it would do has no device to compare.
+  // A dry run has no device to compare.
   if (!options.dryRun)
     record.device = ranks.first().context().device().facts();
   else if (resume && resume->manifest.run)
@@ -117,7 +118,7 @@ Status Run::identifyData() {
 Expected<MetricsStart> Run::metricsStart() const {
   if (options.metrics.empty() || !isFirst())
     return MetricsStart();
-  // An evaluation alone adds its line to what is there.
+  // With --eval-only, a line is appended to the existing metrics.
   std::optional<int64_t> keptStep;
   if (options.evalOnly)
     keptStep = keepAllSteps;
@@ -127,7 +128,7 @@ Expected<MetricsStart> Run::metricsStart() const {
                       options.overwrites);
 }
 
-/// Whether the run that is continued has written the same metrics file.
+/// Whether the resumed run has written the same metrics file.
 bool Run::wroteMetrics() const {
   if (!resume || !resume->manifest.run || options.evalOnly ||
       isWrittenInPlace(options.metrics))
@@ -154,7 +155,7 @@ Expected<MetricsLog> Run::openMetrics() const {
   return MetricsLog::open(options.metrics, *start, *old);
 }
 
-/// The first rank reports.
+/// Trains on all ranks; rank 0 writes the journal.
 Expected<ExitCode> Run::trainTogether(const SavePolicy *policy,
                                       Journal &journal,
                                       const StopRequest &signals) {
@@ -174,7 +175,7 @@ Expected<ExitCode> Run::trainTogether(const SavePolicy *policy,
   return codes[size_t(ranks.first().context().rank())];
 }
 
-/// What the process with rank 0 writes.
+/// Prepares the outputs of the process with rank 0.
 Status Run::prepareOutputs(const SavePolicy &policy) const {
   if (!isFirst())
     return Status::success();
@@ -190,7 +191,8 @@ Status Run::prepareOutputs(const SavePolicy &policy) const {
   return Status::success();
 }
 
-/// `weft launch` speaks for its ranks.
+/// The signals whose message this process prints. `weft launch` prints messages
+/// for its ranks.
 EndNotice Run::endNotice() const {
   if (!inputs.process)
     return EndNotice::OfAll;
@@ -198,8 +200,8 @@ EndNotice Run::endNotice() const {
                                                     : EndNotice::None;
 }
 
-/// Handlers are installed before anything is written, and metrics are begun
-/// when nothing else can be wrong any more.
+/// Handlers are installed before anything is written. Metrics are begun last,
+/// after all other checks.
 Expected<ExitCode> Run::train() {
   const bool canSave = !options.saveDir.empty();
   SignalScope signals(canSave, endNotice());
@@ -277,7 +279,7 @@ Status Run::sample() {
   return Status::success();
 }
 
-/// What is measured can be written: measuring takes long.
+/// Checks that the measurements can be written, since measuring takes long.
 Status Run::checkTune() const {
   if (options.tune.empty())
     return Status::success();
@@ -285,7 +287,7 @@ Status Run::checkTune() const {
   return file ? Status::success() : Status(file.takeError());
 }
 
-/// Measures, and does nothing else.
+/// Measures the algorithms of products and does not train.
 Expected<ExitCode> Run::tune() {
   int64_t products = 0;
   Status done = ranks.together([&](RankPart &rank) -> Status {
@@ -303,7 +305,8 @@ Expected<ExitCode> Run::tune() {
   return ExitCode::Ok;
 }
 
-/// What the run reads and goes on from: disks may be slow.
+/// Opens the data and the state to start from. Heartbeats are sent meanwhile,
+/// since disks may be slow.
 Status Run::findInputs() {
   const auto heartbeats = ranks.sendHeartbeats();
   if (Status s = ranks.settle(openInputs()); !s)
@@ -325,7 +328,7 @@ void Run::warnOfFewReplicas() const {
          ": each rank has its own slice of the others");
 }
 
-/// All that can be wrong before something is written.
+/// All remaining checks of inputs, before anything is written.
 Status Run::prepare() {
   if (Status s = findInputs(); !s)
     return s;
@@ -340,7 +343,7 @@ Status Run::prepare() {
   if (std::string early = warnOfEarlyEnd(options); !early.empty())
     tell(early);
   warnOfFewReplicas();
-  // Again when the file is opened: here, before anything is written.
+  // Checked here before anything is written, and again when the file is opened.
   auto start = metricsStart();
   return ranks.settle(start ? Status::success() : Status(start.takeError()));
 }
@@ -356,7 +359,7 @@ Expected<ExitCode> Run::execute(Status ready) {
     return s.takeError();
   if (Status s = ranks.settle(checkTune()); !s)
     return s.takeError();
-  // Before data is read, which takes long.
+  // Open devices before data is read, which takes long.
   Status opened = ranks.inTurn([](RankPart &rank) { return rank.open(); });
   if (Status s = ranks.settle(std::move(opened)); !s)
     return s.takeError();

@@ -121,7 +121,7 @@ std::string Run::describeData() const {
   return text;
 }
 
-/// What --check-replicas looks at.
+/// The tensors that --check-replicas compares.
 std::string Run::describeReplicas() const {
   if (options.checkReplicas == 0)
     return "";

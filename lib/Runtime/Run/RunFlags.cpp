@@ -13,8 +13,9 @@ static FlagSpec text(const char *name, const char *valueName, const char *help,
   return spec;
 }
 
-/// Steps and what is counted like them: sums of a few never overflow, and a
-/// double holds each exactly. Products with the batch are checked on their own.
+/// The limit of steps and similar counts. Sums of a few counts never overflow,
+/// and a double represents each exactly. Products with the batch are checked
+/// separately.
 static constexpr double kMostCount = 1e15;
 
 static FlagSpec integer(const char *name, const char *defaultText,

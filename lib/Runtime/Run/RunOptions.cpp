@@ -263,7 +263,7 @@ static Status checkProgram(const FlagValues &flags, const Metadata &metadata,
   return Status::success();
 }
 
-/// What a run that trains needs.
+/// Checks the flags that training requires.
 static Status checkTraining(const Metadata &metadata, const RunOptions &out) {
   bool alone = out.generate || out.evalOnly || !out.tune.empty();
   if (!out.steps && !out.epochs && !alone)
@@ -287,15 +287,15 @@ static Status checkTraining(const Metadata &metadata, const RunOptions &out) {
   return out.steps ? checkRates(out) : Status::success();
 }
 
-/// Whether all processes of a run have to be told a flag alike.
+/// Whether a flag must be equal in all processes of a run.
 static bool isCommon(const std::string &flag) {
   const std::string name = flag.substr(2, flag.find('=') - 2);
   return name != "threads" && name != "progress" && name != "data" &&
          name != "val-data";
 }
 
-/// `given` is the command line alone; `flags` also has what a checkpoint kept,
-/// if that is known.
+/// `given` is the command line alone. `flags` also has the flags that the
+/// checkpoint recorded, if `keptKnown`.
 static Status readOptions(const FlagValues &given, const FlagValues &flags,
                           bool keptKnown, const Metadata &metadata,
                           RunOptions &out) {
@@ -332,8 +332,8 @@ Expected<RunOptions> weft::parseRunOptions(const std::vector<std::string> &args,
     return out;
   auto kept = findKeptSettings(*given, table, metadata, executable);
   if (!kept) {
-    // What is wrong with the flags alone comes first. Flags that need nothing
-    // of the checkpoint go on to who chooses it, behind the lock.
+    // Errors of the given flags come first. Flags that are complete without the
+    // checkpoint are accepted: it is chosen later, under the lock.
     if (Status s =
             readOptions(*given, *given, /*keptKnown=*/false, metadata, out);
         !s)

@@ -14,7 +14,7 @@ Expected<TrainState> weft::resumedState(const Manifest &manifest,
                                         const RunOptions &options) {
   TrainState state = stateOf(manifest);
   if (!options.trains()) {
-    // Weights alone are taken: the seed is that of the samples.
+    // Only weights are loaded; the seed is for samples.
     state.seed = options.seedGiven ? options.seed : state.seed;
     return state;
   }
@@ -30,8 +30,8 @@ Expected<TrainState> weft::resumedState(const Manifest &manifest,
   return state;
 }
 
-/// Of all ranks and micro-steps, in the run that saved `manifest`; nothing if
-/// its record does not tell.
+/// Rows per step, over all ranks and micro-steps, in the run that saved
+/// `manifest`; nothing if its record does not have them.
 static std::optional<int64_t> rowsOfStep(const Manifest &manifest) {
   const auto batch = countOf(manifest.run->program, "batch");
   const auto accum = countOf(manifest.run->flags, "accum");
@@ -62,7 +62,7 @@ void Run::warnOfChanges() const {
          ": the data go on with row " + std::to_string(state.cursor.rows));
 }
 
-/// Training goes on where the chosen checkpoint stands.
+/// Takes the state of the chosen checkpoint.
 Status Run::takeState() {
   auto resumed = resumedState(resume->manifest, options);
   if (!resumed)
@@ -71,7 +71,8 @@ Status Run::takeState() {
   return checkLength();
 }
 
-/// The steps of a training, once its data and its start are known.
+/// Computes and checks the number of steps. Precondition: the data and the
+/// start of the training are known.
 Status Run::checkLength() {
   if (!options.trains())
     return Status::success();
@@ -96,7 +97,8 @@ ResumeTarget Run::resumeTarget() const {
   return {metadata, executable, /*weightsOnly=*/!options.trains()};
 }
 
-/// What the first process has chosen, opened by all: "" is none.
+/// Opens the checkpoint that the first process has chosen in all processes. Its
+/// path is sent; "" is no checkpoint.
 Expected<std::optional<ResumePoint>>
 Run::shareChoice(Expected<std::optional<ResumePoint>> own) {
   const std::string chosen = own && *own ? (*own)->directory : "";
@@ -113,7 +115,7 @@ Run::shareChoice(Expected<std::optional<ResumePoint>> own) {
   return chooseCheckpoint(same, resumeTarget(), warnings);
 }
 
-/// Where training starts and where the weights come from.
+/// Chooses the checkpoint to resume from, or else the initial weights.
 Status Run::chooseState() {
   std::vector<std::string> warnings;
   auto own = isFirst() ? chooseCheckpoint(options, resumeTarget(), warnings)
@@ -139,8 +141,8 @@ Status Run::chooseState() {
   return Status::success();
 }
 
-/// The damage that a process has found in the checkpoint that it `read`, or "".
-/// Any other failure is one of all.
+/// The damage that some process has found in the checkpoint, or "". Any other
+/// failure of `read` is an error of all.
 Expected<std::string> Run::findDamage(Status &read) {
   const bool isDamage =
       !read && options.resume == ResumeKind::Auto && read.error().isDamage();
@@ -154,8 +156,8 @@ Expected<std::string> Run::findDamage(Status &read) {
   return std::string();
 }
 
-/// Reads the chosen checkpoint, or an older one if it turns out damaged and the
-/// run may pass it over.
+/// Reads the chosen checkpoint. If it is damaged and the run may skip damaged
+/// ones, reads an older one.
 Status Run::readCheckpoint() {
   const auto heartbeats = ranks.sendHeartbeats();
   for (;;) {
@@ -195,9 +197,9 @@ static bool areEqual(const std::vector<std::string> &texts) {
   });
 }
 
-/// Processes with the same files read of each what they hold, and then check a
-/// share of its blocks. Those with files of their own check all of them, and
-/// have to have read the same.
+/// Processes that share files read their shards, and then each one checks a
+/// share of the blocks. Processes with files of their own check all blocks, and
+/// must have read the same bytes.
 Status Run::readWeights() {
   const auto heartbeats = ranks.sendHeartbeats();
   auto own = weights->identity();
@@ -225,13 +227,13 @@ Status Run::readWeights() {
   return shares ? weights->compareDigests(*shares) : shares.takeError();
 }
 
-/// Before a byte of the run's outputs is written.
+/// Loads the state, before the run writes any output.
 Status Run::loadState() {
   Status read = resume ? readCheckpoint() : readWeights();
   if (!read || options.dryRun)
     return read;
   const bool resumed = resume && !resume->weightsOnly;
-  // Together: a program that makes copies may gather what they are made of.
+  // On all ranks at once, since the refresh program may run collectives.
   return ranks.together(
       [&](RankPart &rank) { return rank.completeState(resumed); });
 }

@@ -10,8 +10,8 @@
 
 using namespace weft;
 
-// The one global state of the runtime: a signal handler gets no context.
-// Ranks that are threads read what the handler writes on any of them.
+// The only global state of the runtime: a signal handler gets no context. The
+// handler may run on any thread, and ranks that are threads read these values.
 static std::atomic<int> stopRequested{0}, mayStopLater{0}, endRequested{0},
     isOnTerminal{0};
 static std::atomic<EndNotice> endNotice{EndNotice::None};

@@ -1,4 +1,4 @@
-//===- SkippedSteps.cpp - Steps without finite gradients ----------------===//
+//===- SkippedSteps.cpp - Steps without finite gradients ------------------===//
 
 #include "weft/Abi/Names.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
@@ -10,7 +10,7 @@
 
 using namespace weft;
 
-/// As many skips in a row are no search for the right scale any more.
+/// After so many skips in a row the scaler is not just searching for a scale.
 static constexpr int64_t kManySkips = 20;
 
 static const char *const kFindOp =
@@ -23,8 +23,8 @@ bool Trainer::hasScaler() const {
   return WeftContext::findOutput(runner.applyProgram(), names::kLossScale);
 }
 
-/// Without a loss scale a step that is not finite is the last one. Weights are
-/// those that it began with, but gradients may be of the next one.
+/// Without a loss scale a non-finite step ends the run. It has not changed the
+/// weights, but the gradients may already belong to the next step.
 Status Trainer::nonFinite(const StepInFlight &step) {
   if (next) {
     dropNext();
@@ -43,7 +43,8 @@ Status Trainer::nonFinite(const StepInFlight &step) {
       .hint(adviceAgainstBad());
 }
 
-/// The update had finite gradients, but nothing is known of what they are of.
+/// The update had finite gradients, but of a loss that is not finite, so its
+/// result is not saved.
 Status Trainer::nonFiniteLoss(const StepReport &report) {
   foundBad = true;
   return Error(ExitCode::Numerics,
@@ -54,7 +55,7 @@ Status Trainer::nonFiniteLoss(const StepReport &report) {
       .hint(adviceAgainstBad());
 }
 
-/// No state has changed. One warning is enough: metrics tell of each step.
+/// No state has changed. One warning is enough, since metrics have each step.
 Status Trainer::skipWithoutTargets(StepReport &report) {
   report.skipped = true;
   report.skips = ++skips;
@@ -87,7 +88,7 @@ std::string Trainer::adviceAgainstBad() const {
   return (nanCause.empty() ? "" : nanCause + "; ") + kStayFinite;
 }
 
-/// " of optimizer 'first'", or nothing if all are meant.
+/// " of optimizer 'first'", or "" for all optimizers.
 static std::string ofOptimizers(const std::vector<std::string> &names,
                                 size_t all) {
   if (names.empty() || names.size() == all)
@@ -98,7 +99,7 @@ static std::string ofOptimizers(const std::vector<std::string> &names,
   return text;
 }
 
-/// The instances that were skipped in so many steps up to this one.
+/// The optimizer instances that were skipped in the last `steps` steps.
 std::vector<std::string> Trainer::skippedFor(int64_t steps) const {
   std::vector<std::string> names;
   for (const auto &[name, count] : groupSkipsInARow)
@@ -117,7 +118,7 @@ void Trainer::warnOfSkips(int64_t step) {
       hunt ? adviceAgainstBad() : kFindOp);
 }
 
-/// A skip is fine as long as the scale can answer to it.
+/// Counts a skip. It is no error as long as the scale can shrink.
 Status Trainer::countSkip(StepInFlight &step) {
   if (Status s = checkInverse(step); !s)
     return s;
@@ -138,8 +139,8 @@ Status Trainer::countSkip(StepInFlight &step) {
   return Status::success();
 }
 
-/// A dynamic scale may be on its way down at the end of a short run; a fixed
-/// one that never fits will not.
+/// An error if a fixed scale has skipped all steps. A dynamic scale may still
+/// be shrinking at the end of a short run.
 Status Trainer::checkApplied() const {
   const int64_t steps = now.step + 1 - firstStep - withoutTargets;
   if (scaler.policy != ScalePolicy::Fixed || steps == 0 || applied > 0)
@@ -195,8 +196,8 @@ static bool isScaleUsed(const StepInFlight &step) {
   return !step.foundInf;
 }
 
-/// An update divides by any scale: what it has written is of no use,
-/// and is not saved.
+/// An error if the scale has no finite inverse. The update has divided by the
+/// scale, so its result is invalid and is not saved.
 Status Trainer::checkInverse(const StepInFlight &step) const {
   const double scale = step.report.lossScale;
   if (!isScaleUsed(step) || hasInverse(scale))

@@ -51,8 +51,8 @@ bool StepRunner::runsInAdvance() const {
 // Runs of programs
 //===----------------------------------------------------------------------===//
 
-/// After an error nothing is under way, and the results of no run that was can
-/// be read: of those of `step`, or of an earlier one.
+/// Clears the queue after an error. The results of runs in flight cannot be
+/// read any more, so their steps fail. Returns the error for `step`.
 Status StepRunner::lose(Error error, const StepPtr &step) {
   for (Run &run : inFlight) {
     run.step->runsInFlight = 0;
@@ -64,7 +64,7 @@ Status StepRunner::lose(Error error, const StepPtr &step) {
   return error;
 }
 
-/// Gives a run to the device, which may have to be done with an older one
+/// Starts a run on the device. If its queue is full, waits for the oldest run
 /// first.
 Status StepRunner::start(const StepPtr &step, const WeftProgram &program) {
   const int most = std::max(1, context.device().runsInAdvance());
@@ -121,8 +121,8 @@ std::vector<int64_t> StepRunner::batchAt(int64_t first) const {
   return batch;
 }
 
-/// The first of the training rows of this rank in micro-batch `k`. Each rank
-/// takes a batch of the rows that all ranks read together.
+/// The first training row of this rank in micro-batch `k`. The rows of a
+/// micro-batch over all ranks are consecutive, one batch per rank.
 int64_t StepRunner::firstRowOf(const StepInFlight &step, int64_t k) const {
   return step.firstRow +
          (k * context.ranks() + context.rank()) * metadata.batch;
@@ -163,9 +163,9 @@ Status StepRunner::microStep(const StepPtr &step, int64_t k) {
   const int64_t row = firstRowOf(*step, k);
   if (Status s = readRows(step, micro, row); !s)
     return s;
-  // The disk works while the program runs.
+  // Prefetch the next rows while the program runs.
   data.train->willNeed(batchAt(row + all));
-  // Ranks take the mean of their gradients themselves.
+  // The mean over ranks is part of the programs, not of the loss seed.
   setInput(context, micro, names::kLossSeed,
            step->lostRows ? std::nan("") : 1.0 / double(options.accum));
   setInput(context, micro, names::kAccumulate, k == 0 ? 0.0 : 1.0);
@@ -209,7 +209,8 @@ std::shared_ptr<StepInFlight> StepRunner::begin(int64_t number,
 // The update
 //===----------------------------------------------------------------------===//
 
-/// Flags of the groups, if there are several, and the scale of this step.
+/// Reads the loss scale of this step and the found_inf flags of the groups, if
+/// there are several.
 void StepRunner::readScaler(StepInFlight &step) {
   const WeftPort *scale = WeftContext::findOutput(apply, names::kLossScale);
   if (!scale)
@@ -241,7 +242,8 @@ void StepRunner::readUpdate(StepInFlight &step) {
   readScaler(step);
 }
 
-/// A skip changes the loss scale: not one that is undone.
+/// Saves the loss scale before an update. A skip changes it, and an undone step
+/// must not.
 Status StepRunner::keepScaler() {
   scalerBefore.clear();
   for (const NamedTensor &tensor :
@@ -308,13 +310,14 @@ void StepRunner::update(const std::shared_ptr<StepInFlight> &step) {
 // The end of a step
 //===----------------------------------------------------------------------===//
 
-/// Programs run their collectives themselves: that time is not computed in.
+/// Collectives run inside programs, so their time is subtracted from the
+/// compute time.
 void StepRunner::countCollectives(StepInFlight &step) {
   const CollectiveCount now = costOfPrograms(context);
   RankReport &ranks = step.report.ranks.emplace();
   ranks.commMs = double(now.nanoseconds - step.costBefore.nanoseconds) * 1e-6;
   ranks.isCommMsKnown = context.device().hostView() != nullptr;
-  // A device counts by program: it may have begun the next step already.
+  // A device may have begun the next step, so its bytes are counted by program.
   ranks.commBytes = ranks.isCommMsKnown ? now.bytes - step.costBefore.bytes
                                         : step.deviceBytes;
   step.report.computeMs = std::max(0.0, step.report.computeMs - ranks.commMs);
@@ -327,7 +330,8 @@ void StepRunner::finish(StepInFlight &step) {
     return;
   StepReport &report = step.report;
   takeMeans(options.accum, report.loss, report.losses);
-  // Of a step that began before the last one ended, what it took beyond that.
+  // If the step began before the last one ended, count from the end of that
+  // one.
   const auto since = std::max(step.started, lastFinished);
   report.stepMs = msSince(since);
   lastFinished = Clock::now();

@@ -1,8 +1,8 @@
-//===- BlockShares.h - Digests that processes find together -----*- C++ -*-===//
+//===- BlockShares.h - Block digests shared by processes --------*- C++ -*-===//
 //
-// Each process has read some blocks of the same files. What they found goes
-// from one to another as a text: a line for each file, the digests of its
-// blocks with commas between them, nothing where a block was not read.
+// Each process has read some blocks of the same files. Processes exchange the
+// digests of these blocks as a text: one line per file with the digests of its
+// blocks, each followed by a comma. The digest of an unread block is empty.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,18 +15,18 @@
 
 namespace weft {
 
-/// Of the blocks of a file; "" of one that was not read.
+/// The digests of the blocks of a file; "" for a block that was not read.
 using BlockDigests = std::vector<std::string>;
 
 std::string shareText(const std::vector<BlockDigests> &files);
 
 struct JoinedShares {
   std::vector<BlockDigests> files;
-  /// The number of the first file that is not the same for all processes.
+  /// The index of the first file whose digests differ between processes.
   std::optional<size_t> different;
 };
 
-/// What the texts of all processes give together.
+/// Merges the texts of all processes.
 JoinedShares joinShares(const std::vector<std::string> &shares);
 
 } // namespace weft

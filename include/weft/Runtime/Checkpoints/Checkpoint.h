@@ -1,9 +1,9 @@
 //===- Checkpoint.h - Saving and loading the state of a run -----*- C++ -*-===//
 //
-// A step directory holds one safetensors file per rank, `model.json` (what
-// `weft ckpt export` needs of the model) and MANIFEST.json with the digests of
-// every file. Bytes are verified while they are loaded, before a run writes
-// anything.
+// A step directory holds one safetensors file per rank, `model.json` (the
+// model's description for `weft ckpt export`) and MANIFEST.json with the
+// digests of every file. Bytes are verified while they are loaded, before a run
+// writes anything.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@
 
 namespace weft {
 
-/// Where training stands, besides the tensors.
+/// The state of training besides the tensors.
 struct TrainState {
   int64_t step = 0; // optimizer steps done
   int64_t seed = 0;
@@ -40,63 +40,62 @@ struct ResumePoint {
   std::string directory;
   Manifest manifest;
   StepGuard guard;          // until its tensors are loaded
-  bool weightsOnly = false; // what a run that only samples takes
+  bool weightsOnly = false; // for runs that do not train
   ResumedOptimizer optimizer;
 };
 
-/// The program that is to take something from a checkpoint.
+/// The program that loads a checkpoint.
 struct ResumeTarget {
   const Metadata &metadata;
   const WeftExecutable &executable;
   bool weightsOnly;
 };
 
-/// The manifest is of this model and lists what the program takes from it, with
-/// the same types and shapes; to train, the optimizers are those of the program
-/// and it lists nothing else. Not the states of a loss scale. Gives what the
-/// optimizer goes on from.
+/// Checks that the manifest is of this model and lists every tensor that the
+/// program loads, with the same type and shape. To train, the optimizers must
+/// match the program, and no other tensor may be listed. The states of a loss
+/// scale are not checked. Returns the optimizer state to resume.
 Expected<ResumedOptimizer> checkTensors(const Manifest &manifest,
                                         const std::string &directory,
                                         const ResumeTarget &target);
 /// The error of a checkpoint of another model: names the first difference.
 Error otherModel(const Manifest &manifest, const std::string &directory,
                  const Metadata &metadata, const WeftExecutable &executable);
-/// What `model.json` of a step directory says.
+/// Reads `model.json` of a step directory.
 Expected<Json> readModelFile(const Manifest &manifest,
                              const std::string &directory);
-/// The loss scale of a step directory is that of the program.
+/// Checks that a step directory has the program's kind of loss scale.
 Status checkLossScale(const Manifest &manifest, const std::string &directory,
                       const ResumeTarget &target);
 
-/// The step directory that `options` ask to continue from; nothing to start
-/// from the beginning. Warnings about damaged checkpoints that were passed over
-/// go to `warnings`.
+/// The step directory that `options` resume from; nothing to start from the
+/// beginning. Warnings about skipped damaged checkpoints go to `warnings`.
 Expected<std::optional<ResumePoint>>
 chooseCheckpoint(const ResumeOptions &options, const ResumeTarget &target,
                  std::vector<std::string> &warnings);
 
-/// What is used in place of `point`, whose tensors turned out damaged: an older
-/// checkpoint where `options` pass over damaged ones, else `damage`.
+/// The replacement of `point`, whose tensors turned out damaged: an older
+/// checkpoint if `options` skip damaged ones (--resume=auto), else `damage`.
 Expected<ResumePoint> passOver(const ResumePoint &point, Error damage,
                                const ResumeOptions &options,
                                const ResumeTarget &target,
                                std::vector<std::string> &warnings);
 
-/// Moves damaged step directories that are newer than `step` out of the way of
-/// a run that continues from it; a usable one is an error, since the run would
-/// write it again, and so is one that cannot be read.
+/// Renames damaged step directories that are newer than `step`, for a run that
+/// resumes from `step`. A newer usable directory is an error, since the run
+/// would write it again. A directory that cannot be read is an error, too.
 Status freeSpaceAfter(const std::string &saveDir, int64_t step);
 
-/// Reads the tensors of a chosen checkpoint into the arena, verifies them on
-/// the way, and lets it go. What was read before damage is found stays in the
-/// arena.
+/// Reads the tensors of a chosen checkpoint into the arena, verifies them while
+/// it reads, and releases the guard. Bytes that were read before damage is
+/// found stay in the arena.
 Status loadCheckpoint(WeftContext &context, ResumePoint &point);
 
 /// The state that the manifest describes.
 TrainState stateOf(const Manifest &manifest);
 
-/// Whether checkpoints hold the tensor: not what each step makes anew, nor what
-/// follows from parameters.
+/// Whether checkpoints hold the tensor. Tensors that each step writes anew and
+/// working copies of parameters are not saved.
 inline bool isSaved(const WeftTensor &tensor) {
   return !isMadeByStep(tensor.kind) && tensor.kind != WEFT_WORKING;
 }
@@ -104,13 +103,14 @@ inline bool isSaved(const WeftTensor &tensor) {
 /// The tensors of a checkpoint under their own names, in the order of the
 /// table.
 std::vector<NamedTensor> savedTensors(const WeftExecutable &executable);
-/// Makes what lies between the segments of saved tensors zero.
+/// Zeroes the gaps between the segments of saved tensors.
 Status clearGaps(WeftContext &context);
 
 /// Bytes of the tensors of one checkpoint, of all ranks.
 int64_t checkpointBytes(const WeftExecutable &executable);
 
-/// A storage error if a checkpoint of `bytes` has no room.
+/// A storage error if a checkpoint of `bytes` exceeds the free bytes of the
+/// disk, the second argument.
 Status checkFreeSpace(int64_t bytes, uint64_t room, const std::string &saveDir);
 
 struct SavePolicy {
@@ -120,15 +120,15 @@ struct SavePolicy {
   SaveLock *lock = nullptr; // of saveDir; outlives the writer
 };
 
-/// Before anything is written: a step can be written into the directory, and a
-/// checkpoint has room. Part of the process.
+/// Checks, before anything is written, that a step can be written into the
+/// directory and that the disk has space for a checkpoint. Called once per
+/// process.
 Status prepareSaves(const SavePolicy &policy, const WeftExecutable &executable,
                     int64_t nextStep);
 
-/// The part that each rank has of the checkpoints of a run. A save has phases,
-/// and all ranks agree after each that the next one may begin: what they hold
-/// alike is compared, rank 0 makes a directory, each rank writes what it holds
-/// into a file of its own, rank 0 commits.
+/// The part of one rank in the checkpoints of a run. A save has phases, and all
+/// ranks vote after each one: they compare replicas, rank 0 creates a
+/// directory, each rank writes its share into its own file, rank 0 commits.
 class CheckpointWriter {
 public:
   CheckpointWriter(const WeftContext &context, const Metadata &metadata,
@@ -137,16 +137,16 @@ public:
       : context(context), metadata(metadata), record(std::move(record)),
         policy(std::move(policy)), faults(faults), consensus(consensus) {}
 
-  /// The lowest validation loss of the steps that are there.
+  /// The lowest validation loss of the saved steps.
   Expected<std::optional<double>> bestLoss() const;
-  /// Saves and commits; returns the step directory. All ranks take part and get
-  /// the same result. On an error nothing of this save stays and older
+  /// Saves and commits; returns the step directory. All ranks call it and get
+  /// the same result. On an error, nothing of this save remains and older
   /// checkpoints are untouched. Old ones that cannot be removed are a warning.
   Expected<std::string> save(const TrainState &state);
 
 private:
   using Texts = std::vector<std::string>;
-  /// A save under way: its directory, on rank 0.
+  /// A save in progress, with its directory on rank 0.
   struct Saving {
     const TrainState &state;
     std::optional<StepWriter> step;
@@ -173,7 +173,7 @@ private:
   int64_t saves = 0;
 };
 
-/// Name of the file beside the tensors that describes the model.
+/// Name of the file in a step directory that describes the model.
 extern const char *const modelFileName; // "model.json"
 
 } // namespace weft

@@ -1,8 +1,9 @@
 //===- CheckpointReader.h - Tensors of a checkpoint -------------*- C++ -*-===//
 //
-// Opens a step directory and puts the pieces of a tensor together, however many
-// ranks wrote them. Bytes are checked against the digests of their blocks as
-// they are read, each block once when tensors are read in the order of a file.
+// Opens a step directory and assembles tensors from their pieces, whatever the
+// number of ranks that wrote them. Bytes are checked against the digests of
+// their blocks while they are read. Each block is checked once if tensors are
+// read in the order of a file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,8 +48,8 @@ public:
                  const std::vector<TensorTarget> &targets);
 
 private:
-  /// Elements [begin, end) of a piece that lies in a file, and where they go
-  /// in the range that was asked for.
+  /// Elements [begin, begin + count) of a piece in a file. They go to element
+  /// `at` of the requested range.
   struct Part {
     const SafetensorsFile *file;
     const TensorInfo *info;
@@ -74,8 +75,7 @@ private:
   std::map<std::string, std::unique_ptr<SafetensorsFile>> files;
 };
 
-/// What the model of a checkpoint is called; its fingerprint if model.json does
-/// not tell.
+/// The name of a checkpoint's model; its fingerprint if model.json has no name.
 std::string savedModelName(const std::string &stepDirectory,
                            const Manifest &manifest);
 

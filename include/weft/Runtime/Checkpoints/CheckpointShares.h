@@ -1,4 +1,4 @@
-//===- CheckpointShares.h - Who writes what of a checkpoint -----*- C++ -*-===//
+//===- CheckpointShares.h - Distribution of checkpoint writes ---*- C++ -*-===//
 
 #ifndef WEFT_RUNTIME_CHECKPOINTS_CHECKPOINTSHARES_H
 #define WEFT_RUNTIME_CHECKPOINTS_CHECKPOINTSHARES_H
@@ -13,13 +13,13 @@ struct WrittenPiece {
 };
 
 /// The pieces of each tensor of `saved`, in order. Every element is in one
-/// piece, of a rank that holds it; what several ranks hold is divided so that
-/// all write about as many bytes. A function of the tensors and of the number
-/// of ranks alone.
+/// piece of a rank that holds it. Replicas are divided so that all ranks write
+/// about as many bytes. The result depends only on the tensors and on the
+/// number of ranks.
 std::vector<std::vector<WrittenPiece>>
 shareWrites(const std::vector<NamedTensor> &saved, int64_t ranks);
 
-/// Where a piece lies in the memory of its rank.
+/// The arena range of a piece on its rank.
 HeldRange placeOf(const NamedTensor &tensor, const WrittenPiece &piece);
 
 } // namespace weft

@@ -1,10 +1,11 @@
-//===- InitialWeights.h - Where the first weights come from -----*- C++ -*-===//
+//===- InitialWeights.h - The source of the first weights -------*- C++ -*-===//
 //
-// Weights of a file (--init-from, or recorded by the compiler with a digest),
-// or the init program with the seed. Names, types and shapes are checked when
-// they are opened; values and digests while they are read, once. A rank reads
-// what it holds. Processes that have opened the same files check digests
-// together, a share each; others check all of theirs.
+// Initial weights come from a file (--init-from, or recorded by the compiler
+// with a digest) or from the init program with the seed. Names, types and
+// shapes are checked when the file is opened. Values and digests are checked
+// once, while they are read. A rank reads only its shards. Processes that have
+// opened the same files each check a share of the digests; others check all of
+// their own files.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,40 +21,43 @@
 
 namespace weft {
 
-/// A recorded path as found here: beside the executable, or from here.
+/// Resolves a recorded path: relative to the folder of the executable if the
+/// file exists there, else to the current folder.
 std::string locateWeights(const std::string &path,
                           const std::string &executablePath);
 
 class InitialWeights {
 public:
-  /// Chooses the source and checks all but its values. `initFrom` is a file, ""
-  /// for what the program records, or "none" for the init program;
-  /// `executablePath` is where recorded relative paths start. A program that
-  /// `trains` has more to initialize than weights.
+  /// Chooses the source and checks everything but its values. `initFrom` is a
+  /// file, "" for the files that the program records, or "none" for the init
+  /// program. Recorded relative paths start at `executablePath`. A program that
+  /// `trains` initializes more state than the weights.
   static Expected<InitialWeights> open(const std::string &initFrom, bool trains,
                                        const Metadata &metadata,
                                        const WeftExecutable &executable,
                                        const std::string &executablePath);
 
-  /// Fills the weights of `context` and, for training, all other state; checks
-  /// the values of the weights that it holds on the way.
+  /// Fills the weights of `context` and, for training, all other state. Checks
+  /// the values of the rank's shards while it reads them.
   Status load(WeftContext &context, int64_t seed);
-  /// Checks the values alone of the weights that a rank holds.
+  /// Checks the values of a rank's shards without storing them.
   Status verify(int64_t rank);
 
-  /// Inode, size and time of change of each file: processes for which they are
-  /// the same read the same files, by whatever path. "" without a file.
+  /// Inode, size and time of change of each file. Processes with equal texts
+  /// read the same files, even by different paths. "" without a file.
   Expected<std::string> identity() const;
-  /// For processes that read the same files: ranges are read alone, before the
-  /// blocks of a share are.
+  /// For processes that read the same files: load() and verify() read only the
+  /// bytes of their shards, unchecked. shareDigests() then reads and checks the
+  /// blocks of a share.
   void readRangesAlone();
   /// Whether the program records digests.
   bool isRecorded() const { return !recorded.empty(); }
-  /// Digests of the blocks that load() and verify() have read and of a share of
-  /// the rest, that of process `part` of `parts`, as a text for the others.
+  /// Digests of the blocks that load() and verify() have read, and of the other
+  /// blocks in the share of process `part` of `parts`. The result is a text for
+  /// compareDigests().
   Expected<std::string> shareDigests(int64_t part, int64_t parts);
-  /// Whether the processes of these texts have read the same, and the files
-  /// have the recorded digests.
+  /// An error unless the processes of these texts have read the same bytes and
+  /// the files have the recorded digests.
   Status compareDigests(const std::vector<std::string> &shares) const;
 
   /// "weights of gpt2/model.safetensors" or "random weights, seed 1".
@@ -64,8 +68,8 @@ private:
   Status match(const WeftExecutable &executable, const Metadata &metadata);
   Status matchOne(NamedTensor tensor);
   Status checkCount() const;
-  /// Reads all weights that a rank holds, into `context`; with null they are
-  /// only checked.
+  /// Reads the shards of a rank into `context`; if it is null, only checks
+  /// them.
   Status readAll(int64_t rank, const WeftContext *context);
 
   bool trains = false;

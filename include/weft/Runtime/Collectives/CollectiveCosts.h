@@ -1,4 +1,4 @@
-//===- CollectiveCosts.h - What collectives cost a rank ---------*- C++ -*-===//
+//===- CollectiveCosts.h - Cost of collectives on a rank --------*- C++ -*-===//
 
 #ifndef WEFT_RUNTIME_COLLECTIVES_COLLECTIVECOSTS_H
 #define WEFT_RUNTIME_COLLECTIVES_COLLECTIVECOSTS_H
@@ -8,15 +8,14 @@
 
 namespace weft {
 
-/// What the collectives of one kind have cost this rank so far, in all groups
-/// of ranks: nothing if it has left them.
+/// The cost so far of one kind of collective on this rank, summed over all
+/// groups of ranks. It is zero after the rank has left them.
 CollectiveCount costOf(WeftContext &context, Collective kind);
-/// The same of all kinds that programs have; of the time, what programs have
-/// waited.
+/// The cost of all kinds of collectives of programs. Its time is the time that
+/// programs have waited.
 CollectiveCount costOfPrograms(WeftContext &context);
 
-/// "all_gather 12 calls, 3.4 MiB sent, 5.6 ms; ..." of the kinds that there
-/// were.
+/// "all_gather 12 calls, 3.4 MiB sent, 5.6 ms; ...", without unused kinds.
 std::string costText(WeftContext &context);
 
 } // namespace weft

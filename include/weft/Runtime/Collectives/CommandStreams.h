@@ -1,8 +1,8 @@
-//===- CommandStreams.h - Collectives beside what a program computes ------===//
+//===- CommandStreams.h - Collectives that overlap computation ------------===//
 //
-// A stream is a thread that runs the collectives of a rank which are given to
-// it in their order, among communicators of its own. The thread of the rank is
-// stream 0: it gives, records and waits in the order of the program.
+// A stream is a thread that runs collectives of a rank in the order in which it
+// gets them, over its own communicators. The thread of the rank is stream 0: it
+// submits, records and waits in program order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,40 +18,40 @@
 
 namespace weft {
 
-/// Those of a rank. One thread, that of the rank, calls.
+/// The streams of a rank. Only the thread of the rank calls, except for keep().
 class CommandStreams {
 public:
   using Groups = std::vector<std::unique_ptr<Communicator>>;
 
-  /// The communicators of each stream, by its number from 1: of all ranks, then
-  /// along each axis (RankGroups.h).
+  /// The communicators of each stream, by its number from 1: first all ranks,
+  /// then one for each axis (RankGroups.h).
   explicit CommandStreams(std::map<int64_t, Groups> groups);
   ~CommandStreams();
   CommandStreams(const CommandStreams &) = delete;
   CommandStreams &operator=(const CommandStreams &) = delete;
 
-  /// Returns when the jobs that run have ended; no other one is run.
+  /// Waits for the running jobs. No other job runs afterwards.
   void stop();
 
-  /// Those of a stream; null if there is no such stream.
+  /// The communicators of a stream; null if there is no such stream.
   const Groups *find(int64_t stream) const;
   std::vector<int64_t> numbers() const;
 
   /// Gives a job to a stream, which must exist.
   Status start(int64_t stream, CommunicationThread::Job job);
-  /// The event stands for all that the stream was given so far.
+  /// The event covers all jobs that the stream got so far.
   void record(int64_t stream, int64_t event);
-  /// What the stream is given later begins when that is done. Stream 0 returns
-  /// then, with the error of a job that has failed.
+  /// Later jobs of the stream start after all jobs that the event covers.
+  /// Stream 0 blocks until then and returns the error of a failed job.
   Status wait(int64_t stream, int64_t event);
 
-  /// How long stream 0 has waited so far.
+  /// Nanoseconds that stream 0 has waited so far.
   int64_t waitedNs() const { return waited; }
-  /// Of a collective of a stream that stream 0 has run itself.
+  /// Adds the time of a stream's collective that stream 0 has run itself.
   void addWaited(int64_t nanoseconds) { waited += nanoseconds; }
 
-  /// Keeps the trace of a command of a stream, from any thread; take() moves
-  /// what was kept to the caller.
+  /// Stores the trace of a command of a stream, from any thread. take() moves
+  /// the stored traces to the caller.
   void keep(const TraceEvent &event);
   std::vector<TraceEvent> take();
 
@@ -61,7 +61,7 @@ private:
     std::unique_ptr<CommunicationThread> thread;
     CommunicationThread::Ticket last = 0;
   };
-  /// Of an event: what it stands for.
+  /// The last job that an event covers; ticket 0: none.
   struct Point {
     Stream *stream = nullptr;
     CommunicationThread::Ticket ticket = 0;

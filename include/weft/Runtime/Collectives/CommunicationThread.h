@@ -1,4 +1,4 @@
-//===- CommunicationThread.h - Collectives beside the commands --*- C++ -*-===//
+//===- CommunicationThread.h - Thread for collectives -----------*- C++ -*-===//
 
 #ifndef WEFT_RUNTIME_COLLECTIVES_COMMUNICATIONTHREAD_H
 #define WEFT_RUNTIME_COLLECTIVES_COMMUNICATIONTHREAD_H
@@ -23,20 +23,20 @@ public:
   using Ticket = int64_t;
 
   CommunicationThread();
-  /// Ends after the job that runs. Those that wait behind it are never run.
+  /// Ends after the running job. Queued jobs never run.
   ~CommunicationThread();
   CommunicationThread(const CommunicationThread &) = delete;
   CommunicationThread &operator=(const CommunicationThread &) = delete;
 
-  /// What the job reads and writes belongs to it until wait() has returned.
+  /// The caller must not touch the job's memory until wait() has returned.
   Ticket start(Job job);
-  /// Returns when that job and all before it are done. After a job that failed
-  /// none is run: its waiters, and those of all later ones, get its error.
+  /// Returns when that job and all earlier jobs are done. No job runs after a
+  /// failed one: a wait for it or for a later job returns its error.
   Status wait(Ticket ticket);
-  /// No further job begins, and nobody waits any more: what is waited for and
-  /// has not begun has failed.
+  /// Starts no further job and wakes all waiters. A wait for a job that is not
+  /// done fails with exit 7.
   void stop();
-  /// stop(), and returns when the job that runs has ended.
+  /// stop(), then waits for the running job.
   void join();
 
 private:

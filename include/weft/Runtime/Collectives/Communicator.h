@@ -1,9 +1,9 @@
 //===- Communicator.h - Collectives over a transport ------------*- C++ -*-===//
 //
-// Written once above every transport. Sums are taken in the order of ranks,
-// whatever moves the bytes: results have the same bits with threads and with
-// processes, and on every rank. Tensors go in chunks, on which no bits depend
-// either, so that what a communicator stages is bounded.
+// One implementation for all transports. Sums are taken in rank order, so that
+// results are bitwise equal with threads, with processes and on every rank.
+// Tensors are sent in chunks, which bounds the staging buffer. No bits depend
+// on the chunk size.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,55 +18,55 @@
 
 namespace weft {
 
-/// Numbers are what a run tells the ranks beside its programs.
+/// Numbers: values that a run exchanges outside its programs.
 enum class Collective { AllGather, ReduceScatter, AllReduce, Numbers };
 
-/// What the collectives of one kind have cost this rank.
+/// The cost of one kind of collective on this rank.
 struct CollectiveCount {
   int64_t calls = 0;
   int64_t bytes = 0; // sent to other ranks
   int64_t nanoseconds = 0;
 };
 
-/// One thread at a time uses it. All ranks call alike, or all fail with exit 7:
-/// titles, sizes, types and divisors are compared, and the number of the
-/// collective, so that a rank that has skipped one is found.
+/// One thread at a time uses it. All ranks must make the same calls, or all
+/// fail with exit 7: titles, sizes, types and divisors are compared. So is the
+/// number of the collective, which detects a rank that has skipped one.
 class Communicator {
 public:
   static constexpr int64_t kStagingBytes = 1 << 20;
 
-  /// About `stagingBytes` are for pieces of other ranks; all ranks have as
-  /// many.
+  /// About `stagingBytes` stage pieces of other ranks. All ranks must pass the
+  /// same number.
   explicit Communicator(std::unique_ptr<Transport> transport,
                         int64_t stagingBytes = kStagingBytes);
 
   int rank() const { return transport->rank(); }
   int ranks() const { return transport->ranks(); }
   const Transport &connection() const { return *transport; }
-  /// How long collectives wait for other ranks from now on.
+  /// Sets the timeout of later collectives.
   void setTimeout(double seconds) { transport->setTimeout(seconds); }
 
-  /// Writes the `bytes` of each rank to `full`, one after the other. `slice`
-  /// may be its place in `full`. Counts as the collective that it is a part of.
+  /// Concatenates the `bytes` of each rank in `full`. `slice` may be this
+  /// rank's part of `full`. The call counts as a collective of `kind`.
   Status allGather(const void *slice, void *full, int64_t bytes,
                    std::string_view title,
                    Collective kind = Collective::AllGather);
-  /// Writes the slice of this rank of the sum (sumPieces) to `slice`, which has
-  /// `elements` of type `dtype` (WeftDType: f32, f64, f16 or bf16); `full` has
-  /// as many for each rank. `slice` may be its place in `full`.
+  /// Writes this rank's shard of the sum (sumPieces) to `slice`, which has
+  /// `elements` of type `dtype` (WeftDType: f32, f64, f16 or bf16). `full` has
+  /// as many for each rank. `slice` may be this rank's part of `full`.
   Status reduceScatter(const void *full, void *slice, int64_t elements,
                        int32_t dtype, double pre, double post,
                        std::string_view title);
-  /// Writes the sum of `data` of all ranks to it, any number of elements. The
-  /// bits are those of reduceScatter and allGather.
+  /// Replaces `data` by its sum over all ranks, for any number of elements. The
+  /// bits equal a reduceScatter followed by an allGather.
   Status allReduce(void *data, int64_t elements, int32_t dtype, double pre,
                    double post, std::string_view title);
 
-  /// For tests: this rank takes no part in a collective of a program for which
-  /// the function, which is asked once for each, says so.
+  /// For tests: this rank skips each collective of a program for which the
+  /// function returns true. It is called once per collective.
   void skipIf(std::function<bool()> isSkipped) { skips = std::move(isSkipped); }
 
-  /// For tests: each collective of a program takes so much longer.
+  /// For tests: delays each collective of a program.
   void delayBy(std::chrono::nanoseconds time) { delay = time; }
 
   const CollectiveCount &count(Collective kind) const {
@@ -75,7 +75,7 @@ public:
 
 private:
   class Call;
-  /// What a reduction computes.
+  /// The parameters of a reduction (sumPieces).
   struct Sum {
     int32_t dtype;
     int64_t elementBytes;

@@ -1,8 +1,8 @@
 //===- Consensus.h - Votes and decisions of all ranks -----------*- C++ -*-===//
 //
-// A rank never stops, saves or fails on its own: it says what it knows, and
-// does what the decision about the votes of all ranks says. All ranks vote at
-// the same places of a run, one after the other.
+// A rank never stops, saves or fails alone: it casts a vote and follows the
+// decision on the votes of all ranks. All ranks vote at the same places of a
+// run, in the same order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +18,8 @@
 
 namespace weft {
 
-/// A place of a run where ranks vote. Ranks that meet at two different ones
-/// have parted, which is an internal error of all.
+/// A place of a run where ranks vote. Ranks that vote at different places have
+/// diverged, which is an internal error on all ranks.
 struct Place {
   enum Kind {
     Step,      // the programs of a step have run
@@ -27,9 +27,9 @@ struct Place {
     SaveBegun, // a save has a directory
     SaveWritten,
     SaveCommitted,
-    Replicas,  // what ranks hold alike is compared
-    NanCauses, // the first value that is not finite is searched
-    Part       // of what comes before the first step and after the last
+    Replicas,  // replicas are compared
+    NanCauses, // search for the first value that is not finite
+    Part       // a part before the first step or after the last
   };
   Kind kind = Step;
   int64_t step = 0;
@@ -39,34 +39,34 @@ struct Place {
   }
 };
 
-/// "after step 3", "while step 3 is written": where that is.
+/// "after step 3", "after step 3 is written".
 std::string placeText(const Place &place);
 
-/// What one rank says.
+/// The vote of one rank.
 struct Vote {
   Place place;
-  /// The step that the state of this rank is that of.
+  /// The step that produced the state of this rank.
   int64_t doneStep = 0;
-  bool stop = false; // a signal asked for it
-  bool save = false; // an interval is over, or nothing was better so far
-  bool last = false; // no step comes after this one
-  /// Why this rank cannot go on.
+  bool stop = false; // a signal requested it
+  bool save = false; // an interval is over, or this result is the best so far
+  bool last = false; // no step follows this one
+  /// Why this rank cannot continue.
   ExitCode failure = ExitCode::Ok;
-  /// Of a failure: the state of the last whole step is worth a save.
+  /// On failure: the state of the last complete step is worth a save.
   bool mayStillSave = false;
-  /// Of a failure of several ranks: this one knows the reason, or is it.
+  /// If several ranks fail: this one knows the reason, or is the reason.
   bool isReason = false;
-  /// What the other ranks are to know, such as what was written where.
+  /// Information for the other ranks, such as the files it has written.
   std::string text;
 };
 
-/// What all ranks do, and the text of each.
+/// The common action of all ranks, and the text of each vote.
 struct Decision {
   bool stop = false, save = false, last = false;
   /// The worst failure, and the first rank that has it.
   ExitCode failure = ExitCode::Ok;
   int rank = 0;
-  /// Of a failure: all ranks hold the state of one step, and save it before
+  /// On failure: all ranks hold the state of the same step, and save it before
   /// they leave.
   bool mayStillSave = false;
   std::string reason;             // of a failure that no rank has an error for
@@ -75,16 +75,16 @@ struct Decision {
   bool failed() const { return failure != ExitCode::Ok; }
 };
 
-/// How bad a failure is. The ones that say the most of what has to be mended
-/// come last: 0; then 7, since who waits for a rank in vain is not who failed;
-/// what the user can change, 2 and 6; files, 3 and 5; the machine, 4, 8 and 9;
-/// weft itself, 70 and every other.
+/// The severity of a failure. Exit codes that tell most about the cause come
+/// last: 0; then 7, since a rank that times out is not the failed one; user
+/// errors, 2 and 6; files, 3 and 5; the machine, 4, 8 and 9; weft itself, 70
+/// and every other code.
 int severityOf(ExitCode code);
 
-/// The decision about the votes of all ranks, in their order: a function of
-/// nothing else. Stop, save and last hold for all if one rank says so; the
-/// worst failure wins, of equal ones that of the rank that was the reason, else
-/// of the first rank.
+/// The decision on the votes of all ranks, by rank. It depends on the votes
+/// alone. Stop, save and last hold for all ranks if one rank sets them. The
+/// worst failure wins. Among equal ones the rank that is the reason wins, else
+/// the first rank.
 Decision decide(const std::vector<Vote> &votes);
 
 /// The connection of one rank to all ranks of its run, itself included.
@@ -94,11 +94,11 @@ public:
   virtual int rank() const = 0;
   virtual int ranks() const = 0;
   /// Waits for the votes of all ranks and decides. A rank that has left without
-  /// one fails with exit 7, and nobody waits for it: to leave is to destroy
-  /// this object, however a rank comes to its end.
+  /// a vote counts as failed with exit 7, and no rank waits for it. A rank
+  /// leaves by destroying this object, on every path.
   virtual Decision reach(const Vote &vote) = 0;
-  /// For what may take longer than the others wait: while the result lives,
-  /// they know that this rank is alive. Null where nobody waits.
+  /// For work that may exceed the timeout of the other ranks: sends heartbeats
+  /// while the result lives. Null if no rank waits.
   virtual std::unique_ptr<HeartbeatSender> sendHeartbeats() { return nullptr; }
 };
 
@@ -110,12 +110,11 @@ public:
   Decision reach(const Vote &vote) override { return decide({vote}); }
 };
 
-/// What a rank reports that ends with `decision`, a failure: `own`, if it is
-/// the rank that failed.
+/// The error that a rank reports for `decision`, a failure: `own` if this rank
+/// is the one that failed.
 Error errorOf(const Decision &decision, const Consensus &consensus, Status own);
 
-/// The vote of a rank at a place where it has nothing to say but whether it
-/// failed.
+/// The vote of a rank that only reports whether it failed.
 Vote voteAt(Place place, const Status &status, std::string text = "");
 
 } // namespace weft

@@ -14,22 +14,21 @@
 
 namespace weft {
 
-/// The place of this process among those of a run. A process has one, and its
-/// transports end before it.
+/// This process as a rank of a run. A process has one such object, which
+/// outlives its transports.
 class RankProcess {
 public:
-  /// Without finish() the others are left as they are: to take leave of them
-  /// waits for all, and after a failure some never come. The launcher then ends
+  /// Without finish() this process skips the common shutdown, which waits for
+  /// all processes: after a failure some never arrive. The launcher then ends
   /// the run.
   virtual ~RankProcess();
 
   virtual int rank() const = 0;
   virtual int ranks() const = 0;
-  /// The connection of all ranks, once; further ones are its split(), one at a
-  /// time in a process.
+  /// The connection of all ranks, once. Further ones come from its split(), one
+  /// at a time in a process.
   virtual std::unique_ptr<Transport> connect() = 0;
-  /// The end of a process that every other one ends with, when its transports
-  /// are gone.
+  /// Ends this process together with all others, after its transports.
   virtual Status finish() = 0;
 };
 

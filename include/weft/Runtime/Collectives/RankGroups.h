@@ -1,7 +1,7 @@
-//===- RankGroups.h - The ranks that a context works with -------*- C++ -*-===//
+//===- RankGroups.h - Connections of a context to other ranks ---*- C++ -*-===//
 //
-// What the collectives of programs move their bytes over. It is part of the
-// context of a rank, and only programs for several ranks ask for it.
+// Collectives of programs use these connections. They are part of the context
+// of a rank, and only programs for several ranks use them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,45 +13,46 @@
 
 namespace weft {
 
-/// The connections of a rank: with all ranks of the run and, if the mesh has
-/// several axes, with those that differ along each of them alone.
+/// The connections of a rank: first all ranks of the run. If the mesh has
+/// several axes, one for each axis follows, with the ranks that differ along
+/// this axis alone.
 using RankConnections = std::vector<std::unique_ptr<Transport>>;
 
-/// The first of the ranks that differ from a rank along an axis alone; `mesh`
-/// has the ranks of each axis, the last one fastest.
+/// The first of the ranks that differ from `rank` along an axis alone. `mesh`
+/// has the number of ranks of each axis; the last axis is the fastest.
 int firstAlong(const std::vector<int> &mesh, size_t axis, int rank);
 
 /// The connections of all ranks of a mesh as threads, by rank.
 std::vector<RankConnections> connectThreads(const std::vector<int> &mesh);
-/// Adds those along the axes of a mesh to `all`. All ranks call.
+/// Adds the connections along the axes of a mesh to `all`. All ranks call.
 Expected<RankConnections> connectAlong(const std::vector<int> &mesh,
                                        std::unique_ptr<Transport> all);
 
-/// The same for each stream of collectives (CommandStreams.h).
+/// The connections of each stream of collectives (CommandStreams.h).
 using StreamConnections = std::map<int64_t, RankConnections>;
 
-/// Gives the context its connections, and streams that have their own.
+/// Sets the connections of the context, and creates its streams with theirs.
 void joinRanks(WeftContext &context, RankConnections connections,
                StreamConnections streams = {});
 
 /// Meetings over the connections of a context, which outlives them.
 std::shared_ptr<RankMeetings> meetingsOf(WeftContext &context);
 
-/// The connection of a group (Abi/CollectiveRecords.h) in a stream, or null:
-/// the rank has left, or the run has no such group.
+/// The connection of a group (Abi/CollectiveRecords.h) in a stream. Null if the
+/// rank has left or the run has no such group.
 Communicator *findRanks(WeftContext &context, int64_t group,
                         int64_t stream = 0);
-/// Those of a stream, each once, and those of all streams.
+/// The connections of a stream, each once.
 std::vector<Communicator *> ranksOf(WeftContext &context, int64_t stream);
+/// The connections of all streams.
 std::vector<Communicator *> allRanks(WeftContext &context);
-/// The streams; null: the rank has left, or programs have none.
+/// The streams; null if the rank has left or programs have none.
 CommandStreams *streamsOf(WeftContext &context);
 
-/// Ranks that wait for this one in a collective learn that it will not come.
+/// Leaves the run: ranks that wait for this one in a collective fail at once.
 void leaveRanks(WeftContext &context);
 
-/// Whom a collective that failed has waited for in vain. Streams run nothing
-/// any more.
+/// The ranks that a failed collective has waited for. Stops all streams.
 Absence absenceOf(WeftContext &context);
 
 } // namespace weft

@@ -1,7 +1,7 @@
-//===- RankNumbers.h - Numbers that all ranks come to know ------*- C++ -*-===//
+//===- RankNumbers.h - Numbers of all ranks ---------------------*- C++ -*-===//
 //
-// What a run joins beside its programs. Results are the same on all ranks, bit
-// by bit: sums are taken in their order.
+// Numbers that a run gathers outside its programs. Results are bitwise equal on
+// all ranks: sums are taken in rank order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,10 +16,10 @@
 
 namespace weft {
 
-/// Numbers of all ranks, by rank; each has as many.
+/// Numbers of all ranks, by rank. All ranks have the same count.
 using RankNumbers = std::vector<std::vector<double>>;
 
-/// What each rank has in `own`: exit 7 of a rank that has left the others.
+/// Gathers `own` of each rank. Exit 7 on a rank that has left the run.
 Expected<RankNumbers> gatherNumbers(WeftContext &context,
                                     const std::vector<double> &own,
                                     const std::string &title);

@@ -1,8 +1,7 @@
 //===- Reduce.h - Sums of pieces in the order of ranks ----------*- C++ -*-===//
 //
-// What a reduction computes, whoever moved the bytes: an element's bits are a
-// function of its values by rank, of its type and of two divisors, and of
-// nothing else.
+// The arithmetic of reductions, independent of the transport. The bits of an
+// element depend only on its values by rank, its type and two divisors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,9 +16,9 @@ namespace weft {
 /// bf16.
 bool canSum(int32_t dtype);
 
-/// An element is divided by `pre` and rounded to its type; those of the `count`
-/// pieces are added up in their order, in f32 (f64 for f64); the sum is divided
-/// by `post` and rounded. `out` may be one of the pieces.
+/// Divides each element by `pre` and rounds it to its type. Adds the `count`
+/// pieces in their order, in f32 (f64 for f64). Divides the sum by `post` and
+/// rounds it. `out` may be one of the pieces.
 void sumPieces(int32_t dtype, const void *const *pieces, int count,
                int64_t elements, void *out, double pre, double post);
 

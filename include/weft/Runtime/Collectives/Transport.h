@@ -1,10 +1,10 @@
-//===- Transport.h - How ranks move bytes between them ----------*- C++ -*-===//
+//===- Transport.h - Byte exchange between ranks ----------------*- C++ -*-===//
 //
-// The connection of one rank to the ranks of one communicator. It knows a
-// single thing, to exchange equal pieces between all of them: collectives,
-// votes and everything else are written once above it. There are three:
+// The connection of one rank to the ranks of one communicator. Its only
+// operation exchanges pieces of equal size between all ranks. Collectives,
+// votes and everything else are built on it. There are three transports:
 // threads of one process (Loopback.h), processes of MPI (Mpi.h), and processes
-// that talk over TCP (Tcp.h).
+// that communicate over TCP (Tcp.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,11 +23,11 @@
 
 namespace weft {
 
-/// Whom a rank has waited for in vain, by their numbers in the run.
+/// Ranks that did not reach an exchange, as global rank numbers.
 struct Absence {
   std::vector<int> ranks;
-  /// They have left the run, and have said why where they did: else they did
-  /// not come in time.
+  /// They have left the run and reported the reason themselves. Otherwise they
+  /// have timed out.
   bool haveLeft = false;
 };
 
@@ -54,20 +54,20 @@ public:
   Transport(const Transport &) = delete;
   Transport &operator=(const Transport &) = delete;
 
-  /// Number of this rank among those of the communicator, from 0.
+  /// Number of this rank in the communicator, from 0.
   int rank() const { return number; }
   int ranks() const { return int(names.size()); }
-  /// The number in the run of a rank of the communicator.
+  /// The global rank number of a rank of the communicator.
   int nameOf(int rank) const { return names[size_t(rank)]; }
 
-  /// Seconds that an exchange waits without any progress, and without a sign of
-  /// life of a rank that has not come, before it fails with exit 7. Time in
-  /// which the process itself was stopped hardly counts.
+  /// Seconds without progress, and without a heartbeat of a missing rank, after
+  /// which an exchange fails with exit 7. Time in which the process itself was
+  /// stopped hardly counts.
   double timeout() const { return seconds; }
   void setTimeout(double newSeconds) { seconds = newSeconds; }
 
-  /// Heartbeats of the ranks of the run; null: there are none. Those of a
-  /// split() are the same.
+  /// Heartbeats of the ranks of the run; null: there are none. A split() uses
+  /// the same object.
   const std::shared_ptr<Heartbeats> &heartbeats() const {
     return runHeartbeats;
   }
@@ -77,9 +77,9 @@ public:
 
   /// Sends `bytes` at send[r] to each rank r and receives as many from it in
   /// receive[r], the own piece included (both may be one address). All ranks
-  /// call alike: `bytes` and the title, which says what this is, are compared,
-  /// and ranks that differ fail with exit 7. When it returns, peers have
-  /// read what they are sent. After an error every call fails with it.
+  /// must pass the same `bytes` and title, a name for messages; ranks that
+  /// differ fail with exit 7. When it returns, peers have read this rank's
+  /// pieces. After an error every call fails with it.
   Status exchange(const char *const *send, char *const *receive, int64_t bytes,
                   std::string_view title = "an exchange");
 
@@ -106,29 +106,29 @@ public:
     return false;
   }
 
-  /// Whom the exchange that failed has waited for; empty where it failed for
+  /// The ranks that the failed exchange has waited for; empty if it failed for
   /// another reason.
   const Absence &absence() const { return absent; }
   const std::vector<int> &missing() const { return absent.ranks; }
 
 protected:
-  /// `members` are numbers in the run, by rank.
+  /// `members` are global rank numbers, by rank.
   Transport(int rank, std::vector<int> members);
 
   /// Whether a heartbeat of `peer` has arrived since the last call.
   bool hasHeartbeat(int peer);
 
-  /// exchange() of several ranks, without arguments that are wrong.
+  /// exchange() of several ranks, with checked arguments.
   virtual Status exchangeAll(const char *const *send, char *const *receive,
                              int64_t bytes, std::string_view title) = 0;
-  /// split() into the groups that `colors` (by rank) are; all ranks call.
+  /// split() into one group for each of `colors` (by rank). All ranks call.
   virtual Expected<std::unique_ptr<Transport>>
   splitBy(const std::vector<int> &colors) = 0;
 
-  /// Takes note of ranks of the communicator that are missing.
+  /// Records the missing ranks of the communicator.
   void setAbsent(const std::vector<int> &ranks, bool haveLeft);
-  /// The ranks that have one color, by their numbers in the run, and the place
-  /// of this one among them.
+  /// The global numbers of the ranks with the color of this one, and its index
+  /// among them.
   std::pair<std::vector<int>, int>
   membersOf(const std::vector<int> &colors) const;
 
@@ -155,7 +155,7 @@ Error missingError(int rank, const std::vector<int> &missing,
 /// "rank 0 expects rank 2 in TITLE, but its process has ended".
 Error endedError(int rank, const std::vector<int> &ended,
                  std::string_view title);
-/// Of two ranks that do different things.
+/// Two ranks take part in different exchanges.
 Error partedError(int rank, std::string_view title, int64_t bytes, int other,
                   std::string_view otherTitle, int64_t otherBytes);
 

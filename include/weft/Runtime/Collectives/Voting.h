@@ -8,10 +8,10 @@
 
 namespace weft {
 
-/// Each rank sends its vote to all others, and all take the same decision. A
-/// rank that has left, or does not come in time, votes for exit 7, and nothing
-/// is saved; an own failure that is worse stays that of this rank. A rank that
-/// has waited for another one in vain, anywhere, leaves without a vote.
+/// Each rank sends its vote to all others, and all reach the same decision. A
+/// rank that has left or timed out counts as a vote for exit 7, and nothing is
+/// saved. A worse failure of this rank itself takes precedence. A rank whose
+/// wait for another one has timed out, anywhere, leaves without a vote.
 class VotingConsensus final : public Consensus {
 public:
   explicit VotingConsensus(std::unique_ptr<Transport> transport)
@@ -23,7 +23,7 @@ public:
   int ranks() const override { return count; }
   Decision reach(const Vote &vote) override;
   std::unique_ptr<HeartbeatSender> sendHeartbeats() override;
-  /// As the functions of Transport.
+  /// See the functions of Transport.
   void notify(FailureNotice notice) {
     if (transport)
       transport->notify(notice);
@@ -31,10 +31,10 @@ public:
   bool hasNotified(int rank, FailureNotice notice) {
     return transport && transport->hasNotified(rank, notice);
   }
-  /// Whether this rank was the reason of the last failure that was decided:
-  /// there may have been a save since.
+  /// Whether this rank was the reason of the last failure that was decided. A
+  /// save may have followed it.
   bool isReason() const { return reason == rank(); }
-  /// Whom a vote that failed has waited for in vain.
+  /// The ranks that a failed vote has waited for.
   const Absence &absence() const {
     return transport ? transport->absence() : gone;
   }
@@ -47,7 +47,7 @@ private:
   const int number, count;
   const double timeout;
   const std::shared_ptr<Heartbeats> heartbeats;
-  /// Bytes of a vote that has failed may still come or go.
+  /// Buffers. Messages of a failed vote may still read and write them.
   struct {
     std::string block, blocks, rest, rests;
   } bytes;
@@ -58,7 +58,7 @@ private:
 
 /// A vote as bytes, the same on every machine.
 std::string voteBytes(const Vote &vote);
-/// The vote that all of `bytes` are.
+/// Parses all of `bytes` as a vote.
 Expected<Vote> parseVote(std::string_view bytes);
 
 } // namespace weft

@@ -1,4 +1,4 @@
-//===- DataOptions.h - What a run is told about its data --------*- C++ -*-===//
+//===- DataOptions.h - Data flags of a run ----------------------*- C++ -*-===//
 
 #ifndef WEFT_RUNTIME_DATA_DATAOPTIONS_H
 #define WEFT_RUNTIME_DATA_DATAOPTIONS_H
@@ -14,7 +14,7 @@ struct DataOptions {
   double valFraction = 0.0;
   TokenFormat format = TokenFormat::Auto;
   bool byteTokenizer = false;
-  /// Whether the rows of `data` are needed, not those of `valData` alone.
+  /// Whether the run needs the rows of `data`, not only of `valData`.
   bool readsTraining = false;
 };
 

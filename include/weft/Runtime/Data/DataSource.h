@@ -2,8 +2,8 @@
 //
 // A source has rows and copies any of them into an input buffer of a program:
 // windows of a token file for language models, rows of named tensors for all
-// others. Every source is checked completely before it is handed out, and what
-// is read again later is checked again: a file may change meanwhile.
+// others. Every source is checked completely before it is returned. Bytes that
+// are read again later are checked again, since a file may change meanwhile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@
 
 namespace weft {
 
-/// The ranks of a process may use one at the same time.
+/// Thread-safe for the ranks of a process.
 class DataSource {
 public:
   virtual ~DataSource() = default;
@@ -29,11 +29,11 @@ public:
   virtual int64_t rows() const = 0;
   /// "text, 5242 tokens, 40 rows of 128".
   virtual std::string describe() const = 0;
-  /// What the whole file holds; reads all of it.
+  /// Kind, length and digest of the whole file; reads all of it.
   virtual Expected<DataIdentity> identity() const = 0;
   /// Copies row `row` to `out`, which has the bytes of one row of `port`.
   virtual Status fill(const WeftPort &port, int64_t row, char *out) const = 0;
-  /// Asks the system for rows that are filled in soon; returns at once.
+  /// Asks the system to prefetch rows that fill() reads soon; returns at once.
   virtual void willNeed(const std::vector<int64_t> &rows) const = 0;
 };
 
@@ -45,8 +45,8 @@ struct DataSet {
   std::vector<std::string> warnings;
 };
 
-/// Opens and checks the data of a run for the model inputs `ports` (those of
-/// the micro program that the runtime does not fill itself).
+/// Opens and checks the data of a run for the model inputs `ports`: the inputs
+/// of the micro program that the runtime does not fill itself.
 Expected<DataSet> openData(const DataOptions &options, const Metadata &metadata,
                            const std::vector<WeftPort> &ports);
 

@@ -1,8 +1,8 @@
 //===- CudaConstants.h - Constants that a device keeps ----------*- C++ -*-===//
 //
-// The elements of the constants of a program, each list of bytes once, behind
-// the arena: written when the device is opened, and copied from there by the
-// commands that write constants.
+// The elements of a program's constants are stored after the arena, each list
+// of bytes once. They are written when the device is opened. Commands that
+// write constants copy from there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,13 +19,13 @@ namespace weft {
 class CudaConstants {
 public:
   CudaConstants() = default;
-  /// Places those of all commands of `executable`.
+  /// Lays out the constants of all commands of `executable`.
   explicit CudaConstants(const WeftExecutable &executable);
 
-  /// All of them, in order, each at a multiple of kConstantAlignment.
+  /// All constants, in order, each at a multiple of kConstantAlignment.
   const std::vector<char> &bytes() const { return all; }
-  /// Where in bytes() the elements of a record begin, which is one of a command
-  /// that writes a constant.
+  /// The offset in bytes() of the elements of a record. The record must belong
+  /// to a command that writes a constant.
   int64_t offsetOf(const void *record) const { return offsets.at(record); }
 
 private:

@@ -31,8 +31,8 @@ namespace weft {
 struct DeviceExchange;
 struct LaunchShape;
 
-/// An input that routines asked for while commands were given to the device,
-/// and what it held: a recording holds for the same values alone.
+/// An input that routines asked for while commands were launched, and its
+/// value. A recording is valid only for the same values.
 struct CudaFlag {
   int64_t offset;
   float value;
@@ -43,11 +43,11 @@ public:
   /// Success if the driver and all libraries that the commands of the program
   /// and its ranks call are on this machine; exit 9 with the missing ones.
   static Status findLibraries(const DeviceOptions &options);
-  /// What can be said of the file of tuning without a device: exit 3 where it
-  /// is none.
+  /// Checks the tuning file without a device: exit 3 if it is not a tuning
+  /// file.
   static Status checkTuning(const DeviceOptions &options);
-  /// The first device that the driver shows, with the images of the program and
-  /// memory for it. Exit 9 if it will not do, 4 if the program does not fit.
+  /// Opens the device of this rank with the images of the program and memory
+  /// for it. Exit 9 if the device is unsuitable, 4 if the program does not fit.
   static Expected<std::shared_ptr<CudaDevice>>
   open(const CudaDriver &driver, const WeftExecutable &executable,
        const DeviceOptions &options);
@@ -75,8 +75,8 @@ public:
   Expected<int64_t> tune(WeftContext &context,
                          const std::string &path) override;
 
-  /// Tells the libraries of its program how their commands run, and has them
-  /// plan all of them: what is wrong with one is an error before data is read.
+  /// Opens the libraries of the program and lets them plan all of their
+  /// commands, so that errors in commands are found before data is read.
   Status planLibraries(WeftContext &context);
 
   void *arenaAddress() const { return reinterpret_cast<void *>(arena.get()); }
@@ -94,16 +94,17 @@ public:
   Status exchange(const WeftCommand &command, const DeviceExchange &wanted);
   bool canReduce() const { return options.ranksAreProcesses; }
   Status reduce(const WeftCommand &command, const DeviceReduction &wanted);
-  /// Of the record of a command of the executable that writes a constant.
+  /// The device address of a constant, by the record of a command that writes
+  /// it.
   const void *constantAt(const void *record) const {
     return static_cast<char *>(arenaAddress()) + constantsOffset() +
            constants.offsetOf(record);
   }
-  /// Milliseconds of the work that a function gives to the stream.
+  /// Milliseconds of the work that a function submits to the stream.
   Expected<float> time(const std::function<void()> &work);
 
 private:
-  /// Commands of one program, one behind the other, and their buffers.
+  /// Consecutive commands of one program, and their buffers.
   struct Commands {
     const WeftProgram &program;
     int32_t begin, end;
@@ -118,8 +119,8 @@ private:
     bool isRecorded;
     CudaGraphExec graph;
   };
-  /// Of a group of ranks in a stream: this rank's pieces are ready; this rank
-  /// has read its peers' pieces.
+  /// Events of a group of ranks in a stream: this rank's pieces are ready; this
+  /// rank has read its peers' pieces.
   struct ExchangeEvents {
     CudaEvent ready, done;
   };
@@ -151,10 +152,10 @@ private:
   Status enter();
 
   // CudaMemory.cpp
-  /// `isOwn`: memory that has been taken since the last look is this program's.
+  /// `isOwn`: memory allocated since the last look belongs to this program.
   Status measureMemory(bool isOwn);
   std::string describeMemory() const;
-  /// That memory does not suffice, with numbers and what helps.
+  /// The error that memory does not suffice, with numbers and a hint.
   Error tooLittle(const std::string &what) const;
   Error withoutMemoryForRanks(Error error);
   Status checkMemory() const;
@@ -173,7 +174,7 @@ private:
   Status waitForStreams();
 
   // CudaRun.cpp
-  /// What went wrong, with the command that it went wrong in.
+  /// The error with the name of its command in front.
   static Error inCommand(Error error, const WeftCommand &command);
   Status runEvent(const WeftCommand &command, const WeftTransferRecord &record);
   Status transfer(const WeftCommand &command);

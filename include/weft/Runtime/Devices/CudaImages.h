@@ -11,7 +11,7 @@
 
 namespace weft {
 
-/// What a device is, for messages and for choosing code.
+/// The model of a device, for messages and for choosing code.
 struct CudaChip {
   std::string device; // "NVIDIA H200"
   int major = 0, minor = 0;
@@ -23,13 +23,13 @@ struct CudaChip {
   }
 };
 
-/// "compile with --target=cuda:sm_80": the newest chip with a target whose code
-/// runs on `chip`; that there is none, if so.
+/// "compile with --target=cuda:sm_80": the newest target whose code runs on
+/// `chip`, or a text that there is none.
 std::string compileHint(const CudaChip &chip);
 
-/// The chip of the images that the device runs: its own or, if there is none,
-/// the newest of its generation before it. Exit 9 that names the flag to
-/// compile with if there is none of either.
+/// The chip of the images that the device runs: its own or, without images for
+/// it, the newest earlier chip of its generation. Exit 9, with the flag to
+/// compile with, if there is neither.
 Expected<std::string> chooseChip(const WeftExecutable &executable,
                                  const CudaChip &chip);
 
@@ -42,7 +42,7 @@ public:
                                    const CudaChip &device);
 
   /// Exit 9 if no image has a kernel of that name, or if a block of the device
-  /// has not as many bytes of shared memory.
+  /// has fewer bytes of shared memory.
   Expected<CUfunction> find(const std::string &name, unsigned sharedBytes = 0);
 
 private:

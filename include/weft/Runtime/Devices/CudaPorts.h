@@ -1,9 +1,8 @@
 //===- CudaPorts.h - Inputs and outputs of programs -------------*- C++ -*-===//
 //
-// The host's side of the commands that upload inputs and read outputs back. The
-// device copies by itself only from and to memory that stays in place, so each
-// run that is under way has some: what the host has written for it, and what
-// the run has written for the host.
+// The host side of the commands that upload inputs and read outputs back. The
+// device copies asynchronously only from and to pinned memory. So each run in
+// flight has its own pinned buffers for its inputs and outputs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,11 +17,12 @@
 
 namespace weft {
 
-/// The inputs or the outputs of a program in a block of the host. Those that
-/// lie side by side in the arena do so in the block: one copy brings them.
+/// The inputs or the outputs of a program in one block of host memory. Ports
+/// that are adjacent in the arena are adjacent in the block: one copy moves
+/// them.
 class PortBlock {
 public:
-  /// Bytes of the arena and where they lie in the block.
+  /// Bytes of the arena, and their offset `begin` in the block.
   struct Piece {
     int64_t offset, bytes, begin;
   };
@@ -32,7 +32,7 @@ public:
 
   int64_t bytes() const { return size; }
   const std::vector<Piece> &pieces() const { return list; }
-  /// Where the bytes of the port at that arena offset begin, or -1.
+  /// The offset in the block of the port at that arena offset, or -1.
   int64_t find(int64_t offset) const;
 
 private:
@@ -40,35 +40,37 @@ private:
   std::vector<Piece> list; // by offset
 };
 
-/// A ring of slots: one for each run that is under way and one for the results
-/// of the last that was finished.
+/// A ring of slots: one for each run in flight, and one for the results of the
+/// last finished run.
 class CudaPorts {
 public:
-  /// For `runs` runs that are under way at once, at least 1, of programs with
-  /// `streams` streams. Exit 70 if a program has inputs that no command
-  /// uploads, or outputs that none reads back.
+  /// For `runs` runs in flight, at least 1, of programs with `streams` streams.
+  /// Exit 70 if a program has inputs that no command uploads, or outputs that
+  /// no command reads back.
   static Expected<CudaPorts> make(const CudaCalls &cuda,
                                   const WeftExecutable &executable, int runs,
                                   int streams);
 
-  /// Where the host writes an input of the next run; the place does not change.
+  /// Host memory for an input of the next run. Its address does not change.
   char *input(const WeftPort &port) { return place(port.offset); }
-  /// An output of the run that was finished last, which has it.
+  /// An output of the last finished run, which must have it.
   const char *output(const WeftPort &port) const;
-  /// What the host has written for the next run at that arena offset.
+  /// Bytes that the host has written for the next run at that arena offset.
   const char *inputAt(int64_t offset) { return place(offset); }
 
-  /// Takes the inputs of a run: those of the next one may be written.
+  /// Copies the inputs of a run into its slot. The host may write the inputs of
+  /// the next run afterwards.
   Status begin(const WeftProgram &program);
   Status upload(CUdeviceptr arena, CUstream stream);
   Status readBack(CUdeviceptr arena, CUstream stream);
-  /// All commands of the run have been given to these streams: it is under way.
+  /// All commands of the run have been submitted to these streams: the run is
+  /// in flight.
   Status end(const std::vector<CudaStream> &streams);
 
   int inFlight() const { return numInFlight; }
-  /// Waits for the oldest run that is under way.
+  /// Waits for the oldest run in flight.
   Status wait();
-  /// No run is under way: nobody asks for what they wrote.
+  /// Discards the outputs of all runs in flight.
   void drop() { numInFlight = 0; }
 
 private:
@@ -90,11 +92,11 @@ private:
 
   CudaCalls cuda;
   std::unordered_map<const WeftProgram *, Blocks> blocks;
-  /// The inputs of the next run, as they lie in the arena from `first` on.
+  /// The inputs of the next run, in the layout of the arena from `first` on.
   std::vector<char> hostInputs;
   int64_t first = 0;
   std::vector<Slot> slots;
-  int next = 0; // the slot of the next run; the ones before are under way
+  int next = 0; // the slot of the next run; runs in flight have earlier ones
   int numInFlight = 0;
 };
 

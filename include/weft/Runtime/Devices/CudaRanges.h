@@ -1,10 +1,9 @@
 //===- CudaRanges.h - Ranges for a profiler ---------------------*- C++ -*-===//
 //
-// NVTX ranges of the domain "weft", one within the other: a run of a program,
-// and in it the scopes of commands while they are given to the device. They are
-// made for a tool whose library NVTX_INJECTION64_PATH names, as those of NVIDIA
-// do; without one nothing is done. A build without the headers of NVTX makes
-// none.
+// Nested NVTX ranges of the domain "weft": a run of a program, and in it the
+// scopes of commands while they are launched. They need a tool that sets
+// NVTX_INJECTION64_PATH to its library, as NVIDIA's tools do; without one
+// nothing is done. A build without the headers of NVTX makes no ranges.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,10 +24,10 @@ public:
 
   /// A run of the program begins.
   void enter(const char *program);
-  /// What follows in it is of `scope`, which may be empty or null: "h.3.attn"
-  /// is the range "h.3.attn" in "h.3" in "h".
+  /// The following commands have this scope, which may be empty or null:
+  /// "h.3.attn" is the range "h.3.attn" in "h.3" in "h".
   void moveTo(const char *scope);
-  /// The run has been given to the device, or has failed.
+  /// The run has been submitted to the device, or has failed.
   void leave();
 
 private:

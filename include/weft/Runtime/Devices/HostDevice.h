@@ -38,7 +38,7 @@ public:
   Status zero(int64_t offset, int64_t bytes) override;
   char *inputBytes(const WeftPort &port) override;
   const char *outputBytes(const WeftPort &port) override;
-  /// The host has one arena: what a run wrote stays until the next one.
+  /// The host has one arena, so outputs of a run are valid until the next one.
   int runsInAdvance() const override { return 0; }
   int runsInFlight() const override { return isInFlight; }
   bool start(WeftContext &context, const WeftProgram &program) override;

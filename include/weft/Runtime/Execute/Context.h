@@ -1,4 +1,4 @@
-//===- Context.h - Everything one running program owns ----------*- C++ -*-===//
+//===- Context.h - The state of one running program -------------*- C++ -*-===//
 //
 // The device, the threads, the state of library routines and the error of one
 // executable. Every call takes a context; there are no globals, so several
@@ -26,20 +26,20 @@ namespace weft {
 /// Instruction sets the hand-written kernels are compiled for.
 enum class CpuIsa { Baseline = 0, Avx2 = 1, Avx512 = 2 };
 
-/// The best one this machine can run.
+/// The best instruction set of this machine.
 CpuIsa detectCpuIsa();
 /// "x86-64-v2", "x86-64-v3", "x86-64-v4".
 const char *cpuIsaName(CpuIsa isa);
 
 class Device;
 
-/// What a trace hook is told about one finished command.
+/// One finished command, for a trace hook.
 struct TraceEvent {
   const WeftProgram *program;
   const WeftCommand *command;
   int64_t startNs; // steady clock
   int64_t durationNs;
-  int64_t stream = 0; // TransferRecords.h; 0 is what computes
+  int64_t stream = 0; // TransferRecords.h; 0 computes
 };
 
 struct ContextOptions {
@@ -54,7 +54,7 @@ struct ContextOptions {
   bool slowBf16 = false;
   /// All memory starts as bytes of 0xFF: NaN in every float type.
   bool poisoned = false;
-  /// Which of how many ranks of the run this is.
+  /// The number of this rank, from 0, and of all ranks of the run.
   int rank = 0, ranks = 1;
 };
 
@@ -65,7 +65,7 @@ std::string placeOf(const WeftCommand &command);
 const WeftProgram *findProgram(const WeftExecutable &executable,
                                const char *name);
 
-/// What is wrong with the tables of a program that `ranks` ranks run, or "".
+/// The first error in the tables of a program that `ranks` ranks run, or "".
 std::string checkTables(const WeftExecutable &executable, int ranks);
 
 } // namespace weft
@@ -117,11 +117,11 @@ struct WeftContext {
 
   //===- Threads ----------------------------------------------------------===//
 
-  /// Members of the team that the thread which made this context has formed:
-  /// every region has as many.
+  /// Members of the team that was formed by the thread that made this context.
+  /// Every region has as many.
   int threads() const { return team.members; }
-  /// Members that the team could have at most in this program: what decides how
-  /// routines divide their workspaces.
+  /// Maximum number of members that the team could have in this program.
+  /// Routines divide their workspaces by it.
   int mostThreads() const { return mostMembers; }
   /// Why threads() is less than the options ask for, or "".
   const std::string &threadShortage() const { return team.shortage; }
@@ -139,14 +139,14 @@ struct WeftContext {
 
   /// Reports that a command cannot be run. The first report is kept; the
   /// executor stops after the command. Only outside parallel regions. `code` is
-  /// an exit code of the program: 3 input, 70 internal. `hint` is what the user
-  /// can do about it.
+  /// an exit code of the program: 3 input, 70 internal. `hint` is a remedy for
+  /// the user.
   void fail(int code, std::string message, std::string hint = "");
   bool failed() const { return errorCode != 0; }
   int error() const { return errorCode; }
   const std::string &message() const { return errorMessage; }
   const std::string &hint() const { return errorHint; }
-  /// What was reported, behind `prefix`, and forgets it.
+  /// Returns the reported error, with `prefix` in front, and clears it.
   weft::Error takeError(const std::string &prefix = "");
   void clearError();
 
@@ -156,16 +156,16 @@ struct WeftContext {
   /// that identifies its type.
   std::shared_ptr<void> &state(const void *key) { return states[key]; }
 
-  /// Gives every page of an arena on the host its memory, and keeps what it
-  /// holds.
+  /// Touches every page of a host arena, so that the system allocates it. Keeps
+  /// the contents.
   void touchMemory();
 
   //===- Hooks ------------------------------------------------------------===//
 
   /// Called after every command when set, by the thread that runs programs.
   std::function<void(const weft::TraceEvent &)> traceHook;
-  /// The program that runs, and whether the trace of the command that was just
-  /// run comes from another thread, when it has ended.
+  /// The running program, and whether another thread will report the trace of
+  /// the last command after the command has ended.
   const WeftProgram *running = nullptr;
   bool isTracedLater = false;
   /// Called after every command when set, with its resolved buffers; false
@@ -173,12 +173,12 @@ struct WeftContext {
   std::function<bool(const WeftProgram &, const WeftCommand &, void *const *)>
       checkHook;
 
-  /// Resolved buffer addresses of a program's commands, one after the other.
+  /// Resolved buffer addresses of a program's commands, concatenated.
   const std::vector<void *> &resolve(const WeftProgram &program);
 
 private:
   const WeftExecutable *exe = nullptr;
-  // Before the state of libraries, which may lie in its memory.
+  // Before the states of libraries, which may be in its memory.
   std::shared_ptr<weft::Device> owner;
   char *arena = nullptr;
   weft::ThreadTeam team;
@@ -188,7 +188,7 @@ private:
   int thisRank = 0, numRanks = 1;
   int errorCode = 0;
   std::string errorMessage, errorHint;
-  // Before the states: what runs beside a program reads it to its end.
+  // Before the states, whose threads read it until they end.
   std::unordered_map<const WeftProgram *, std::vector<void *>> resolved;
   std::map<const void *, std::shared_ptr<void>> states;
   std::unordered_map<std::string, const WeftTensor *> tensorsByName;

@@ -1,8 +1,8 @@
 //===- CudaProductRun.h - Products when a run starts ------------*- C++ -*-===//
 //
-// What the device tells the products of a program, and what they tell of
-// themselves. The functions are those of kernels/cuda: weak where they are
-// called, since a program without products does not link them.
+// The interface between the device and the library products of a program.
+// kernels/cuda defines the functions. Their callers declare them weak, since a
+// program without products does not link them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,32 +27,32 @@ struct CudaProductRun {
   std::string tuning;         // a file with algorithms, or ""
 };
 
-/// What the bits of products depend on beside the device.
+/// Facts besides the device that determine the bits of products.
 struct CudaProductFacts {
   std::string library; // version of cuBLASLt: "13.1.0"
   std::string tuning;  // digest of the file, or ""
 };
 
-/// What products and attention of cuDNN open, to be asked for together.
+/// Libraries of products and of attention with cuDNN, to be searched together.
 std::vector<LibraryName> cudaProductLibraries();
 std::vector<LibraryName> cudnnLibraries();
 
-/// Before the first product: opens the library, and reads the file of tuning.
+/// Before the first product: opens the library and reads the tuning file.
 Expected<CudaProductFacts> openCudaProducts(WeftContext &context,
                                             const CudaProductRun &run);
-/// What a file of tuning says of itself, where no device is opened: exit 3
-/// where it is none, or one for other products.
+/// Checks a tuning file without a device: exit 3 if it is not a tuning file, or
+/// is for other products.
 Status checkCudaTuning(const CudaProductRun &run);
-/// When all products are planned: exit 3 where the file of tuning has some of
+/// After all products are planned: exit 3 if the tuning file has products of
 /// another program.
 Status checkCudaProducts(WeftContext &context);
-/// Measures the algorithms of every product that was planned, with random
-/// numbers in its factors, and writes the fastest ones to the file `path`. What
-/// the arena held is lost. The number of products.
+/// Measures the algorithms of every planned product, with random numbers in its
+/// factors, and writes the fastest ones to the file `path`. Overwrites the
+/// arena. Returns the number of products.
 Expected<int64_t> tuneCudaProducts(WeftContext &context,
                                    const std::string &path);
 
-/// Version of the cuDNN that computes attention, "9.19.0"; "" where none does.
+/// Version of the cuDNN that computes attention, "9.19.0"; "" without cuDNN.
 std::string cudnnVersion(WeftContext &context);
 
 } // namespace weft

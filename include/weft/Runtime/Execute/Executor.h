@@ -15,9 +15,9 @@ bool runProgram(WeftContext &context, const WeftProgram &program);
 /// an error (70).
 bool runProgram(WeftContext &context, const char *name);
 
-/// Does ahead what the first run of the programs would have to do besides: the
-/// arena gets its pages, products their plans. Changes no number, and leaves
-/// errors to the run itself.
+/// Does the one-time work of the first run of the programs: allocates the pages
+/// of the arena and plans products. Changes no number, and leaves errors to the
+/// run itself.
 void warmUp(WeftContext &context,
             const std::vector<const WeftProgram *> &programs);
 

@@ -2,7 +2,7 @@
 //
 // WEFT_FAULT makes a run fail at a chosen point, so that tests can watch the
 // answer. Faults are separated by ';':
-//   storage:enospc@save=L     saves of this run in the list L find no room
+//   storage:enospc@save=L     saves of this run in the list L find a full disk
 //   crash@save=L              SIGKILL after the files of such a save, before
 //                             they are committed
 //   crash@step=L              SIGKILL after the update of such a step
@@ -63,7 +63,7 @@ struct Fault {
   std::vector<std::pair<int64_t, int64_t>> ranges;
   float value = 0.0f;  // BadGradient
   std::string pattern; // of a parameter: regular expression, "" for any name
-  /// The rank that it happens on; kAllRanks by default of BadGradient.
+  /// The rank that it happens on; kAllRanks is the default of BadGradient.
   int64_t rank = 0;
   int64_t seconds = 1;      // Slow...
   int64_t milliseconds = 0; // SlowCollectives
@@ -78,14 +78,14 @@ class Faults {
 public:
   /// Parses the value of WEFT_FAULT; anything unknown is a usage error.
   static Expected<Faults> parse(const std::string &text);
-  /// Of this process's environment.
+  /// Parses the environment of this process.
   static Expected<Faults> fromEnvironment();
 
   /// The first fault of that kind at that save or step, or null.
   const Fault *find(Fault::Kind kind, int64_t at) const;
   /// Whether there is a fault of that kind, wherever it happens.
   bool has(Fault::Kind kind) const;
-  /// Waits as long as such faults of that rank want.
+  /// Sleeps for the seconds of such faults of that rank.
   void sleepIf(Fault::Kind kind, int64_t at, int64_t rank) const;
   /// How much longer each collective of a program takes.
   std::chrono::milliseconds collectiveDelay() const;

@@ -1,4 +1,4 @@
-//===- MachineMemory.h - Memory that a process has and may have -*- C++ -*-===//
+//===- MachineMemory.h - Memory use and limits of a process -----*- C++ -*-===//
 
 #ifndef WEFT_RUNTIME_EXECUTE_MACHINEMEMORY_H
 #define WEFT_RUNTIME_EXECUTE_MACHINEMEMORY_H
@@ -10,22 +10,22 @@
 
 namespace weft {
 
-/// The most memory that this process has held at once since it was started:
-/// VmHWM. (ru_maxrss also counts what ran in the process before exec.)
+/// Peak memory of this process since its start, in bytes: VmHWM. (ru_maxrss
+/// also counts programs that ran in the process before exec.)
 int64_t peakMemory();
 
-/// What this process may still take.
+/// Memory that this process may still allocate.
 struct MemoryBudget {
   int64_t bytes = INT64_MAX;
-  /// What sets the limit: "the machine has", "the control group leaves" ...
+  /// The source of the limit: "the machine has", "the control group leaves" ...
   std::string limit;
 };
 
-/// The smallest of: the memory of the machine, what the control groups of this
-/// process (v1 and v2, the group and those around it) allow beyond what is used
-/// in them, and the limits on address space and data. Beyond the first two the
-/// system kills the process, so they are looked at before. `root` stands before
-/// the paths of files, for tests.
+/// The smallest of the memory of the machine, the free memory of the control
+/// groups of this process (v1 and v2, the group and its ancestors), and the
+/// free parts of the limits on address space and data. The system kills a
+/// process that exceeds one of the first two, so they are checked in advance.
+/// `root` is a prefix of the paths of files, for tests.
 MemoryBudget processBudget(const std::string &root = "");
 
 /// The memory of the machine alone.
@@ -36,8 +36,8 @@ MemoryBudget machineBudget();
 Status checkMemory(int64_t bytes, const MemoryBudget &budget,
                    int64_t ranks = 1);
 
-/// What other programs leave of the machine's memory and swap; INT64_MAX where
-/// the system does not say.
+/// Memory and swap of the machine that other programs leave, in bytes;
+/// INT64_MAX if the system does not report it.
 int64_t availableMemory(const std::string &root = "");
 
 } // namespace weft

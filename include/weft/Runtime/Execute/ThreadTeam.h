@@ -1,13 +1,13 @@
-//===- ThreadTeam.h - Who owns libgomp's threads ----------------*- C++ -*-===//
+//===- ThreadTeam.h - Teams of libgomp's threads ----------------*- C++ -*-===//
 //
-// Our kernels and oneDNN share one pool, libgomp's, and oneDNN plans a product
-// for the threads that libgomp announces: if a region then has fewer, parts of
-// the result are never written. What a region gets depends on settings that
-// every thread has for itself and that the environment presets (OMP_DYNAMIC,
-// OMP_MAX_ACTIVE_LEVELS, OMP_THREAD_LIMIT), on stacks and on limits of the
-// system. So the thread that runs a program forms its team here: it takes over
-// the settings, tries whether the system gives the threads, and counts the
-// members of a real region. Nothing else sets them.
+// Our kernels and oneDNN share libgomp's thread pool. oneDNN plans a product
+// for the number of threads that libgomp announces: if a region then has fewer,
+// parts of the result are never written. The size of a region depends on
+// per-thread settings that the environment presets (OMP_DYNAMIC,
+// OMP_MAX_ACTIVE_LEVELS, OMP_THREAD_LIMIT), on stack sizes and on limits of the
+// system. So the thread that runs a program forms its team here: it overrides
+// the settings, tries to create the threads, and counts the members of a real
+// region. Nothing else sets them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,22 +24,23 @@ struct ThreadTeam {
   std::string shortage;
 };
 
-/// Makes the calling thread the owner of a team of at most `wanted` threads:
-/// from now on its regions, and those of libraries that it calls, have exactly
-/// `members`. Not from inside a region.
+/// Makes the calling thread the owner of a team of at most `wanted` threads.
+/// All later regions of the thread have exactly `members` threads, also in
+/// libraries that it calls. Not from inside a region.
 ThreadTeam formTeam(int wanted);
 
-/// The same for a thread that may have a team already: whether it has one of
-/// `members` now. Cheap when it had.
+/// The same for a thread that may already have a team. Returns whether it now
+/// has a team of `members`. Cheap if it already had one.
 bool ensureTeam(int members);
 
-/// Processors that the process may run on: what it was started with, and, where
-/// the environment sets places (OMP_PLACES, OMP_PROC_BIND, GOMP_CPU_AFFINITY),
-/// those that are in them.
+/// The number of processors that the process may run on: the processors that it
+/// was started with. If the environment sets places (OMP_PLACES, OMP_PROC_BIND,
+/// GOMP_CPU_AFFINITY), only the processors in them.
 int availableThreads();
 
-/// Gives the calling thread all these processors again. libgomp binds it to one
-/// place when it is loaded, which a program that is started next would inherit.
+/// Allows the calling thread all of these processors again. libgomp binds it to
+/// one place at load time, and a program that the thread executes would inherit
+/// that.
 void unbindThread();
 
 /// While it lives, libraries that the calling thread calls see `threads`

@@ -17,23 +17,23 @@
 
 namespace weft {
 
-/// What a metrics file holds before the first new line.
+/// The contents of a metrics file before the first new line.
 struct MetricsStart {
   std::string text;
   std::vector<std::string> warnings;
-  /// Nothing has the name yet, and nothing must have it later.
+  /// The path does not exist; opening fails if it exists by then.
   bool isNew = false;
-  /// Nothing of an earlier run is there.
+  /// The file has no lines of an earlier run.
   bool isEmpty = false;
 };
 
 constexpr int64_t keepAllSteps = INT64_MAX;
 
-/// Reads what is there and writes nothing. Without `keptStep` the file begins
-/// anew with `header`; else its own header and the lines up to that step stay,
-/// without a last line that a crash has torn. A file of something else, or with
-/// a line that is no metrics line, is an error: it is never cut or overwritten,
-/// except that the user `overwrites` a file of something else.
+/// Reads an existing file and writes nothing. Without `keptStep` the new text
+/// is `header`. Otherwise it is the old header and the lines up to that step,
+/// without a last line that a crash has torn. A file that is no metrics file,
+/// or has a line that is no metrics line, is an error: it is never truncated or
+/// overwritten. With `overwrites` a file that is no metrics file is replaced.
 Expected<MetricsStart> startMetrics(const std::string &path,
                                     const std::string &header,
                                     std::optional<int64_t> keptStep,
@@ -44,9 +44,9 @@ public:
   /// Writes nowhere.
   MetricsLog() = default;
 
-  /// Writes what the file begins with. The lock on the file that is replaced
-  /// was taken before `start` was read; it holds nothing if there was none. Two
-  /// runs do not write one file: the later one gets a storage error.
+  /// Writes the text of `start`. `old` is the lock on the replaced file, taken
+  /// before `start` was read; it is empty if there was no file. Two runs cannot
+  /// write one file: the later one gets a storage error.
   static Expected<MetricsLog>
   open(const std::string &path, const MetricsStart &start, const FileLock &old);
 

@@ -1,7 +1,7 @@
 //===- NanHunt.h - Which op made the first non-finite value -----*- C++ -*-===//
 //
-// For programs compiled with --debug-nan, whose metadata says what each command
-// reads and writes and where it comes from (docs/executable.md).
+// For programs compiled with --debug-nan. Their metadata lists the buffers that
+// each command reads and writes, and its source location (docs/executable.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,25 +22,26 @@
 
 namespace weft {
 
-/// Where the value comes from that ended a step badly, as one rank saw it.
+/// The origin of the non-finite value that made a step bad, as one rank saw it.
 struct NanCause {
-  /// What is to blame, first things first: an op made it, it was there before
-  /// the step, it was sent to other ranks and became finite here, or another
-  /// rank sent it.
+  /// The source of the value, by descending priority: an op made it, it existed
+  /// before the step, this rank sent it to other ranks and it became finite
+  /// here, or another rank sent it.
   enum Source { Made, CameIn, Sent, Received };
   Source source = Made;
   int64_t command = 0; // commands of the step before it
   std::string text;    // the sentence about it; "": there is none
 };
 
-/// Looks at what every command wrote, as long as it lives, and follows values
-/// that are not finite from their origin to the loss and the norm of the
-/// gradients, or to other ranks. What a select or a skipped update discards
-/// reaches none of these and is not named.
-/// An origin is a command that read finite values only, or a weight, a state or
-/// an input that was so before: an infinity that a constant holds is passed on,
-/// not made. Of several, the first one is named, and for a weight or its copy
-/// what an update wrote there.
+/// Inspects the writes of every command while it lives. It follows non-finite
+/// values from their origin to the loss and the norm of the gradients, or to
+/// other ranks. Values that a select or a skipped update discards reach none of
+/// these and are not named.
+///
+/// An origin is a command that read finite values only, or a weight, state or
+/// input that was non-finite before the step. An infinity from a constant is
+/// passed on, not made. Of several origins the first one is named. For a weight
+/// or its copy, the command of the update that wrote it is named.
 class NanHunt {
 public:
   /// `table` is the metadata's `debug_nan`; wrong text is an internal error.
@@ -48,15 +49,17 @@ public:
                                                    const Json &table);
   ~NanHunt();
 
-  /// Forgets what the last step made.
+  /// Forgets the values of the last step.
   Status begin();
-  /// A value that is not finite came into a gradient from outside the program;
-  /// `text` is the sentence about it, unless the gradient had one before.
+  /// Records a non-finite value that came into a gradient from outside the
+  /// program. `text` is the sentence about it, unless the gradient already had
+  /// one.
   void blame(const NamedTensor &gradient, const std::string &text);
-  /// The step ended well: a command that made a value that is not finite since
-  /// begin() does so on purpose, as masks do, and is passed over from now on.
+  /// Call it after a good step. Commands that made non-finite values since
+  /// begin() do so on purpose, as masks do, and are ignored from now on.
   void learn();
-  /// The origin of what made the step bad, since begin(); none without one.
+  /// The origin of the value that made the step bad since begin(); an empty
+  /// text if there is none.
   NanCause findCause() const;
 
 private:
@@ -75,7 +78,8 @@ private:
     const WeftProgram &program;
     const WeftCommand &command;
     const DebugCommand &entry;
-    /// Of values that it made: of finite ones, and of a constant's.
+    /// Origins of values that it made: [0] from finite operands, [1] passed on
+    /// from a constant or from values made on purpose.
     Origin made[2] = {kFinite, kFinite};
   };
   /// Bytes of the arena with one origin.
@@ -89,8 +93,8 @@ private:
 
   Origin addOrigin(const NanCause &cause, bool isPassedOn = false);
   const NanCause &causeOf(Origin origin) const;
-  /// Goes through elements that are not finite and lie in no gap, in row-major
-  /// order. The first element of all lies at an arena offset.
+  /// Visits the non-finite elements outside of gaps in row-major order. The
+  /// first element of the buffer is at arena offset `offset`.
   Status forEachBad(const Elements &elements, int64_t offset,
                     const UseBad &use) const;
   Status lookAtWrites(Run &run);
@@ -128,13 +132,13 @@ private:
   TaintedBytes tainted;
   /// Integers and truth values that were made of non-finite ones.
   TaintedBytes derived;
-  TaintedBytes gaps; // of flat states: what they hold means nothing
-  /// What made a state non-finite, by its name.
+  TaintedBytes gaps; // padding of flat states: its values have no meaning
+  /// The text of the command that made a state non-finite, by state name.
   std::map<std::string, std::string> writers;
   int64_t commands = 0; // of this step
   std::vector<NanCause> origins;
-  Origin outcome = kFinite; // of what made the step bad
-  Origin sent = kFinite;    // of what other ranks got
+  Origin outcome = kFinite; // of the value that made the step bad
+  Origin sent = kFinite;    // of values that were sent to other ranks
 };
 
 } // namespace weft

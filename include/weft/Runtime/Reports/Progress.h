@@ -1,4 +1,4 @@
-//===- Progress.h - What a run tells its user -------------------*- C++ -*-===//
+//===- Progress.h - Progress output of a run --------------------*- C++ -*-===//
 //
 // One report per step on standard output: a bar that redraws itself on a
 // terminal, a line, a JSON object, or nothing.
@@ -19,10 +19,10 @@ namespace weft {
 
 using NamedNumbers = std::vector<std::pair<std::string, double>>;
 
-/// Of a step that several ranks have done together.
+/// The numbers of a step of several ranks.
 struct RankReport {
-  double commMs = 0.0;   // in which nothing was computed for collectives
-  int64_t commBytes = 0; // that a rank has sent
+  double commMs = 0.0;   // exposed time of collectives
+  int64_t commBytes = 0; // sent by a rank
   int64_t slowest = 0;   // the rank that worked the longest
   double lagMs = 0.0;    // by how much longer than the others
   bool lostRows = false; // a rank could not read its rows: nothing is updated
@@ -80,7 +80,7 @@ struct ProgressField {
   int rank = 0;
 };
 
-/// The fields that fit into `room` columns, in their order.
+/// The fields that fit into a line of so many columns, in their order.
 std::string fitFields(const std::vector<ProgressField> &fields, size_t room);
 
 class Progress {

@@ -1,4 +1,4 @@
-//===- TaintedBytes.h - Where values that are not finite lie ----*- C++ -*-===//
+//===- TaintedBytes.h - Bytes of non-finite values --------------*- C++ -*-===//
 
 #ifndef WEFT_RUNTIME_REPORTS_TAINTEDBYTES_H
 #define WEFT_RUNTIME_REPORTS_TAINTEDBYTES_H
@@ -9,16 +9,16 @@
 
 namespace weft {
 
-/// Where a non-finite value comes from, as a number of the user. Of two, the
-/// smaller one counts.
+/// The origin of a non-finite value, a number that the user assigns. Of two
+/// origins the smaller one wins.
 using Origin = int64_t;
-/// That of finite values.
+/// The origin of finite values.
 inline constexpr Origin kFinite = std::numeric_limits<Origin>::max();
 
 /// The bytes of the arena that belong to a non-finite value.
 class TaintedBytes {
 public:
-  /// Notes what the bytes [begin, end) hold now.
+  /// Sets the origin of the bytes [begin, end); kFinite clears it.
   void mark(int64_t begin, int64_t end, Origin origin);
   /// The smallest origin of the bytes [begin, end).
   Origin find(int64_t begin, int64_t end) const;
@@ -34,7 +34,7 @@ private:
     int64_t end;
     Origin origin;
   };
-  /// By begins, disjoint.
+  /// Disjoint ranges by their first byte.
   std::map<int64_t, Range> ranges;
 };
 

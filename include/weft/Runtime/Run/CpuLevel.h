@@ -1,7 +1,7 @@
-//===- CpuLevel.h - What oneDNN makes of processors -------------*- C++ -*-===//
+//===- CpuLevel.h - The instruction set of oneDNN ---------------*- C++ -*-===//
 //
-// oneDNN chooses its kernels by the processor, and with them roundings. Ranks
-// on several kinds of machines take those that all of them have.
+// oneDNN chooses its kernels, and with them roundings, by the processor. Ranks
+// on different kinds of machines use a level that all processors support.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,16 +14,16 @@
 
 namespace weft {
 
-/// "AVX2", "AVX512_CORE": what oneDNN would use here, a name that
-/// ONEDNN_MAX_CPU_ISA has, or what this variable, or DNNL_MAX_CPU_ISA, caps it
-/// to in any spelling.
+/// The level that oneDNN would use here, a value of ONEDNN_MAX_CPU_ISA such as
+/// "AVX2" or "AVX512_CORE". It is the processor's level, capped by
+/// ONEDNN_MAX_CPU_ISA or DNNL_MAX_CPU_ISA in any capitalization.
 std::string cpuLevel();
 
-/// The first rank with the least of these levels. An unknown one, such as
+/// The first rank with the lowest of these levels. An unknown level, such as
 /// "ALL", is above all others.
 size_t findLeastLevel(const std::vector<std::string> &levels);
 
-/// Has oneDNN use no more than the level. Before its first product.
+/// Caps oneDNN at the level. Call it before the first product.
 void capCpuLevel(const std::string &level);
 
 } // namespace weft

@@ -1,4 +1,4 @@
-//===- Gradients.h - Looking into gradients ---------------------*- C++ -*-===//
+//===- Gradients.h - Inspecting and changing gradients ----------*- C++ -*-===//
 
 #ifndef WEFT_RUNTIME_RUN_GRADIENTS_H
 #define WEFT_RUNTIME_RUN_GRADIENTS_H
@@ -10,25 +10,23 @@
 namespace weft {
 
 /// Rank 0 writes the gradients, the mean over all ranks, under the names of
-/// their parameters. All ranks call.
+/// their parameters. All ranks call it.
 Status writeGradients(WeftContext &context, const std::string &path);
 
-/// "that of 'w' is not (element 3)": the first gradient held here that is not
-/// finite; "" if all are.
+/// A clause for messages about the first gradient on this rank that is not
+/// finite, with parameter and element; "" if all are finite.
 Expected<std::string> findBadGradient(const WeftContext &context);
 
-/// Every gradient, parameter and rank that `faults` are about exists: else exit
-/// 2.
+/// Exit 2 unless every gradient, parameter and rank of `faults` exists.
 Status checkFaults(const WeftExecutable &executable, int64_t ranks,
                    const Faults &faults);
-/// Breaks the gradients that `faults` want broken in `step`, and tells `hunt`,
-/// which may be null.
+/// Writes the non-finite values that `faults` request for `step` into
+/// gradients, and reports them to `hunt`, which may be null.
 Status breakGradients(WeftContext &context, const Faults &faults, int64_t step,
                       NanHunt *hunt);
-/// Has the update of all ranks find that a gradient of this one is not finite.
+/// Makes a gradient of this rank non-finite, so that no rank updates.
 Status spoilGradients(WeftContext &context);
-/// Inverts a bit of each weight that `faults` want to differ on this rank after
-/// `step`.
+/// Inverts a bit of each weight that `faults` flip on this rank after `step`.
 Status flipWeights(WeftContext &context, const Faults &faults, int64_t step);
 
 } // namespace weft

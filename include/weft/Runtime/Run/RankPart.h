@@ -1,4 +1,4 @@
-//===- RankPart.h - The part of a run that each rank has --------*- C++ -*-===//
+//===- RankPart.h - The part of one rank in a run ---------------*- C++ -*-===//
 //
 // A rank has a device with the state of the program, and the loop that trains
 // it. Flags, signals, progress, metrics, data files and the lock of the save
@@ -35,31 +35,31 @@ public:
   /// A device with memory for the program: exit 4 or 9 if there is none.
   Status open();
   const WeftContext &context() const { return *opened; }
-  /// Whom a collective that failed has waited for in vain.
+  /// Ranks that did not reach the collective that failed.
   Absence absence() const;
-  /// Ranks that wait for this one learn that it will not come.
+  /// Notifies the ranks that wait for this one that it has left the run.
   void leave();
-  /// Waits for the device, so that what goes wrong there last is an error, too.
+  /// Waits for the device, so that a late failure there is an error, too.
   Status finish();
-  /// Gives the device back.
+  /// Releases the device.
   void close() { opened.reset(); }
-  /// Measures the algorithms of the products, and does nothing else: how many.
+  /// Measures the algorithms of the products; returns their number.
   Expected<int64_t> tune();
 
-  /// Before copies of weights are made, while the state is loaded.
+  /// Call it before the state is loaded and working copies are made.
   Status startHunt();
   /// Reads the chosen checkpoint; a dry run verifies it and keeps nothing.
   Status loadCheckpoint(ResumePoint &point);
   Status loadWeights(InitialWeights &weights, int64_t seed);
-  /// Makes what follows from the state that was loaded, and of a `resumed`
-  /// loss scale what the program says; what that changed is a warning.
+  /// Computes the working copies of loaded parameters. Adapts a `resumed` loss
+  /// scale to the program's settings; a change of it is a warning.
   Status completeState(bool resumed);
 
   /// Trains to the last step; `policy` is null if nothing is saved.
   Expected<ExitCode> train(const TrainState &state, const DataSet &data,
                            const SavePolicy *policy, const RunRecord &record,
                            Journal &journal, const StopRequest &signals);
-  /// Nothing where another rank has the error.
+  /// Nothing if another rank has the error.
   Expected<std::optional<EvalReport>> evaluate(const DataSet &data);
   /// The continuation of the prompt.
   Expected<std::string> sample(int64_t seed);

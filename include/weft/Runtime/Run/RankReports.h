@@ -9,9 +9,10 @@
 
 namespace weft {
 
-/// Makes the report of a step on this rank, whose `ranks` says what its
-/// collectives have cost, that of all: losses are means, times of the parts of
-/// a step too, step time and memory are the largest. All ranks call it.
+/// Merges the reports of a step of all ranks into `report`, whose `ranks` has
+/// the collectives' costs of this rank. Losses and the times of the parts of a
+/// step become means; step time, sent bytes and memory become maxima. All ranks
+/// call it.
 Status joinReports(WeftContext &context, StepReport &report);
 
 } // namespace weft

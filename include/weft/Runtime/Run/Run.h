@@ -1,12 +1,12 @@
 //===- Run.h - One run of an executable -------------------------*- C++ -*-===//
 //
 // Part of the process: everything between the command line and the exit code
-// that there is once however many ranks run in it. Of several processes, the
-// one with rank 0 chooses, saves, measures and speaks for all. Flags, signals,
-// progress, metrics, data files, the choice of a checkpoint and the lock of the
-// save directory are here; devices and steps are those of a RankPart. Inputs
-// are checked completely (machine, data, checkpoint, weights, memory) before
-// anything is written.
+// that exists once, whatever the number of ranks in the process. Of several
+// processes, the one with rank 0 chooses, saves, measures and reports for all.
+// Flags, signals, progress, metrics, data files, the choice of a checkpoint and
+// the lock of the save directory belong to a Run. Devices and steps belong to a
+// RankPart. Inputs are checked completely (machine, data, checkpoint, weights,
+// memory) before anything is written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +28,8 @@ public:
         executable(inputs.executable), metadata(inputs.metadata),
         executablePath(std::move(executablePath)), ranks(inputs) {}
 
-  /// `ready` is what is wrong with the command line; a process that is one of
-  /// several tells the others before it ends.
+  /// `ready` is an error of the command line, or success. One of several
+  /// processes notifies the others of an error before it ends.
   Expected<ExitCode> execute(Status ready);
 
 private:
@@ -84,7 +84,7 @@ private:
   /// The first line of the metrics.
   std::string metricsHeader() const;
 
-  /// Those given; the steps follow from the data where --epochs counts them.
+  /// The given options. With --epochs, the steps are computed from the data.
   RunOptions options;
   const RunInputs inputs;
   const WeftExecutable &executable;
@@ -100,16 +100,16 @@ private:
   Ranks ranks;
 };
 
-/// The step with which a training that stands at `state` has read all `rows`
-/// of its data `epochs` times, with `rowsOfStep` rows in each step to come.
+/// The step at which a training that resumes at `state` has read all `rows` of
+/// its data `epochs` times, with `rowsOfStep` rows in each further step.
 Expected<int64_t> countEpochSteps(const TrainState &state, int64_t epochs,
                                   int64_t rows, int64_t rowsOfStep);
 
 /// Parameters of the model, counted in elements.
 int64_t countParameters(const WeftExecutable &executable);
 
-/// The seed and the order of rows go on as the checkpoint says; flags that say
-/// something else are a usage error.
+/// The seed and the order of rows continue as in the checkpoint. Flags that
+/// contradict it are a usage error.
 Expected<TrainState> resumedState(const Manifest &manifest,
                                   const RunOptions &options);
 

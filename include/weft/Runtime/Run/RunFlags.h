@@ -27,7 +27,7 @@ namespace weft {
 /// The table of all run flags, in the order of the help text.
 std::vector<FlagSpec> runFlagSpecs();
 
-/// Everything a run can be told.
+/// All options of a run.
 struct RunOptions : DataOptions, ResumeOptions {
   bool shuffle = true;
   std::optional<int64_t> steps;
@@ -75,7 +75,7 @@ struct RunOptions : DataOptions, ResumeOptions {
   bool overwrites = false; // files that weft did not write
   /// Hyper-parameters that were given on the command line, by flag name.
   std::vector<std::string> given;
-  /// What all processes of a run have to be told alike: "--lr=0.1".
+  /// Flags that must be equal in all processes of a run: "--lr=0.1".
   std::vector<std::string> common;
 
   bool trains() const {
@@ -83,9 +83,9 @@ struct RunOptions : DataOptions, ResumeOptions {
   }
 };
 
-/// Parses the command line of an executable; the defaults recorded in
-/// `metadata` replace those of the table. Rules that tie flags together and to
-/// the program (accumulation, clipping) are checked here: exit 2.
+/// Parses the command line of an executable. Defaults recorded in `metadata`
+/// replace the defaults of the table. Rules between flags, and between flags
+/// and the program (accumulation, clipping), are checked here: exit 2.
 Expected<RunOptions> parseRunOptions(const std::vector<std::string> &args,
                                      const Metadata &metadata,
                                      const WeftExecutable &executable,
@@ -98,7 +98,7 @@ void setSteps(RunOptions &options, int64_t steps);
 Status checkRankFlags(const FlagValues &flags, const Metadata &metadata,
                       const RunOptions &options);
 
-/// Flags that say how a device is used, which is none of the program's.
+/// Flags for another kind of device than the program's target.
 std::vector<std::string_view> flagsOfOthers(const Metadata &metadata);
 
 /// The run flags with the defaults that the compiler recorded. The texts belong

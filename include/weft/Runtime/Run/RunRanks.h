@@ -1,9 +1,9 @@
 //===- RunRanks.h - The rank parts that a process runs ----------*- C++ -*-===//
 //
-// One rank runs on the thread of the process. Several are threads of their own,
-// each with the team that it formed for its device: what a rank does, it does
-// on its thread. Where each rank is a process, this one has a single one, and
-// the processes agree on how each part of a run has ended.
+// A single rank runs on the main thread of the process. Several ranks have one
+// thread each, with the thread team of its device; all work of a rank runs on
+// its thread. If each rank is a process, this process has one rank, and the
+// processes vote on the outcome of each part of a run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ namespace weft {
 
 class Ranks {
 public:
-  /// What a rank does.
+  /// A task that runs on a rank.
   using Work = std::function<Status(RankPart &)>;
 
   explicit Ranks(const RunInputs &inputs);
@@ -27,29 +27,29 @@ public:
   Ranks(const Ranks &) = delete;
   Ranks &operator=(const Ranks &) = delete;
 
-  /// Makes the ranks that this process has, and their threads if there are
-  /// several.
+  /// Creates the ranks of this process, and their threads if there are several.
   Status start();
 
-  /// The first of this process: where it has all, the one that speaks for them,
-  /// number 0.
+  /// The first rank of this process. If the process has all ranks, this is rank
+  /// 0, which reports for all.
   const RankPart &first() const;
-  /// The same for all, in a process one after the other: no collectives. Ends
-  /// with the first that fails.
+  /// Runs `work` on the ranks of this process one after another, without
+  /// collectives. Stops at the first failure.
   Status inTurn(const Work &work);
-  /// All ranks at once. Of several that fail, the error of the one that they
-  /// agreed was the reason; else the one that says the most (severityOf), the
-  /// first of equals.
+  /// Runs `work` on all ranks at once. Of several errors it returns the most
+  /// severe one (severityOf). Among equals the rank that the vote named as the
+  /// reason wins, else the first rank.
   Status together(const Work &work);
 
-  /// For what this process does without the others and may take long: while the
-  /// result lives, they know that it is alive. Null where it has all ranks.
+  /// For long work of this process without the others: heartbeats are sent
+  /// while the result lives. Null if this process has all ranks.
   std::unique_ptr<HeartbeatSender> sendHeartbeats();
 
-  /// What all processes say of a part of the run when they have done it: the
-  /// texts, by rank, or the error that all end with, which one of them reports.
-  /// `own` is how it went here. Where this process has all ranks, `text` alone.
-  /// An error that was settled before stays as it is.
+  /// Votes with all processes after a part of the run. Returns the texts of all
+  /// processes by rank, or the error that all end with; one process reports it.
+  /// `own` is the outcome of this process. If this process has all ranks, the
+  /// result is `text` alone. An error that was settled before is returned
+  /// unchanged.
   Expected<std::vector<std::string>> reach(Status own, std::string text);
   /// The same without a text.
   Status settle(Status own);

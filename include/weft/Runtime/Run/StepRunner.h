@@ -1,10 +1,10 @@
 //===- StepRunner.h - Runs the programs of training steps -------*- C++ -*-===//
 //
-// Part of a rank. A step counts the targets of its K micro-steps, where losses
-// are divided by that count, runs the micro-steps and one update. The caller
-// decides what its results mean for the run. Where the device runs ahead of the
-// host, the micro-steps of a step are given to it before the results of the
-// step before are read; the update never is.
+// Part of a rank. A step runs K micro-steps (one micro-batch each) and one
+// update. If losses are divided by the number of targets, the step first counts
+// the targets of its micro-steps. The caller acts on the results. If the device
+// runs asynchronously, the micro-steps of a step are enqueued before the
+// results of the previous step are read; the update never is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,21 +32,21 @@ struct StepInFlight {
   int64_t firstRow = 0; // of all ranks
   int64_t endRow = 0;
   bool foundInf = false;       // of some optimizer instance
-  bool scaleExhausted = false; // the loss scale cannot answer to that
+  bool scaleExhausted = false; // the loss scale cannot shrink any more
 
-  int runsInFlight = 0;   // whose results nobody has read
-  bool isDropped = false; // nobody will
+  int runsInFlight = 0;   // runs whose results are not read yet
+  bool isDropped = false; // the results will not be read
 
-  /// Why it is not whole, and what that says of the state.
+  /// Why the step is incomplete.
   std::optional<Error> failure;
   bool dataLost = false; // rows could not be read: nothing was updated
-  /// The same of one of several ranks, which goes through the step with the
-  /// others and sees to it that nothing is updated.
+  /// Rows that one of several ranks could not read. That rank completes the
+  /// step with the others and spoils its gradients, so that nothing is updated.
   std::optional<Error> lostRows;
 
   std::chrono::steady_clock::time_point started;
   CollectiveCount costBefore; // of the rank, with a mesh
-  int64_t deviceBytes = 0;    // that the device sends in programs of the step
+  int64_t deviceBytes = 0;    // sent by the device in programs of the step
 };
 
 class StepRunner {
@@ -57,31 +57,32 @@ public:
   StepRunner(WeftContext &context, const RunInputs &inputs, const DataSet &data,
              const TrainState &state, NanHunt *hunt);
 
-  /// Whether micro-steps may begin before the results of the step before are
-  /// read: not on a device that waits, and not while commands are watched.
+  /// Whether micro-steps may begin before the results of the previous step are
+  /// read. False on a synchronous device, and while commands are traced or
+  /// checked.
   bool runsInAdvance() const;
-  /// Step `step`, whose rows begin at `firstRow`: micro-steps. They change
-  /// gradients alone.
+  /// Starts the micro-steps of step `step`, whose rows begin at `firstRow`.
+  /// They change only gradients.
   std::shared_ptr<StepInFlight> begin(int64_t step, int64_t firstRow);
-  /// Its update, once the step before is known to be good.
+  /// Starts its update. Precondition: the previous step is known to be good.
   void update(const std::shared_ptr<StepInFlight> &step);
-  /// Waits for its results: it is whole, or says why not.
+  /// Waits for its results: the step is complete, or has a `failure`.
   void finish(StepInFlight &step);
-  /// Waits for the last of what was given to the device for it, and forgets it.
+  /// Waits for the runs of the step on the device and discards their results.
   void drop(StepInFlight &step);
-  /// Makes the gradients of a step that was not applied once more: those of a
-  /// later one have taken their place.
+  /// Recomputes the gradients of a step that was not applied, after a later
+  /// step has overwritten them.
   Status repeatGradients(const StepInFlight &step);
 
   const WeftProgram &applyProgram() const { return apply; }
-  /// Does ahead what only the first step has to do.
+  /// Prepares the device for the first step.
   void warmUp();
-  /// Takes back what the last update has made of the loss scale.
+  /// Restores the loss scale from before the last update.
   Status restoreScaler();
 
 private:
   using StepPtr = std::shared_ptr<StepInFlight>;
-  /// A run that was given to the device.
+  /// A run of a program that the device has started.
   struct Run {
     StepPtr step;
     const WeftProgram *program;
@@ -112,7 +113,7 @@ private:
   const DenominatorPrograms denominators;
   const WeftProgram &apply;
   RowOrder order;
-  /// Bytes of the loss scale before the last update, of several ranks.
+  /// Bytes of the loss scale before the last update; only with several ranks.
   std::vector<std::string> scalerBefore;
   const int64_t seed, firstStep;
   NanHunt *hunt;

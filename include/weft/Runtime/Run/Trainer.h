@@ -1,8 +1,8 @@
 //===- Trainer.h - The training loop ----------------------------*- C++ -*-===//
 //
-// Part of a rank: step, outcome, agree, act. What a rank knows after a step
-// becomes a vote; whether the run goes on, saves, stops or fails is decided
-// about the votes of all ranks.
+// The loop of a rank: step, outcome, vote, act. After a step each rank votes
+// with its outcome. The votes of all ranks decide whether the run continues,
+// saves, stops or fails.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 
 namespace weft {
 
-/// What the parts around it lend to the loop of a rank.
+/// The parts of a run that the loop of a rank uses.
 struct TrainerParts {
   WeftContext &context;
   const DataSet &data;
@@ -88,14 +88,14 @@ private:
   std::optional<double> best; // validation loss, with --keep-best
   int64_t lastStep;           // of this run
   int64_t firstStep;
-  int64_t savedStep;             // nothing is new since
+  int64_t savedStep;             // of the last save, or the start
   bool dataLost = false;         // rows could not be read
   std::unique_ptr<NanHunt> hunt; // only with --debug-nan
   std::string nanCause;          // of the last step
-  /// Whether this rank has a part of a gradient that is not finite.
+  /// Whether this rank holds a gradient element that is not finite.
   bool foundBad = false;
   StepRunner runner;
-  /// The step after the one whose results are read, where it has begun.
+  /// The next step, if it has begun before the results of this one are read.
   std::shared_ptr<StepInFlight> next;
   const LossScaler scaler;
   int64_t skips = 0, skipsInARow = 0;
@@ -106,23 +106,23 @@ private:
   bool warnedOfNoTargets = false;
 };
 
-/// Every input of the programs is one that a run writes, with its size, and no
-/// input is missing that an optimizer of the metadata reads: else exit 70.
+/// Checks that a run writes every input of the programs with its size, and that
+/// no input is missing that an optimizer of the metadata reads: else exit 70.
 Status checkPorts(const WeftExecutable &executable, const Metadata &metadata);
 
-/// The programs and outputs that a training run needs exist: else exit 70.
+/// Checks that the programs and outputs of a training run exist: else exit 70.
 Status checkTrainable(const WeftExecutable &executable, const DataSet &data);
 /// The same for a run that only evaluates.
 Status checkEvaluable(const WeftExecutable &executable);
 
-/// The hyper-parameter flags that were given reach the update: exit 2 if the
+/// Checks that the given hyper-parameter flags reach the update: exit 2 if the
 /// program has no such input.
 Status checkHyperParameters(const WeftExecutable &executable,
                             const Metadata &metadata,
                             const RunOptions &options);
 
-/// Training from `state` to the last step reads no more rows than can be
-/// counted: else exit 2.
+/// Checks that training from `state` to the last step reads no more rows than
+/// can be counted: else exit 2.
 Status checkRowCount(const TrainState &state, const RunOptions &options,
                      const Metadata &metadata, int ranks);
 
