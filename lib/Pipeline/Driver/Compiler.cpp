@@ -58,7 +58,7 @@ Status Compiler::load(const std::string &model, FlagValues flags) {
   return values.isSet("from") ? loadDump(model) : importModel(model);
 }
 
-/// Flags that mean something for some models only.
+/// Checks flags that have a meaning for some models only.
 static Status checkMeaning(ModuleOp module, const FlagValues &flags) {
   const std::string &attention = flags.getText("attention");
   if (attention == "auto")
@@ -72,7 +72,7 @@ static Status checkMeaning(ModuleOp module, const FlagValues &flags) {
                     inQuotes(module.getName().value_or("").str()));
 }
 
-/// Flags that go together, and cost what nobody may have meant.
+/// Warns of valid flags whose combination may cost accuracy unexpectedly.
 static void warnOfFlags(const FlagValues &flags, MLIRContext &context) {
   if (flags.getText("reduce-dtype") != "f16" || lossScaleMode(flags) != "none")
     return;
@@ -108,7 +108,7 @@ Status Compiler::importModel(const std::string &model) {
   return finishPhase(0);
 }
 
-/// A dump of another phase has other ops at its top.
+/// Rejects a dump of another phase, which has other top-level ops.
 static Status checkLevel(ModuleOp module, const PhaseInfo &phase,
                          const Target &target, const std::string &path) {
   StringRef wanted = phase.level < Level::Plan    ? "weft.program"
@@ -162,8 +162,8 @@ Status Compiler::loadDump(const std::string &path) {
   return checkDump(done);
 }
 
-/// What a phase has promised is asked of a dump again: somebody may have edited
-/// it. The phase that proves a plan and changes nothing runs once more.
+/// Checks the contract of the dump's phase again, since the dump may have been
+/// edited. verify-plan, which proves a plan and changes nothing, runs again.
 Status Compiler::checkDump(int index) {
   const PhaseInfo &phase = phases()[index];
   if (phase.phase == Phase::VerifyPlan) {
@@ -178,7 +178,8 @@ Status Compiler::checkDump(int index) {
                                                   : checkMemoryLimit();
 }
 
-/// The compile flags are those in the dump, the driver's those given.
+/// Takes the compile flags from the dump and the driver flags from the command
+/// line.
 Status Compiler::takeDumpOptions(const std::string &path) {
   Expected<std::vector<std::string>> options = loadOptions(*owned);
   if (!options)
@@ -206,15 +207,16 @@ Status Compiler::takeDumpOptions(const std::string &path) {
 Status Compiler::run(int to) {
   while (done < to)
     if (Status status = runPhase(done + 1, to); !status) {
-      // The process may end behind a failure.
+      // The process may end after a failure.
       ahead.reset();
       return status;
     }
   return Status::success();
 }
 
-/// Kernels are final: their code can be made while the plan is, if an
-/// executable is wanted and nobody looks at what each pass does.
+/// Kernels are final after fuse, so their code can be compiled in parallel with
+/// the plan. This requires an executable as the output and no flag that
+/// observes single passes.
 void Compiler::startKernels(int to) {
   bool isWanted = to == phases().findLast(Level::Llvm) &&
                   values.getText("emit") == "exe" && !values.isSet("to") &&
@@ -224,8 +226,8 @@ void Compiler::startKernels(int to) {
 }
 
 /// Whether the next phase works on another level of IR. The module is verified
-/// there and wherever it is written out, which keeps the time of compilation
-/// with many layers near that with few.
+/// only there and where it is written out. This keeps compile time nearly
+/// independent of the number of layers.
 static bool isLevelEnd(const PhaseTable &phases, int index) {
   return index + 1 >= phases.size() ||
          phases[index].level != phases[index + 1].level;
@@ -261,8 +263,7 @@ Status Compiler::runPasses(int index, PassManager &manager) {
   return Status::success();
 }
 
-/// Verifies the module at the end of a level, and asks for what a phase
-/// promises.
+/// Verifies the module at the end of a level, and the contract of the phase.
 Status Compiler::verifyPhase(int index) {
   const PhaseInfo &phase = phases()[index];
   if (isLevelEnd(phases(), index) && failed(verifyLevel(*owned, phase.level)))

@@ -55,8 +55,7 @@ static const char *severityName(DiagnosticSeverity severity) {
   return "note";
 }
 
-/// What is wrong with the input, unless the diagnostic says what else is wrong
-/// (emitMachineError).
+/// The exit code that the diagnostic carries (emitMachineError), else Input.
 static ExitCode exitCodeOf(Diagnostic &diagnostic) {
   for (const DiagnosticArgument &argument : diagnostic.getMetadata())
     if (argument.getKind() ==

@@ -1,4 +1,4 @@
-//===- KernelsAhead.cpp - Code of kernels beside the plan -----------------===//
+//===- KernelsAhead.cpp - Kernel compilation in a thread ------------------===//
 
 #include "KernelsAhead.h"
 
@@ -15,7 +15,7 @@ std::unique_ptr<KernelsAhead>
 KernelsAhead::start(ModuleOp module, const KernelCompiler &compiler,
                     const FlagValues &flags) {
   MLIRContext *context = module.getContext();
-  // A thread that waits for the pool needs another one that works.
+  // With one thread, waiting for the pool would block its only worker.
   if (!context->isMultithreadingEnabled() ||
       context->getThreadPool().getMaxConcurrency() < 2)
     return nullptr;
@@ -28,7 +28,7 @@ KernelsAhead::start(ModuleOp module, const KernelCompiler &compiler,
   return ahead;
 }
 
-/// What tells whether kernels are still those that they were.
+/// Fingerprints that show whether kernels have changed.
 static std::vector<OperationFingerPrint> getFingerPrints(ModuleOp module) {
   std::vector<OperationFingerPrint> prints;
   for (auto kernel : module.getOps<KernelOp>())
@@ -45,7 +45,7 @@ KernelsAhead::KernelsAhead(ModuleOp module, const KernelCompiler &compiler,
   for (auto kernel : module.getOps<KernelOp>())
     builder.clone(*kernel);
   compiler.addPasses(flags, passes);
-  // A dialect that a pass needs may not come while others look at them.
+  // Dialects must not be loaded while other threads use the context.
   DialectRegistry dialects;
   passes.getDependentDialects(dialects);
   module.getContext()->appendDialectRegistry(dialects);
@@ -62,7 +62,8 @@ KernelsAhead::~KernelsAhead() {
 // In the thread
 //===----------------------------------------------------------------------===//
 
-/// What the work says is said when the caller waits for it.
+/// Collects the diagnostics of the work. wait() emits them in the caller's
+/// thread.
 void KernelsAhead::run(Step &step, llvm::function_ref<LogicalResult()> work) {
   {
     ScopedDiagnosticHandler handler(
@@ -79,8 +80,8 @@ void KernelsAhead::run(Step &step, llvm::function_ref<LogicalResult()> work) {
 }
 
 LogicalResult KernelsAhead::lower() {
-  // One by one: in a thread of the pool, waiting for others of the pool would
-  // run what the caller gave to them.
+  // Verify kernels sequentially: waiting for the pool inside one of its threads
+  // would run tasks of the caller.
   for (Operation &kernel : *kernels->getBody())
     if (failed(mlir::verify(&kernel)))
       return failure();
@@ -97,7 +98,7 @@ LogicalResult KernelsAhead::emit() {
 }
 
 //===----------------------------------------------------------------------===//
-// Behind it
+// In the caller's thread
 //===----------------------------------------------------------------------===//
 
 LogicalResult KernelsAhead::wait(Step &step) {

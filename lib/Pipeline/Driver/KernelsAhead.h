@@ -1,4 +1,4 @@
-//===- KernelsAhead.h - Code of kernels beside the plan ---------*- C++ -*-===//
+//===- KernelsAhead.h - Kernel compilation in a thread ----------*- C++ -*-===//
 
 #ifndef WEFT_LIB_PIPELINE_DRIVER_KERNELSAHEAD_H
 #define WEFT_LIB_PIPELINE_DRIVER_KERNELSAHEAD_H
@@ -18,8 +18,8 @@
 
 namespace weft {
 
-/// The kernels of a module on their way to machine code, in a thread of the
-/// context, while the caller goes on with the module.
+/// Compiles the kernels of a module to machine code in a thread of the context,
+/// while the caller compiles the rest of the module.
 class KernelsAhead {
 public:
   /// Copies the kernels and begins. Null where the context has one thread.
@@ -29,19 +29,19 @@ public:
   /// Waits for the thread, which begins no further step.
   ~KernelsAhead();
 
-  /// Waits for the functions and puts copies of them in the place of the
-  /// kernels of `module`, which is that of start(). Fails with the errors of
-  /// the thread, or with one if a kernel has changed since.
+  /// Waits for the lowered functions and replaces the kernels of `module` by
+  /// copies of them. `module` is the argument of start(). Fails with the errors
+  /// of the thread, or with an error if a kernel has changed since.
   llvm::LogicalResult replaceKernels(mlir::ModuleOp module);
 
-  /// Waits for their object. Fails with the errors of the thread.
+  /// Waits for the kernels' object. Fails with the errors of the thread.
   llvm::FailureOr<std::vector<char>> takeObject();
 
 private:
   KernelsAhead(mlir::ModuleOp module, const KernelCompiler &compiler,
                const FlagValues &flags);
 
-  /// What the thread does, one after the other.
+  /// One of the tasks that the thread runs in sequence.
   struct Step {
     llvm::LogicalResult result = llvm::failure();
     std::vector<mlir::Diagnostic> diagnostics;

@@ -19,14 +19,15 @@
 using namespace weft;
 namespace fs = std::filesystem;
 
-/// In its place, in a program whose ranks may be processes of MPI.
+/// Replaces kRuntimeMain in a program whose ranks may be MPI processes.
 static constexpr const char *kRuntimeMpi = "libWeftRuntimeMpi.a";
 
 Linkage Linkage::of(const Target &target, const FlagValues &flags) {
   return {target, flags.isSet("mesh") && target.usesMpi()};
 }
 
-// A target's kernels stand between what runs them and what they use.
+// The archives of a target follow the runtime, which calls them, and precede
+// the libraries that they use.
 std::vector<std::string> weft::runtimeArchives(const Linkage &linkage) {
   std::vector<std::string> archives = {
       linkage.usesMpi ? kRuntimeMpi : kRuntimeMain, "libWeftRuntime.a"};
@@ -52,7 +53,8 @@ weft::toolchainFiles(const Linkage &linkage) {
   return files;
 }
 
-/// What is missing or damaged counts as itself: who needs it says so.
+/// The digest of a file, or the error of an unreadable file as a text. The
+/// error is not reported here but by the step that needs the file.
 static std::string identify(const std::string &file) {
   Expected<FileDigest> digest = digestFile(file);
   return digest ? digest->xxh3 : digest.error().where();
@@ -123,7 +125,7 @@ static bool lacksFile(const Error &error) {
          error.message().find("o such file") != std::string::npos;
 }
 
-/// What may be missing on this machine.
+/// A hint about libraries that may be missing on this machine.
 static std::string linkHint(const Linkage &linkage) {
   std::string hint = linkage.target.getLibraries().hint;
   return linkage.usesMpi ? hint + " is libopenmpi-dev?" : hint;

@@ -19,11 +19,11 @@ using namespace mlir;
 
 namespace weft {
 
-/// Ways to recompute more and more: as many as a search by halves tries in
-/// five.
+/// Number of steps of increasing recomputation. A binary search over them needs
+/// five trials.
 static constexpr int64_t kSteps = 31;
 
-/// A trial looks for no flags itself.
+/// A trial does not search for flags itself.
 static FlagValues withoutBound(const FlagValues &flags) {
   return flags.without("memory-limit").without("device");
 }
@@ -37,8 +37,8 @@ MemoryFit::MemoryFit(Compiler &compiler, FlagValues given)
     rules = {{{"recompute", "blocks"}}, {{"recompute", "every:2"}}};
 }
 
-/// Looks for what may be computed again: not before anybody asks, for it takes
-/// the time of a trial.
+/// Finds the values that may be recomputed. It runs on demand, since it costs
+/// as much as a trial.
 Status MemoryFit::prepareSteps() {
   if (!isFree("recompute"))
     return Status::success();
@@ -68,7 +68,8 @@ Status MemoryFit::prepareSteps() {
   return Status::success();
 }
 
-/// ZeRO-3 gives parameters back behind the forward pass unless they may stay.
+/// ZeRO-3 drops gathered parameters after the forward pass. --reshard=off keeps
+/// them.
 bool MemoryFit::mayKeepGathered() const {
   return flags.isSet("mesh") && flags.getInt("zero") == 3 && isFree("reshard");
 }
@@ -131,8 +132,8 @@ const MemoryTrial *MemoryFit::findSmallest() const {
   return best;
 }
 
-/// Tries steps until the smallest is found that fits, if each takes less than
-/// the one before.
+/// Binary search for the first step that fits. It assumes that each step needs
+/// less memory than the one before.
 Status MemoryFit::searchSteps(int64_t limit) {
   if (Status status = prepareSteps(); !status)
     return status;
@@ -146,7 +147,8 @@ Status MemoryFit::searchSteps(int64_t limit) {
     found |= fits;
     (fits ? end : begin) = fits ? middle : middle + 1;
   }
-  // The order of sizes is almost that of the steps.
+  // Memory decreases with most steps but not with all, so the search can miss a
+  // step that fits.
   return found ? Status::success() : tryAll(steps);
 }
 
@@ -154,7 +156,7 @@ Expected<FlagValues> MemoryFit::choose(const MemoryBound &bound) {
   if (Status status = tryAll(firsts); !status)
     return status.takeError();
   const MemoryTrial *kept = findFastest(bound.bytes);
-  // With ranks, what is computed again may hide a collective.
+  // With ranks, recomputation may overlap with a collective and so be faster.
   if (kept && !flags.isSet("mesh"))
     return kept->flags;
   if (Status status = tryAll(rules); !status)
@@ -190,7 +192,8 @@ Expected<std::vector<MemoryTrial>> MemoryFit::getCurve() {
 // Nothing fits
 //===----------------------------------------------------------------------===//
 
-/// What one flag alone would save, of those that were given as well.
+/// Lists the bytes that single flags would save, including flags that the user
+/// gave.
 std::string MemoryFit::describeKnobs(const MemoryTrial &given) {
   std::vector<Change> knobs = {{{"recompute", "blocks"}}};
   if (flags.isSet("mesh")) {
@@ -205,7 +208,7 @@ std::string MemoryFit::describeKnobs(const MemoryTrial &given) {
   llvm::raw_string_ostream os(text);
   const int64_t bytes = given.getBytes();
   for (const Change &knob : knobs)
-    // One that does not go with the others saves nothing.
+    // A flag that conflicts with the others saves nothing.
     if (auto trial = tryChange(knob); trial && (*trial)->getBytes() < bytes)
       os << "  " << llvm::left_justify((*trial)->change, 24)
          << exactBytes(bytes - (*trial)->getBytes()) << '\n';
@@ -236,8 +239,8 @@ Error MemoryFit::refuse(const MemoryBound &bound) {
 // With a compiler
 //===----------------------------------------------------------------------===//
 
-/// Runs the phases up to derive-programs and chooses flags there; goes back to
-/// that phase with them, or with the given ones if nothing fits.
+/// Runs the phases up to derive-programs, chooses flags, and returns to that
+/// phase with them, or with the given flags if nothing fits.
 static Expected<FlagValues> chooseFlags(Compiler &compiler) {
   const FlagValues given = compiler.flags();
   const int programs = compiler.phases().find(Phase::DerivePrograms);

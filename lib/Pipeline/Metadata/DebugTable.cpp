@@ -1,4 +1,4 @@
-//===- DebugTable.cpp - What each command does, for --debug-nan -----------===//
+//===- DebugTable.cpp - The command table of --debug-nan ------------------===//
 
 #include "DebugTable.h"
 
@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace weft;
 
-/// More places or ops than this say no more than the first of them.
+/// Lists of source locations and ops are truncated to this length.
 static constexpr size_t kMostListed = 6;
 
 namespace {
@@ -34,7 +34,8 @@ private:
 };
 } // namespace
 
-/// "model.mlir:12, model.mlir:14": no folders, as an executable holds no path.
+/// "model.mlir:12, model.mlir:14", without folders: an executable contains no
+/// paths.
 static std::string placeOf(Location location) {
   TextList places;
   location->walk([&](Location part) {
@@ -49,8 +50,8 @@ static std::string placeOf(Location location) {
   return places.join();
 }
 
-/// The ops that a fused kernel was made of; those that have formulas by
-/// themselves (weft.computes).
+/// The names of the ops in a fused kernel. An op that was expanded to its
+/// formula keeps its own name (weft.computes).
 static std::string opsOf(plan::CommandOpInterface command,
                          const SymbolTable &symbols) {
   auto kernel = symbols.lookup<KernelOp>(command.getCommandName());
@@ -68,8 +69,8 @@ static std::string opsOf(plan::CommandOpInterface command,
   return names.join();
 }
 
-/// Whether a fused kernel holds a constant that is not finite: what it makes of
-/// it is no op's fault.
+/// Whether a fused kernel contains a constant that is not finite. No op is to
+/// blame for non-finite values computed from it.
 static bool holdsInfinity(plan::CommandOpInterface command,
                           const SymbolTable &symbols) {
   auto kernel = symbols.lookup<KernelOp>(command.getCommandName());
@@ -83,7 +84,7 @@ static bool holdsInfinity(plan::CommandOpInterface command,
   });
 }
 
-/// What users call the bytes of a buffer: a state or an output, or "".
+/// The name of a buffer for users: its state or its output, or "".
 static std::string nameOf(Value buffer) {
   Value root = plan::getRoot(buffer);
   if (auto use = root.getDefiningOp<plan::UseOp>())
@@ -104,8 +105,8 @@ static void pushLayout(Json &row, Value buffer) {
   row.push(intList(layout.strides));
 }
 
-/// The buffers whose elements a written one is computed from one by one: those
-/// that a kernel may overwrite, and the source of a copy.
+/// The buffers from which a written one is computed element by element: inputs
+/// that the kernel may update in place, and the source of a copy.
 static Json sourcesOf(plan::CommandOpInterface command, unsigned written,
                       const SymbolTable &symbols) {
   if (isa<plan::CopyOp>(*command))

@@ -1,4 +1,4 @@
-//===- DebugTable.h - What each command does, for --debug-nan ---*- C++ -*-===//
+//===- DebugTable.h - The command table of --debug-nan ----------*- C++ -*-===//
 
 #ifndef WEFT_LIB_PIPELINE_METADATA_DEBUGTABLE_H
 #define WEFT_LIB_PIPELINE_METADATA_DEBUGTABLE_H
@@ -10,7 +10,8 @@
 namespace weft {
 
 /// The metadata's `debug_nan` (docs/executable.md): for every command its
-/// place, the ops of a fused kernel and the buffers it reads and writes.
+/// source location, the ops of a fused kernel and the buffers it reads and
+/// writes.
 Json debugTable(mlir::ModuleOp module);
 
 } // namespace weft

@@ -118,15 +118,15 @@ static void describeModel(ModuleOp module, Json &meta) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What indices may be.
+/// The valid values of an index input.
 struct IndexRule {
   int64_t limit;
   std::optional<int64_t> ignore; // cross-entropy leaves these rows out
 };
 } // namespace
 
-/// The input that a buffer holds as a whole, or null: what a slice leaves out
-/// may be anything.
+/// The input that a buffer holds as a whole, or null. A slice of an input gives
+/// no rule, since the other elements may have any value.
 static plan::InputOp wholeInput(Value buffer) {
   plan::InputOp input = plan::getCopiedInput(plan::getRoot(buffer));
   if (!input)
@@ -138,7 +138,7 @@ static plan::InputOp wholeInput(Value buffer) {
 
 using IndexRules = llvm::MapVector<StringRef, IndexRule>;
 
-/// The rule of an input, together with what others say of it.
+/// Combines a rule with the other rules of the same input.
 static void addRule(IndexRules &rules, StringRef name, IndexRule rule) {
   IndexRule &all = rules.insert({name, rule}).first->second;
   all.limit = std::min(all.limit, rule.limit);
@@ -146,7 +146,7 @@ static void addRule(IndexRules &rules, StringRef name, IndexRule rule) {
     all.ignore.reset();
 }
 
-/// Those of losses, which are kernels.
+/// Adds the rules of losses. Losses are kernels, so an attribute records them.
 static void addNotedRules(ModuleOp module, IndexRules &rules) {
   auto notes = module->getAttrOfType<ArrayAttr>(kIndexInputsAttr);
   if (!notes)
@@ -157,8 +157,9 @@ static void addNotedRules(ModuleOp module, IndexRules &rules) {
              note.getAs<IntegerAttr>("ignore").getInt()});
 }
 
-/// Values that the runtime refuses in a file of named tensors before it starts.
-/// A language model's tokens are checked by their own reader.
+/// Describes the valid values of inputs in a file of named tensors, which the
+/// runtime checks before it starts. Tokens of a language model have their own
+/// reader with its own checks.
 static void describeInputs(ModuleOp module, Json &meta) {
   if (intAttr(module, "weft.vocab") && intAttr(module, "weft.seq"))
     return;
@@ -202,7 +203,7 @@ static Json describeParameter(plan::StateOp state, StringRef name,
   return entry;
 }
 
-/// With several ranks each parameter lies in a bucket of the field `sharding`.
+/// With several ranks each parameter is in a bucket of the field `sharding`.
 static Json parameterTable(ModuleOp module) {
   const bool hasRanks = dist::findMesh(module) != nullptr;
   Json table = Json::array();
@@ -263,7 +264,7 @@ static Json speedsOf(ModuleOp module) {
   return json;
 }
 
-/// The memory report without locations: an executable holds no path.
+/// The memory report without source locations: an executable contains no paths.
 static Json memoryOf(ModuleOp module, const FlagValues &flags,
                      const Target &target) {
   MemoryReport report = reportMemory(module, flags, target);

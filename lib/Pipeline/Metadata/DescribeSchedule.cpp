@@ -21,11 +21,11 @@
 using namespace mlir;
 using namespace weft;
 
-/// Microseconds with three decimals: nobody estimates better.
+/// Microseconds with three decimals. Estimates are not more precise.
 static Json micros(double us) { return Json(std::round(us * 1e3) / 1e3); }
 
-/// Bytes of the arena that are in use while each command runs: those of states
-/// and of transfers, and of buffers that are alive.
+/// Bytes of the arena in use while each command runs: states, staging buffers
+/// of transfers, and live buffers.
 static SmallVector<int64_t> getBytesInUse(plan::ProgramOp program) {
   auto module = program->getParentOfType<ModuleOp>();
   int64_t always = 0;
@@ -56,7 +56,7 @@ static Json describeCommand(const TimelineEntry &entry, int64_t bytesInUse,
   row.push(getFlops(command));
   row.push(getTrafficBytes(command));
   row.push(command.getStreamNumber());
-  // Rounded together: traces show such commands one behind the other.
+  // Round both ends, so that adjacent commands stay adjacent in a trace.
   const int64_t begin = traceNanos(entry.begin), end = traceNanos(entry.end);
   row.push(static_cast<double>(begin) / 1e3);
   row.push(static_cast<double>(end - begin) / 1e3);
@@ -85,7 +85,7 @@ FailureOr<Json> weft::describeSchedule(ModuleOp module) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What is computed between the begin of a collective and its wait.
+/// The computation between the start of a collective and its wait.
 struct Cover {
   llvm::SetVector<StringRef> blocks;
   double time = 0;
@@ -112,7 +112,7 @@ static Cover findCover(ArrayRef<TimelineEntry> entries, OverlapEntry overlap) {
   return cover;
 }
 
-/// Why stream 0 waits, or what it does meanwhile.
+/// The reason why stream 0 waits for a collective, or why it need not wait.
 static std::string findReason(ArrayRef<TimelineEntry> entries,
                               OverlapEntry overlap, const Cover &cover,
                               double exposed) {
@@ -237,7 +237,7 @@ static Json describeSlice(const TimelineEntry &entry, double origin,
   return json;
 }
 
-/// The bytes of the arena that are in use from `us` on.
+/// A counter event for the bytes of the arena in use from `us` on.
 static Json describeBytesInUse(double us, int64_t bytes) {
   Json arguments = Json::object();
   arguments.set("bytes", bytes);
@@ -268,7 +268,7 @@ FailureOr<std::string> weft::describeTimeline(ModuleOp module) {
       if (entry.getTime() == 0)
         continue;
       events.push(describeSlice(entry, origin, program.getSymName(), names));
-      // Lifetimes go by the order of the program, which is that of stream 0.
+      // Live ranges follow the order of the program, the order of stream 0.
       if (command.getStreamNumber() == plan::kComputeStream &&
           std::exchange(lastBytes, bytes) != bytes)
         events.push(describeBytesInUse(origin + entry.begin, bytes));

@@ -1,4 +1,4 @@
-//===- DescribeSharding.cpp - What ranks hold, in the metadata ------------===//
+//===- DescribeSharding.cpp - Shards of ranks in the metadata -------------===//
 
 #include "DescribeSharding.h"
 
@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace weft;
 
-/// What a rank holds of one flat state; `slot` is "" for the parameters.
+/// A rank's shard of one flat state; `slot` is "" for the parameters.
 static Json describeState(plan::StateOp state) {
   MemRefType type = state.getBufferType();
   Json entry = Json::object();
@@ -25,7 +25,7 @@ static Json describeState(plan::StateOp state) {
   return entry;
 }
 
-/// A flat parameter, with what a step keeps of it.
+/// A flat parameter with the states that belong to it.
 static Json describeBucket(plan::StateOp param) {
   Json states = Json::array();
   states.push(describeState(param));

@@ -1,4 +1,4 @@
-//===- DescribeSharding.h - What ranks hold, in the metadata ----*- C++ -*-===//
+//===- DescribeSharding.h - Shards of ranks in the metadata -----*- C++ -*-===//
 
 #ifndef WEFT_LIB_PIPELINE_METADATA_DESCRIBESHARDING_H
 #define WEFT_LIB_PIPELINE_METADATA_DESCRIBESHARDING_H

@@ -33,8 +33,8 @@ static Json hyperParameters(const Json &kinds) {
   return numbers;
 }
 
-/// The default weight decay of each optimizer: that of the run's flag, or of an
-/// input beside it.
+/// The default weight decay of each optimizer. It is the default of the run's
+/// flag, or of an additional input if optimizers have different defaults.
 static void describeDecays(const Json &kinds, Json &meta) {
   SmallVector<const OptimizerInfo *> used;
   for (const Json &kind : kinds.asArray())
@@ -51,9 +51,10 @@ static void describeDecays(const Json &kinds, Json &meta) {
   meta.set("decays", std::move(decays));
 }
 
-/// Flags that the numbers of a training run depend on, besides batch and seq,
-/// which the model may decide, and the optimizers and the loss scale, which a
-/// checkpoint knows by itself. Of a file, what it held.
+/// Flags that the results of a training run depend on. Batch and seq are left
+/// out, because the model may decide them. The optimizers and the loss scale
+/// are left out, because a checkpoint records them elsewhere. A file is
+/// described by its digest.
 static Json numericOptions(ModuleOp module, const FlagValues &flags) {
   Json options = Json::object();
   for (const char *name :
@@ -81,7 +82,7 @@ static Json numericOptions(ModuleOp module, const FlagValues &flags) {
   return options;
 }
 
-/// How the loss scale changes, which no command tells.
+/// The update rule of the loss scale, which the commands do not show.
 static void describeScaler(ModuleOp module, Json &meta) {
   auto scaler = module->getAttrOfType<ScalerAttr>(WeftDialect::kScalerAttr);
   if (!scaler)
@@ -98,7 +99,7 @@ static void describeScaler(ModuleOp module, Json &meta) {
   meta.set("scaler", std::move(rule));
 }
 
-/// How many ranks a run has, by the axes of the mesh.
+/// The number of ranks along each axis of the mesh.
 static void describeMesh(ModuleOp module, Json &meta) {
   dist::MeshOp mesh = dist::findMesh(module);
   if (!mesh)

@@ -84,7 +84,8 @@ static Status checkScaler(const FlagValues &flags) {
   return Status::success();
 }
 
-/// Flags that mean nothing, or nothing that works, with that precision.
+/// Rejects flags that have no meaning with the precision, or do not work with
+/// it.
 static Status checkPrecision(const FlagValues &flags) {
   const std::string &precision = flags.getText("precision");
   CastRecipe recipe = recipeOf(flags);
@@ -106,7 +107,8 @@ static Status checkPrecision(const FlagValues &flags) {
   return Status::success();
 }
 
-/// With groups, one of them may have the optimizer.
+/// With --groups the optimizer is not checked: one of the groups may support
+/// the flag.
 static Status checkNesterov(const FlagValues &flags) {
   llvm::SmallVector<llvm::StringRef> names;
   for (const OptimizerInfo *optimizer : getOptimizers())
@@ -132,7 +134,7 @@ int64_t weft::meshRanks(const FlagValues &flags) {
   return ranks;
 }
 
-/// What one rank has nothing to do with.
+/// Rejects flags that have no meaning for one rank.
 static Status checkNoMesh(const FlagValues &flags) {
   for (auto [flag, nothing] : {std::pair("zero", "0"),
                                {"reshard", "on"},
@@ -158,7 +160,8 @@ static Status checkNoMesh(const FlagValues &flags) {
   return Status::success();
 }
 
-/// A stage says what the ranks of a mesh share.
+/// Checks --mesh and the flags that depend on it. The ZeRO stage decides what
+/// the ranks of a mesh shard.
 static Status checkMesh(const FlagValues &flags) {
   if (!flags.isSet("mesh"))
     return checkNoMesh(flags);
@@ -228,15 +231,15 @@ static Status checkForCuda(const FlagValues &flags, const std::string &flag) {
                     target);
 }
 
-/// Ranks of the CPU have no library that adds.
+/// CPU ranks have no communication library with native reductions.
 static Status checkReduction(const FlagValues &flags) {
   if (flags.getText("reduction") != "native")
     return Status::success();
   return checkForCuda(flags, "reduction");
 }
 
-/// The CPU has one implementation; a build without cuDNN's headers has no
-/// routines that open it.
+/// The CPU has one implementation. A build without cuDNN's headers has no
+/// routines that load cuDNN.
 static Status checkAttention(const FlagValues &flags) {
   const std::string &attention = flags.getText("attention");
   if (attention == "auto")

@@ -1,4 +1,4 @@
-//===- MeasuredTrace.cpp - What the trace of a run says -------------------===//
+//===- MeasuredTrace.cpp - Command times from the trace of a run ----------===//
 
 #include "weft/Pipeline/Simulate/MeasuredTrace.h"
 
@@ -14,8 +14,8 @@ using namespace weft;
 
 using Costs = std::map<std::string, std::vector<CostSample>>;
 
-/// What a step adds up: now and then a command takes much longer, and ranks
-/// wait for the slowest.
+/// The mean, not the median: a step is the sum of its commands, and outliers
+/// count because ranks wait for the slowest.
 static double meanOf(llvm::ArrayRef<double> values) {
   double sum = 0;
   for (double value : values)
@@ -51,7 +51,7 @@ private:
 };
 } // namespace
 
-/// What is none, or was only planned, is passed over.
+/// Adds a measured command. Planned commands and other events are ignored.
 Status Trace::addEvent(const JsonCursor &event) {
   auto kind = event.getString("ph");
   auto process = event.getInt("pid");
@@ -107,7 +107,7 @@ Status Trace::read(const std::string &path) {
   return Status::success();
 }
 
-/// Steps whose commands look up or make what later ones find ready.
+/// Runs of a command that are left out, as the first runs initialize caches.
 static constexpr size_t kFirstSteps = 2;
 
 std::vector<CostSample> Trace::getSamples() const {
@@ -137,8 +137,9 @@ double Trace::getHandOverUs() const {
   return records > 0 ? std::max(0.0, between / records) : 0;
 }
 
-/// As Timeline::getExposed: what records take is between commands. Steps have
-/// one micro-step here, so that each command runs once in a step.
+/// The same sum as Timeline::getExposed. A trace shows the time of a record
+/// between commands, so records count with handOverUs. Steps have one
+/// micro-step here, so each command runs once per step.
 double Trace::getExposedUs() const {
   const double handOverUs = getHandOverUs();
   double us = 0;

@@ -1,4 +1,4 @@
-//===- OverlapFit.cpp - What hidden collectives cost ----------------------===//
+//===- OverlapFit.cpp - The cost of overlapped collectives ----------------===//
 
 #include "weft/Pipeline/Simulate/OverlapFit.h"
 
@@ -59,7 +59,8 @@ Expected<double> TimedPlan::estimateExposedUs(const std::string &path) {
   return step->exposedUs;
 }
 
-/// Of all plans together, with collectives that are longer by `besideUs`.
+/// The exposed time of all plans together, with `besideUs` microseconds added
+/// to each overlapped collective.
 static Expected<double> sumExposedUs(CostTable &table, double besideUs,
                                      std::vector<ExposedPlan> &plans,
                                      const std::string &path) {
@@ -76,8 +77,8 @@ static Expected<double> sumExposedUs(CostTable &table, double besideUs,
   return sum;
 }
 
-/// What is exposed grows with what collectives take: between two bounds, by
-/// halves.
+/// Exposed time grows with the time of collectives, so it finds two bounds and
+/// bisects between them.
 Expected<double> findBesideUs(CostTable table, std::vector<ExposedPlan> &plans,
                               const std::string &folder) {
   const std::string path = folder + "/costs.toml";

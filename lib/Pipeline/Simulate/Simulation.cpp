@@ -1,4 +1,4 @@
-//===- Simulation.cpp - What a step takes on a mesh -----------------------===//
+//===- Simulation.cpp - Estimated time of a step on a mesh ----------------===//
 
 #include "weft/Pipeline/Simulate/Simulation.h"
 
@@ -40,8 +40,9 @@ static std::string makeFlat(int64_t ranks) {
   return "dp:" + std::to_string(ranks);
 }
 
-/// Half and twice the ranks, and what the same ranks can be otherwise: slices
-/// inside of a node with replicas of them, or one row.
+/// Meshes with half and twice the ranks, and other meshes of the same ranks:
+/// another ratio of replicas and shards (from one flat axis, shards within a
+/// node), or one flat axis.
 static std::vector<std::string> listMeshes(const MeshText &mesh,
                                            int64_t ranksPerNode) {
   std::vector<std::string> meshes;
@@ -67,7 +68,7 @@ static std::vector<std::string> listMeshes(const MeshText &mesh,
   return meshes;
 }
 
-/// The one that is asked for first.
+/// The layout of the flags first, then its neighbours.
 static std::vector<Outlook> listLayouts(const FlagValues &flags,
                                         int64_t ranksPerNode) {
   const std::string text = flags.getText("mesh"), zero = flags.getText("zero");
@@ -110,7 +111,8 @@ static Status describe(Compiler &compiler, Outlook &outlook) {
   return Status::success();
 }
 
-/// What the first compilation has said is not said again.
+/// Compiles another layout. Warnings and remarks of the first compilation are
+/// not repeated.
 static Status compileOther(Compiler &compiler, const FlagValues &flags,
                            Outlook &outlook) {
   // A layout may have to fit a limit, by trials of its own.
@@ -122,7 +124,8 @@ static Status compileOther(Compiler &compiler, const FlagValues &flags,
   return describe(compiler, outlook);
 }
 
-/// A report follows in what is too large.
+/// The error of a program that does not fit has a memory report after its first
+/// line.
 static std::string firstLine(const std::string &text) {
   return text.substr(0, text.find('\n'));
 }

@@ -217,7 +217,7 @@ static void estimate(const FlagValues &flags, const Target &target,
   passes.addPass(createEstimatePass(options));
 }
 
-/// Whether collectives run beside what computes.
+/// Whether collectives overlap with computation.
 static bool overlaps(const FlagValues &flags) {
   return flags.isSet("mesh") && flags.getInt("prefetch") > 0;
 }

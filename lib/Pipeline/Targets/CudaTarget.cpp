@@ -70,7 +70,7 @@ public:
   std::vector<ReservedMemory>
   getReserved(const FlagValues &flags) const override;
   Status checkPlan(ModuleOp module, const FlagValues &flags) const override;
-  /// Code as text, and twins, are those of one machine code.
+  /// Text output and twins are for one chip, so the target must have one chip.
   Status checkEmit(StringRef emit, StringRef target) const override {
     bool isOfOne = emit == "ptx" || emit == "llvm" || emit == "twins" ||
                    emit == "checked-twins";

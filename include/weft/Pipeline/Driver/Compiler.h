@@ -24,8 +24,9 @@ namespace weft {
 
 class KernelsAhead;
 
-/// Takes one model through the phase table. Every failure is one Error with
-/// the first diagnostic's place; further diagnostics go to standard error.
+/// Compiles one model through the phase table. Every failure is one Error at
+/// the location of the first diagnostic. Further diagnostics go to standard
+/// error.
 class Compiler {
 public:
   Compiler();
@@ -34,40 +35,43 @@ public:
   /// Imports a model, or with `--from` loads a dump and its options. The flags
   /// come from compilerFlagTable().
   Status load(const std::string &model, FlagValues flags);
-  /// Runs the phases behind the current one up to `to`, with dumps. A program
-  /// that exceeds the memory limit of its flags is an error (exit 4);
-  /// runWithinMemory() looks for flags with which it fits.
+  /// Runs the phases after the current one up to `to`, with dumps. A program
+  /// that exceeds the memory limit of its flags is an error (exit 4).
+  /// runWithinMemory() searches for flags with which it fits.
   Status run(int to);
   /// The index of the last phase that ran; -1 before load().
   int lastPhase() const { return done; }
 
-  /// From now on keeps a copy of the module after each phase that goBack takes,
-  /// the current one included: derive-programs, working-copies, partition and
-  /// lower-to-plan. False drops all copies. Returns what was set before.
+  /// Sets whether a copy of the module is kept after each phase that goBack()
+  /// accepts, including the current one: derive-programs, working-copies,
+  /// partition and lower-to-plan. False drops all copies. Returns the previous
+  /// setting.
   bool keepSnapshots(bool keep = true);
-  /// Makes the module that of `phase` again, after a run or a failed one, with
-  /// other flags for the phases behind it; run() goes on there. It works as
-  /// often as it is called, with snapshots up to `phase`. Without a snapshot,
-  /// or with flags that import or a phase up to there would have seen: an
-  /// error, and nothing has changed.
+  /// Restores the module as it was after `phase`, with new flags for the later
+  /// phases; run() continues from there. It may follow a failed run. Later
+  /// snapshots are dropped and the one of `phase` stays, so it can be called
+  /// again. It is an error, which changes nothing, if `phase` has no snapshot,
+  /// or if the flags change import or a phase up to `phase`.
   Status goBack(Phase phase, FlagValues flags);
 
-  /// Goes back to derive-programs and on to plan-memory, to see what flags
-  /// give. What is asked to be said, dumped or checked on the way is meant for
-  /// the compilation that counts: of a trial there are errors alone.
+  /// Compiles from derive-programs to plan-memory with trial flags. Remarks,
+  /// dumps and checks belong to the final compilation: a trial reports errors
+  /// only.
   Status tryFlags(const FlagValues &flags);
   /// The same with `run` in place of run(), such as runWithinMemory().
   Status tryFlags(const FlagValues &flags,
                   llvm::function_ref<Status(int to)> run);
-  /// What a trial makes of flags, for who goes back without going on.
+  /// The flags of a trial: `flags` without --dump-dir, --reproducer and
+  /// --explain, except --explain=precision. For callers of goBack() that do not
+  /// run the later phases.
   static FlagValues forTrials(FlagValues flags);
 
-  /// Asks every op of the module for its rules. Inside a level of IR no phase
-  /// does: precondition of text that is written for others.
+  /// Verifies every op of the module. Phases verify only at the end of a level
+  /// of IR, so call it before text is written for others.
   Status verify();
   /// The module as text that parses back. Resources and constants are whole.
   std::string text();
-  /// The plan as a Chrome trace, by its estimates.
+  /// The estimated timeline of the plan as a Chrome trace.
   Expected<std::string> timeline();
   /// LLVM IR, PTX, twins and object code; precondition: the phases before emit
   /// ran.
@@ -75,18 +79,20 @@ public:
   Expected<std::string> ptx();
   Expected<std::vector<char>> twins(bool isChecked);
   Expected<std::vector<char>> objectCode();
-  /// The objects that an executable is linked from: kernels apart from tables
-  /// where the target can do that. Precondition: the phases before emit ran.
-  /// After a run of all phases for an executable a thread may still work, and
-  /// this waits for it: call it behind such a run, or destroy the compiler.
+  /// The objects that an executable is linked from. Kernels and tables are
+  /// separate objects where the target supports it. Precondition: the phases
+  /// before emit ran. After a run of all phases for an executable a thread may
+  /// still compile kernels. This call and the destructor wait for it; after
+  /// such a run one of them must follow.
   Expected<Objects> programObjects();
 
   mlir::ModuleOp module();
-  /// The error behind a failure of something that ran on module().
+  /// The first error diagnostic of a failure on module(); `what` names the work
+  /// if there is none.
   Error takeError(const std::string &what);
-  /// Flags, with those of a dump.
+  /// The current flags, including the options that a loaded dump carries.
   const FlagValues &flags() const { return values; }
-  /// What they are compiled for: after load().
+  /// The target of the flags. Precondition: load() succeeded.
   const Target &target() const;
   const PhaseTable &phases() const { return *table; }
   /// A memory limit and the memory of the module that was planned within it.

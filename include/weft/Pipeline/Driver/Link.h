@@ -13,7 +13,7 @@ namespace weft {
 class FlagValues;
 class Target;
 
-/// What decides which libraries a program links.
+/// The inputs that decide which libraries a program links.
 struct Linkage {
   const Target &target;
   bool usesMpi; // its ranks may be processes of MPI
@@ -25,9 +25,9 @@ struct Linkage {
 using Objects = std::vector<std::vector<char>>;
 
 /// Links objects with the runtime and the libraries of its target and returns
-/// the bytes of the program. The runtime's libraries are found beside the
-/// running tool (../lib), the linker driver is $WEFT_CXX, else clang++-22, c++,
-/// g++ or clang++ on the PATH. Equal inputs give equal bytes.
+/// the bytes of the program. The runtime's libraries are in ../lib relative to
+/// the running tool. The linker driver is $WEFT_CXX, else clang++-22, c++, g++
+/// or clang++ on the PATH. Equal inputs give equal bytes.
 Expected<std::string> linkProgram(const Linkage &linkage,
                                   const Objects &objects);
 
@@ -35,12 +35,12 @@ Expected<std::string> linkProgram(const Linkage &linkage,
 Status linkExecutable(const Linkage &linkage, const Objects &objects,
                       const std::string &output);
 
-/// Links an object that needs nothing but libm into a shared library at
-/// `output`; what else it calls is there where it is loaded.
+/// Links an object that needs only libm into a shared library at `output`.
+/// Other symbols that it calls are resolved by the process that loads it.
 Status linkShared(const std::vector<char> &object, const std::string &output);
 
 /// Names of the archives that an executable links, in link order: each may use
-/// the ones behind it.
+/// later ones.
 std::vector<std::string> runtimeArchives(const Linkage &linkage);
 
 /// Digest over the running tool and these archives: part of cache keys.

@@ -1,8 +1,8 @@
 //===- MemoryFit.h - Flags that make a program fit --------------*- C++ -*-===//
 //
-// Under a memory limit the flags that nobody gave, --reshard and --recompute,
-// are chosen so that the estimated step is shortest. Each way is compiled up to
-// plan-memory, and what it takes read off the plan.
+// With a memory limit, --reshard and --recompute are chosen for the shortest
+// estimated step, unless the user gave them. Each candidate is compiled up to
+// plan-memory. Its memory and its estimated time come from the plan.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,18 +21,19 @@ struct MemoryBound;
 /// One way to compile a model.
 struct MemoryTrial {
   FlagValues flags;
-  /// Where it differs from the flags as given: "--recompute=blocks", or "".
+  /// The difference to the given flags: "--recompute=blocks", or "".
   std::string change;
   MemoryReport report;
-  /// Estimated time of one micro-step and the update.
+  /// Estimated time of one micro-step and the update, in microseconds.
   double stepUs = 0;
 
   int64_t getBytes() const { return report.getNeededBytes(); }
 };
 
 /// Runs the phases of `compiler` up to `to`. If they plan memory within a
-/// limit, first chooses flags that were not given so that the program fits; if
-/// nothing fits (exit 4), the compiler stands behind derive-programs.
+/// limit, it first chooses values for flags that were not given, so that the
+/// program fits. If nothing fits (exit 4), the compiler is left after
+/// derive-programs.
 Status runWithinMemory(Compiler &compiler, int to);
 
 class MemoryFit {
@@ -41,13 +42,13 @@ public:
   /// the phases up to derive-programs.
   MemoryFit(Compiler &compiler, FlagValues flags);
 
-  /// The flags with those that make the estimated step shortest within the
-  /// bound; exit 4 if nothing fits. The compiler is left behind any phase up
-  /// to plan-memory, to go back from.
+  /// The flags plus the choices with the shortest estimated step within the
+  /// bound; exit 4 if nothing fits. The compiler is left after any phase up to
+  /// plan-memory; call goBack() before it is used again.
   Expected<FlagValues> choose(const MemoryBound &bound);
 
-  /// What each limit makes possible: from the largest program to the smallest,
-  /// without those that another one, no larger, is as fast as.
+  /// The Pareto front of memory and step time, from the largest program to the
+  /// smallest. A trial is left out if one that is no larger is as fast.
   Expected<std::vector<MemoryTrial>> getCurve();
 
 private:
@@ -59,7 +60,8 @@ private:
   Expected<const MemoryTrial *> tryChange(const Change &change);
   Status tryAll(llvm::ArrayRef<Change> changes);
   Status searchSteps(int64_t limit);
-  /// Of equals the one that was tried first.
+  /// The fastest trial within the limit. Ties go to the smaller program, then
+  /// to the trial that ran first.
   const MemoryTrial *findFastest(int64_t limit) const;
   const MemoryTrial *findSmallest() const;
   FlagValues withChange(const Change &change) const;

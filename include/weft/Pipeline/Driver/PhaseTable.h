@@ -46,11 +46,11 @@ public:
   /// "05-autocast.mlir": the file of a phase in --dump-dir.
   std::string dumpFileName(int index) const;
 
-  /// Adds the passes of a phase, with the options that the flags ask for; none
-  /// for an identity, and for import and emit, which are not passes.
+  /// Adds the passes of a phase with the options of the flags. It adds none for
+  /// an identity, nor for import and emit, which are not passes.
   void addPasses(int index, const FlagValues &flags,
                  mlir::OpPassManager &passes) const;
-  /// Those without the passes of the target's kernel compiler.
+  /// The same without the passes of the target's kernel compiler.
   void addPlanPasses(int index, const FlagValues &flags,
                      mlir::OpPassManager &passes) const;
   /// Whether a phase has passes with these flags.
@@ -70,17 +70,17 @@ private:
 /// Whether a phase of some target has this name.
 bool isPhaseName(llvm::StringRef name);
 
-/// What printPasses prints, for weft-opt: a usage error if a path in it has no
-/// such text. Passes must be registered.
+/// The text of printPasses() for weft-opt. A usage error if a path has no
+/// spelling in the text of a pipeline. Passes must be registered.
 Expected<std::string> pipelineText(const PhaseTable &phases,
                                    const FlagValues &flags, int from, int to);
 
-/// A phase and what holds after it, for people.
+/// A phase and its contract, for the help text and the documentation.
 struct PhaseLine {
   std::string name, contract;
 };
 
-/// The phases of all targets; one that only some kinds have says so.
+/// The phases of all targets. A phase that only some kinds have names them.
 std::vector<PhaseLine> listPhases();
 /// The same as a table in Markdown.
 std::string phasesMarkdown();

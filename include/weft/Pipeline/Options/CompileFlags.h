@@ -14,13 +14,13 @@ class ModuleOp;
 
 namespace weft {
 
-/// The value of --bucket that leaves each parameter a state of its own.
+/// The value of --bucket with which each parameter is its own state.
 inline constexpr llvm::StringLiteral kNoBuckets = "none";
 
-/// What decides the structure of the program: `--batch`, `--optimizer`, ...
+/// Flags that decide the program's structure: `--batch`, `--optimizer`, ...
 const std::vector<FlagSpec> &compileFlags();
 
-/// What only steers the driver: `--emit`, `--dump-dir`, `--from`, ...
+/// Flags that only steer the driver: `--emit`, `--dump-dir`, `--from`, ...
 const std::vector<FlagSpec> &driverFlags();
 
 /// The compile flags that import reads: no pass has them as options.

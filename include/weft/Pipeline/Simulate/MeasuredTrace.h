@@ -1,8 +1,8 @@
-//===- MeasuredTrace.h - What the trace of a run says -----------*- C++ -*-===//
+//===- MeasuredTrace.h - Command times from the trace of a run --*- C++ -*-===//
 //
-// A run with --trace writes when each command of its plan began and how long it
-// took (docs/running.md). With what the commands cost by the plan these
-// are samples for a cost table.
+// A run with --trace records the start and the duration of each command of its
+// plan (docs/running.md). Together with the costs of the commands in the plan,
+// these times are the samples for a cost table.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,22 +18,22 @@
 
 namespace weft {
 
-/// What the steps of a run took, in microseconds.
+/// Measured times of the steps of a run, in microseconds.
 struct MeasuredTimes {
-  /// Each command that ran, with the mean of its times. The first two do not
-  /// count if there are more.
+  /// Each command that ran, with the mean of its times. The first two times are
+  /// left out if there are more.
   std::vector<CostSample> samples;
-  /// For which the stream that computes ran no command, between two of them,
-  /// for each that it recorded; in all steps.
+  /// Idle time of the compute stream between commands, over all steps, divided
+  /// by the number of its `record` commands.
   double handOverUs = 0;
-  /// For which that stream waited for collectives in a step.
+  /// Time per step in which the compute stream waits for collectives.
   double exposedUs = 0;
 };
 
-/// Reads the trace of a run with one micro-step in a step. `costs` are those of
-/// its plan (describeCosts). What the trace says of plans, and of other
-/// processes than that of rank 0, is passed over. Exit 3 if the file is no
-/// trace, not whole, or names a command that the plan does not have.
+/// Reads the trace of a run with one micro-step per step. `costs` is the result
+/// of describeCosts() for its plan. Planned slices and processes other than
+/// rank 0 are ignored. Exit 3 if the file is not a trace, is not whole, or
+/// names a command that the plan does not have.
 Expected<MeasuredTimes>
 readMeasuredTrace(const std::string &path,
                   const std::map<std::string, std::vector<CostSample>> &costs);

@@ -1,8 +1,8 @@
-//===- OverlapFit.h - What hidden collectives cost --------------*- C++ -*-===//
+//===- OverlapFit.h - The cost of overlapped collectives --------*- C++ -*-===//
 //
-// A collective that runs beside what computes takes longer than by itself, and
-// by how much shows in the time that ranks wait for it. The number of the cost
-// table is the one with which plans wait as long as runs of them did.
+// A collective that overlaps with computation takes longer than by itself. The
+// time that ranks wait for it shows by how much. The cost table gets the number
+// with which plans wait as long as their measured runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,34 +18,35 @@
 
 namespace weft {
 
-/// A model in `folder` with its plan: the phases up to plan-memory.
+/// Compiles the model in `folder` up to plan-memory.
 Expected<std::unique_ptr<Compiler>>
 compileToPlan(const std::string &folder, const std::vector<std::string> &flags);
 
-/// The plan of a program, whose commands get the times of one table after the
-/// other. Their order stays.
+/// The plan of a program, whose commands are estimated with one cost table
+/// after another. Their order does not change.
 class TimedPlan {
 public:
   static Expected<TimedPlan> compile(const std::string &folder,
                                      const std::vector<std::string> &flags);
 
-  /// For which ranks wait for collectives in a step, by the table in a file.
+  /// Time per step in which ranks wait for collectives, in microseconds, by the
+  /// cost table in a file.
   Expected<double> estimateExposedUs(const std::string &path);
 
 private:
   std::unique_ptr<Compiler> compiler;
 };
 
-/// A plan, and for how long ranks waited in a run of it.
+/// A plan, and the measured time per step in which ranks waited.
 struct ExposedPlan {
   TimedPlan plan;
   double us = 0;
 };
 
-/// The `beside_us` with which ranks wait in all plans together for as long as
-/// they did. 0 if they waited less than the table says without; an error if not
-/// even an hour makes them wait as long. The table is written into `folder` to
-/// be read.
+/// The `beside_us` with which the waits of all plans together are as long as
+/// the measured ones. 0 if the measured waits are shorter than the table gives
+/// without it. An error if even an hour does not explain them. The table is
+/// written into `folder`, from where the estimate pass reads it.
 Expected<double> findBesideUs(CostTable table, std::vector<ExposedPlan> &plans,
                               const std::string &folder);
 

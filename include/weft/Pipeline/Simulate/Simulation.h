@@ -1,7 +1,7 @@
-//===- Simulation.h - What a step takes on a mesh ---------------*- C++ -*-===//
+//===- Simulation.h - Estimated time of a step on a mesh --------*- C++ -*-===//
 //
-// Nothing runs: a model is compiled up to the plan, whose estimates say what a
-// step takes.
+// Nothing runs: a model is compiled up to the plan, and the estimates of the
+// plan give the time and the memory of a step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,33 +16,34 @@
 
 namespace weft {
 
-/// One way to spread a model over ranks, and what a step takes then.
+/// One way to distribute a model over ranks, with the estimate of a step.
 struct Outlook {
   std::string mesh; // "" for one rank
   std::string zero;
-  /// Why there is nothing of what follows, a line, or "".
+  /// One line that says why the estimates are missing, or "".
   std::string problem = {};
   int64_t ranks = 1;
   /// Of all ranks, in a step; 0 for a model that reads none.
   int64_t tokens = 0;
   StepEstimate step = {};
-  /// By the costs of a file, not at the known rates of the target.
+  /// The rates come from a cost table, not from the target.
   bool hasGivenRates = false;
   /// Memory of a rank: arena and workspaces.
   int64_t peakBytes = 0;
-  /// Memory of a device outside them, as Target::getReserved() says.
+  /// Memory of a device outside them, from Target::getReserved().
   int64_t reservedBytes = 0;
 
   double getTokensPerSecond() const;
-  /// The part of the time of collectives in which something is computed.
+  /// The fraction of the time of collectives that overlaps with computation.
   double getHiddenPart() const;
 };
 
-/// The mesh and ZeRO stage that the flags name, then the other stages, half and
-/// twice the ranks, and the same ranks as slices with replicas or in one row;
-/// with `--cluster` slices may be nodes. `compiler` has loaded the model and
-/// keeps snapshots. An error if what the flags name cannot be compiled; others
-/// say it themselves.
+/// Estimates the mesh and ZeRO stage of the flags, and neighbouring layouts:
+/// the other stages, half and twice the ranks, and the same ranks as shards
+/// with replicas or as one flat axis. With `--cluster` the shards may span one
+/// node. `compiler` has loaded the model and keeps snapshots. An error if the
+/// layout of the flags cannot be compiled; each other layout records its own
+/// `problem`.
 Expected<std::vector<Outlook>> simulateLayouts(Compiler &compiler);
 
 } // namespace weft

@@ -1,7 +1,7 @@
-//===- Target.h - What a kind of machine answers for ------------*- C++ -*-===//
+//===- Target.h - The interface of a kind of machine ------------*- C++ -*-===//
 //
-// The driver compiles for a machine without knowing which ones there are: what
-// depends on it is asked of the object that --target names.
+// The driver knows no machine by name: it asks the object that --target names
+// for everything that depends on the machine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,16 +26,16 @@ class OpPassManager;
 
 namespace weft {
 
-/// What the executables of a target link beside the runtime.
+/// The libraries that executables of a target link in addition to the runtime.
 struct TargetLibraries {
   /// Archives in the folder of the runtime, such as "libWeftCpuKernels.a".
   std::vector<std::string> archives;
   /// More flags of the linker, such as libraries of the system: "-ldnnl".
   std::vector<std::string> flags;
-  /// What to look at when linking fails.
+  /// A hint for the user when linking fails.
   std::string hint = {};
-  /// Other files of that folder which go into a program, such as kernels of a
-  /// device.
+  /// Other files of the runtime's folder that go into a program, such as
+  /// kernels of a device.
   std::vector<std::string> parts = {};
 };
 
@@ -49,9 +49,8 @@ struct MemoryBound {
   std::string text;
 };
 
-/// Makes the code of kernels by themselves: nothing of it depends on the plan
-/// that launches them, so that it can be made while there is none yet. Safe in
-/// several threads.
+/// Compiles kernels by themselves. Their code does not depend on the plan that
+/// launches them, so it can be compiled before the plan exists. Thread-safe.
 class KernelCompiler {
 public:
   virtual ~KernelCompiler() = default;
@@ -74,22 +73,22 @@ class Target {
 public:
   virtual ~Target() = default;
 
-  /// Adds its own passes of a phase, which run before the passes that all
-  /// targets share (CommonPasses.h); most phases need none. In LowerToTarget
-  /// the metadata comes before them and the kernel compiler behind them.
+  /// Adds the target's own passes of a phase; most phases need none. They run
+  /// before the passes that all targets share (CommonPasses.h). In
+  /// LowerToTarget they run after the metadata and before the kernel compiler.
   virtual void addPasses(Phase phase, const FlagValues &flags,
                          mlir::OpPassManager &passes) const = 0;
   /// The library that may claim ops (weft/Analysis/KernelLibrary.h).
   virtual llvm::StringRef getKernelLibrary() const = 0;
-  /// What offsets in the arena are multiples of, in bytes: a power of two.
+  /// The alignment of offsets in the arena, in bytes: a power of two.
   virtual int64_t getAlignment() const = 0;
-  /// What decides the bytes of its code beside flags and model: where --target
-  /// means this machine, what is known of the machine; what compiles beside
-  /// weft.
+  /// Everything besides flags and model that decides the bytes of the code: the
+  /// properties of this machine where --target means this machine, and the
+  /// tools other than weft that compile.
   virtual std::string getIdentity() const = 0;
 
-  /// The op that a kernel is behind the phases of its kind: what tells a dump
-  /// written there from a plan.
+  /// The name of the op that a kernel is after the target's own phases. It
+  /// distinguishes a dump written there from a plan.
   virtual llvm::StringRef getKernelOp() const = 0;
 
   /// A usage error for a flag that means nothing on such a machine, or that
@@ -97,7 +96,7 @@ public:
   virtual Status checkFlags(const FlagValues &flags) const {
     return Status::success();
   }
-  /// What the flags tell of its memory; nothing if they do not.
+  /// The memory of the machine by the flags; nothing if they do not tell.
   virtual std::optional<MemoryBound> getMemory(const FlagValues &flags) const {
     return std::nullopt;
   }
@@ -108,25 +107,26 @@ public:
     return {};
   }
 
-  /// An input error if a module whose memory is planned says something else
-  /// than the flags that it was planned with.
+  /// An input error if a module with planned memory contradicts the flags that
+  /// it was planned with.
   virtual Status checkPlan(mlir::ModuleOp module,
                            const FlagValues &flags) const {
     return Status::success();
   }
 
-  /// A usage error if it cannot make what --emit asks for; `target` is the
-  /// value of --target.
+  /// A usage error if the target cannot emit the value of --emit; `target` is
+  /// the value of --target.
   virtual Status checkEmit(llvm::StringRef emit, llvm::StringRef target) const;
 
-  /// The code of a module behind all phases. Fails with an error on an op of
-  /// the module. Equal modules give equal bytes.
+  /// The code of a module after all phases. Fails with an error on an op of the
+  /// module. Equal modules give equal bytes.
   virtual llvm::FailureOr<std::string>
   emitLlvmIr(mlir::ModuleOp module) const = 0;
   /// The kernels in PTX, where checkEmit takes "ptx".
   virtual llvm::FailureOr<std::string> emitPtx(mlir::ModuleOp module) const;
   /// An object with the kernels for an emulated device, where checkEmit takes
-  /// "twins"; those of "checked-twins" tell their accesses to memory.
+  /// "twins". With `isChecked` ("checked-twins") they report their accesses to
+  /// memory.
   virtual llvm::FailureOr<std::vector<char>> emitTwins(mlir::ModuleOp module,
                                                        bool isChecked) const;
   /// A relocatable object that defines `weft_tables` (PackedTables.h), kernels
@@ -137,10 +137,10 @@ public:
   virtual const KernelCompiler *getKernelCompiler() const { return nullptr; }
 
   virtual TargetLibraries getLibraries() const = 0;
-  /// Adds to the metadata of an executable (docs/executable.md) what it has to
-  /// know of the machine, such as features that it checks when it starts.
+  /// Adds the properties of the machine to the metadata of an executable
+  /// (docs/executable.md), such as features that it checks when it starts.
   virtual void describe(Json &metadata) const = 0;
-  /// Rates that its commands are estimated at where no others are given
+  /// The rates that estimate its commands without a cost table
   /// (findKnownRates in weft/Schedule/DeviceRates.h).
   virtual llvm::StringRef getRates() const { return "cpu"; }
   /// Whether programs of several ranks link MPI.
@@ -150,25 +150,25 @@ public:
   virtual bool sharesCommStream() const { return false; }
   /// Whether collectives of a rank must not overlap each other.
   virtual bool runsCollectivesInTurn() const { return false; }
-  /// Whether a library between its devices can add.
+  /// Whether the communication library of its devices can reduce.
   virtual bool hasNativeReductions() const { return false; }
-  /// What --bucket is where it is not given.
+  /// The default of --bucket without --mesh.
   virtual llvm::StringRef getBucketRule() const = 0;
   /// Whether select-kernels asks what products may join across a rounding, so
   /// that it depends on --numerics.
   virtual bool joinsAcrossRoundings() const { return false; }
-  /// Whether a product with a gelu behind it computes that gelu by another
-  /// formula than a kernel: what is computed again has the same bits only if
-  /// both are.
+  /// Whether a product with a fused gelu computes it by another formula than a
+  /// kernel. Then recomputed values have the same bits only if the product and
+  /// the gelu are both recomputed.
   virtual bool hasGeluOfProducts(const FlagValues &flags) const {
     return false;
   }
-  /// CTAs that collectives may use beside products; 0 where they are no
-  /// kernels.
+  /// CTAs that collectives may use while products run; 0 where collectives are
+  /// not kernels.
   virtual int64_t getCollectiveCtas() const { return 0; }
 };
 
-/// What is known of all targets of a kind before a level is chosen.
+/// Properties of all targets of a kind, independent of the chosen level.
 struct TargetKind {
   /// The word before the colon of --target: "cpu".
   llvm::StringRef name;
@@ -181,13 +181,14 @@ struct TargetKind {
   /// The target that `text`, a value of --target with this word, names; a usage
   /// error if it names none.
   Expected<std::unique_ptr<Target>> (*parse)(llvm::StringRef text);
-  /// Dialects, models of commands, translations: what its passes and code need.
+  /// Registers the dialects, models of commands and translations that its
+  /// passes and its code generation need.
   void (*registerDialects)(mlir::DialectRegistry &registry);
   void (*registerPasses)();
 };
 
 /// Makes --target accept a kind with a new name. Call it before anything asks
-/// for dialects, passes or targets; not safe in several threads.
+/// for dialects, passes or targets. Not thread-safe.
 void registerTarget(TargetKind kind);
 
 /// Every kind, the default one first.
@@ -199,15 +200,16 @@ Expected<const TargetKind *> findTargetKind(llvm::StringRef text);
 /// The target that --target names; a usage error for a value that names none.
 Expected<std::shared_ptr<const Target>> findTarget(const FlagValues &flags);
 
-/// Refuses flags that mean nothing together, or nothing for their target.
+/// Rejects combinations of flags that have no meaning, by themselves or for
+/// their target.
 Status checkSupported(const FlagValues &flags);
 
-/// The rule of weft-bucket for flat states, or "none". Ranks
-/// that share a model share its buckets.
+/// The rule of weft-bucket for flat states, or "none". Ranks that share a model
+/// share its buckets.
 std::string bucketRule(const FlagValues &flags, const Target &target);
 
-/// The least of what the flags allow: --memory-limit, or the memory of the
-/// device that they name.
+/// The smaller of --memory-limit and the memory of the device that the flags
+/// name; nothing if they set neither.
 std::optional<MemoryBound> getMemoryBound(const FlagValues &flags,
                                           const Target &target);
 
