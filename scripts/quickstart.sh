@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds weft, compiles a small GPT and trains it on
+# Installs missing packages, builds weft, compiles a small GPT and trains it on
 # the Markdown and C++ of this repository; shows the falling loss and a sample.
 # Ends with an error if the last loss is above 0.75 of the first.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top"
 scripts/install-deps.sh
-scripts/build.sh
+scripts/build.sh weft
 
 out=build/quickstart
 rm -rf "$out" && mkdir -p "$out"
@@ -15,8 +15,8 @@ find README.md docs include kernels lib test tools -name '*.md' -o -name '*.cpp'
 echo "corpus: $(wc -c <"$out/corpus.txt") bytes"
 
 build/bin/weft train examples/gpt2-mini --batch 8 --seq 128 \
-  --data "$out/corpus.txt" --val-fraction 0.05 --steps 300 --lr 2e-3 \
-  --lr-schedule cosine --warmup 20 --clip 1 --log-every 20 --eval-every 100 --eval-steps 20 \
+  --data "$out/corpus.txt" --val-fraction 0.05 --steps 1500 --lr 2e-3 \
+  --lr-schedule cosine --warmup 50 --clip 1 --log-every 100 --eval-every 500 --eval-steps 20 \
   --metrics "$out/metrics.jsonl" --save-dir "$out/checkpoints" \
   --generate "The " --max-new-tokens 200 --temperature 0.8
 
