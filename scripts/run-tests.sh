@@ -10,35 +10,48 @@ passed=0 failed=0 skipped=0
 report=$(mktemp) failures=$(mktemp)
 trap 'rm -f "$report" "$failures"' EXIT
 
-for binary in "$build"/test/unit/*Tests; do
-  [ -x "$binary" ] || continue
-  status=0
-  "$binary" --gtest_brief=1 --gtest_output="json:$report" || status=$?
-  counts=$(python3 - "$report" "$(basename "$binary")" "$status" 2>>"$failures" <<'PY'
-import json, sys
-try:
-    tests = json.load(open(sys.argv[1]))
-except Exception:
-    print("failed:", sys.argv[2], file=sys.stderr)
-    print(0, 1, 0)
-    sys.exit()
-for suite in tests["testsuites"]:
-    for case in suite["testsuite"]:
-        if case.get("failures"):
-            print(f"failed: {sys.argv[2]} {suite['name']}.{case['name']}", file=sys.stderr)
-failed = tests["failures"]
-if failed == 0 and sys.argv[3] != "0":  # as it ended, of a sanitizer for one
-    print(f"failed: {sys.argv[2]} exit {sys.argv[3]}", file=sys.stderr)
-    failed = 1
-skipped = sum(case.get("result") == "SKIPPED"
-              for suite in tests["testsuites"] for case in suite["testsuite"])
-print(tests["tests"] - tests["failures"] - skipped, failed, skipped)
+# As many binaries at a time as there are processors, as lit does with its tests.
+reports=$(mktemp -d)
+trap 'rm -rf "$report" "$failures" "$reports"' EXIT
+run_unit_tests() { # BINARY
+  local name status=0
+  name=$(basename "$1")
+  "$1" --gtest_brief=1 --gtest_output="json:$reports/$name.json" >"$reports/$name.log" 2>&1 || status=$?
+  echo "$status" >"$reports/$name.status"
+  [ "$status" -eq 0 ] || cat "$reports/$name.log"
+}
+export -f run_unit_tests
+export reports
+find "$build/test/unit" -maxdepth 1 -name '*Tests' -type f -perm -u+x -print0 2>/dev/null |
+  sort -z | xargs -0r -P "$(nproc)" -I{} bash -c 'run_unit_tests "$1"' _ {}
+counts=$(python3 - "$reports" "$failures" <<'PY'
+import glob, json, os, sys
+passed = failed = skipped = 0
+failures = open(sys.argv[2], "a")
+for path in sorted(glob.glob(os.path.join(sys.argv[1], "*.status"))):
+    name = os.path.basename(path)[:-len(".status")]
+    status = open(path).read().strip()
+    try:
+        tests = json.load(open(path[:-len("status")] + "json"))
+    except Exception:
+        print("failed:", name, file=failures)
+        failed += 1
+        continue
+    cases = [(suite["name"], case) for suite in tests["testsuites"] for case in suite["testsuite"]]
+    bad = [(suite, case) for suite, case in cases if case.get("failures")]
+    for suite, case in bad:
+        print(f"failed: {name} {suite}.{case['name']}", file=failures)
+    if not bad and status != "0":  # as it ended, of a sanitizer for one
+        print(f"failed: {name} exit {status}", file=failures)
+        failed += 1
+    left_out = sum(case.get("result") == "SKIPPED" for _, case in cases)
+    passed += tests["tests"] - len(bad) - left_out
+    failed += len(bad)
+    skipped += left_out
+print(passed, failed, skipped)
 PY
 )
-  read -r p f s <<<"$counts"
-  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-  : >"$report"
-done
+read -r passed failed skipped <<<"$counts"
 
 lit=$(command -v lit-22 || echo "$(llvm-config-22 --bindir)/lit")
 "$lit" -sv --output "$report" "$build/test" ${WEFT_LIT_ARGS:-}
