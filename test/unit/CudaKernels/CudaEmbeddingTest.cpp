@@ -1,4 +1,4 @@
-//===- CudaEmbeddingTest.cpp - Tables of CUDA against those of the CPU ----===//
+//===- CudaEmbeddingTest.cpp - Embeddings of CUDA and of the CPU --------===//
 
 #include "Emulated.h"
 
