@@ -56,20 +56,26 @@ static LogicalResult checkProgram(ProgramOp program) {
   return failure(walk.wasInterrupted());
 }
 
+LogicalResult weft::verifyShapes(ModuleOp module) {
+  for (Operation &op : *module.getBody()) {
+    LogicalResult result =
+        llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+            .Case<ParamOp, StateOp>([](auto decl) {
+              return checkType(decl, "its type", decl.getType());
+            })
+            .Case([](ProgramOp program) { return checkProgram(program); })
+            .Default([](Operation *) { return success(); });
+    if (failed(result))
+      return failure();
+  }
+  return success();
+}
+
 namespace {
 struct InferShapesPass : weft::impl::InferShapesPassBase<InferShapesPass> {
   void runOnOperation() override {
-    for (Operation &op : *getOperation().getBody()) {
-      LogicalResult result =
-          llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-              .Case<ParamOp, StateOp>([](auto decl) {
-                return checkType(decl, "its type", decl.getType());
-              })
-              .Case([](ProgramOp program) { return checkProgram(program); })
-              .Default([](Operation *) { return success(); });
-      if (failed(result))
-        return signalPassFailure();
-    }
+    if (failed(verifyShapes(getOperation())))
+      signalPassFailure();
   }
 };
 } // namespace

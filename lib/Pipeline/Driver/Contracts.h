@@ -10,8 +10,7 @@ namespace weft {
 llvm::LogicalResult checkImport(mlir::ModuleOp module);
 llvm::LogicalResult checkModel(mlir::ModuleOp module);
 llvm::LogicalResult checkNoTies(mlir::ModuleOp module);
-llvm::LogicalResult checkShapes(mlir::ModuleOp module);
-llvm::LogicalResult checkGroups(mlir::ModuleOp module);
+llvm::LogicalResult checkGroups(mlir::ModuleOp module, const FlagValues &flags);
 llvm::LogicalResult checkCasts(mlir::ModuleOp module);
 llvm::LogicalResult checkPrograms(mlir::ModuleOp module);
 llvm::LogicalResult checkRecomputeMarks(mlir::ModuleOp module);

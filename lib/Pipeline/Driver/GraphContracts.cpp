@@ -7,13 +7,10 @@
 #include "weft/Analysis/KernelLayout.h"
 #include "weft/Dist/Dist.h"
 #include "weft/Plan/Plan.h"
-#include "weft/Training/Passes.h"
+#include "weft/Support/TomlFile.h"
 #include "weft/Weft/Losses.h"
-#include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Precision.h"
 #include "weft/Weft/Weft.h"
-
-#include "llvm/ADT/StringSet.h"
 
 #include <set>
 
@@ -61,27 +58,13 @@ LogicalResult weft::checkNoTies(ModuleOp module) {
   return success();
 }
 
-LogicalResult weft::checkShapes(ModuleOp module) {
-  WalkResult result = module.walk([](Operation *op) {
-    auto isDynamic = [](Type type) {
-      auto tensor = dyn_cast<RankedTensorType>(type);
-      return tensor && !tensor.hasStaticShape();
-    };
-    if (llvm::none_of(op->getResultTypes(), isDynamic))
-      return WalkResult::advance();
-    op->emitOpError("expects static shapes after infer-shapes");
-    return WalkResult::interrupt();
-  });
-  return failure(result.wasInterrupted());
-}
-
-LogicalResult weft::checkGroups(ModuleOp module) {
-  for (auto param : module.getOps<ParamOp>())
-    if (auto name = param->getAttrOfType<StringAttr>(kOptimizerAttr))
-      if (!findOptimizer(name))
-        return param.emitOpError("expects the name of an optimizer in ")
-               << kOptimizerAttr << " after apply-groups, but got " << name;
-  return success();
+/// The module records each file of --groups that it has applied.
+LogicalResult weft::checkGroups(ModuleOp module, const FlagValues &flags) {
+  auto files = module->getAttrOfType<DictionaryAttr>(kOptionFilesAttr);
+  if (!flags.isSet("groups") || (files && files.contains("groups")))
+    return success();
+  return module.emitError("expects the file of --groups in ")
+         << kOptionFilesAttr << " after apply-groups, but got none";
 }
 
 LogicalResult weft::checkCasts(ModuleOp module) {
@@ -199,15 +182,15 @@ LogicalResult weft::checkLayouts(ModuleOp module) {
   return success();
 }
 
-/// A parameter is in one flat parameter, or is one itself.
+/// Sharded parameters are flat, so that their shards are equal.
 LogicalResult weft::checkBuckets(ModuleOp module) {
-  llvm::StringSet<> members;
-  for (auto param : module.getOps<ParamOp>())
-    for (const Segment &segment : param.getSegmentList())
-      if (!members.insert(segment.param.getValue()).second)
-        return param.emitOpError("expects segments of parameters that no other "
-                                 "one has after bucket, but got ")
-               << segment.param;
+  for (auto param : module.getOps<ParamOp>()) {
+    dist::LayoutAttr layout = dist::getLayout(param);
+    if (layout && layout.getPlacement() == dist::Placement::Sharded &&
+        param.getSegmentList().empty())
+      return param.emitOpError("expects segments of a sharded parameter after "
+                               "bucket, but got none");
+  }
   return success();
 }
 

@@ -4,6 +4,7 @@
 
 #include "Contracts.h"
 
+#include "weft/Frontend/Passes.h"
 #include "weft/Pipeline/Driver/PhaseTable.h"
 #include "weft/Pipeline/Options/CompileFlags.h"
 
@@ -29,9 +30,9 @@ LogicalResult weft::verifyContract(ModuleOp module, const PhaseInfo &phase,
   case Phase::TieParams:
     return checkNoTies(module);
   case Phase::InferShapes:
-    return checkShapes(module);
+    return verifyShapes(module);
   case Phase::ApplyGroups:
-    return checkGroups(module);
+    return checkGroups(module, flags);
   case Phase::Autocast:
     return checkCasts(module);
   case Phase::DerivePrograms:
