@@ -1,6 +1,6 @@
 //===- ValueRules.h - Values of flags of other commands ---------*- C++ -*-===//
 //
-// Private to lib/Formats.
+// Private to lib/Base.
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,7 +2,7 @@
 
 #include "weft/Formats/TokenFile.h"
 
-#include "TokenFileKind.h"
+#include "RefuseNonTokens.h"
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/TextForm.h"
 

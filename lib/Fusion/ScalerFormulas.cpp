@@ -1,6 +1,7 @@
 //===- ScalerFormulas.cpp - Formula of the loss scale's update ------------===//
 //
-// The policies of weft.scaler_update, with a choice where they have a branch.
+// The policies of weft.scaler_update (growth, backoff), with a choice where
+// they have a branch. Interp/RunScaler.cpp has the same rules.
 //
 //===----------------------------------------------------------------------===//
 

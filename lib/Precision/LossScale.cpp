@@ -1,4 +1,8 @@
 //===- LossScale.cpp - Multiply the loss gradient by a scale --------------===//
+//
+// Fusion/ScalerFormulas.cpp has the rules by which a dynamic scale changes.
+//
+//===----------------------------------------------------------------------===//
 
 #include "weft/Precision/Passes.h"
 

@@ -1,6 +1,6 @@
 //===- ExplainBucket.cpp - Explain layouts of parameters ------------------===//
 
-#include "Buckets.h"
+#include "FormBuckets.h"
 
 #include "weft/Dist/Dist.h"
 

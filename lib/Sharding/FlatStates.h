@@ -3,7 +3,7 @@
 #ifndef WEFT_LIB_SHARDING_FLATSTATES_H
 #define WEFT_LIB_SHARDING_FLATSTATES_H
 
-#include "Buckets.h"
+#include "FormBuckets.h"
 
 namespace weft {
 

@@ -3,7 +3,7 @@
 #include "weft/Sharding/Passes.h"
 
 #include "ShardRules.h"
-#include "weft/Sharding/MeshText.h"
+#include "weft/Sharding/MeshSyntax.h"
 
 #include "mlir/IR/Builders.h"
 

@@ -8,8 +8,8 @@
 
 #include "MpiRun.h"
 
+#include "HeartbeatWatch.h"
 #include "LaunchedProcesses.h"
-#include "RankWatch.h"
 
 #include "weft/Runtime/Run/Signals.h"
 

@@ -1,4 +1,8 @@
-//===- AddWorkspaces.cpp - What routines of the CPU work in ---------------===//
+//===- AddWorkspaces.cpp - Workspaces of routines of the CPU ------------===//
+//
+// Abi/CpuWorkspaces.h has their sizes.
+//
+//===----------------------------------------------------------------------===//
 
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Lowering/Cpu/Passes.h"

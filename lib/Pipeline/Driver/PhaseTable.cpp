@@ -3,7 +3,7 @@
 #include "weft/Pipeline/Driver/PhaseTable.h"
 
 #include "weft/Pipeline/Metadata/Passes.h"
-#include "weft/Pipeline/Targets/CommonPasses.h"
+#include "weft/Pipeline/Targets/PhasePasses.h"
 
 #include "weft/Pipeline/Targets/Target.h"
 

@@ -1,4 +1,10 @@
 //===- CompileFlags.cpp - The compile flags of the driver -----------------===//
+//
+// A new flag also needs its name in Base/FlagNames.cpp, a rule in
+// Base/ValueRules.cpp if values can be wrong, and a check in CheckFlags.cpp if
+// it excludes others.
+//
+//===----------------------------------------------------------------------===//
 
 #include "weft/Pipeline/Options/CompileFlags.h"
 

@@ -7,7 +7,7 @@
 #include "weft/Pipeline/Driver/MemoryFit.h"
 #include "weft/Pipeline/Options/CompileFlags.h"
 #include "weft/Schedule/ClusterFile.h"
-#include "weft/Sharding/MeshText.h"
+#include "weft/Sharding/MeshSyntax.h"
 #include "weft/Verify/VerifyExecutable.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -10,7 +10,7 @@
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Pipeline/Targets/RuntimeFolder.h"
 #include "weft/Schedule/Passes.h"
-#include "weft/Sharding/MeshText.h"
+#include "weft/Sharding/MeshSyntax.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/MemoryBuffer.h"

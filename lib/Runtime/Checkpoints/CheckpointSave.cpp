@@ -7,7 +7,7 @@
 #include "weft/Runtime/Checkpoints/Replicas.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
 #include "weft/Runtime/Execute/DTypes.h"
-#include "weft/Runtime/Execute/Scaler.h"
+#include "weft/Runtime/Execute/ScalerState.h"
 
 #include <cerrno>
 #include <cinttypes>

@@ -4,6 +4,7 @@
 // protocol and the channels, which NCCL chooses by the size of a call and by
 // its environment. A ring with one protocol and one number of channels adds the
 // elements of equal calls in one order: all ZeRO stages have the same calls.
+// Settings of a communicator are in NcclRanks.cpp.
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,7 +4,7 @@
 
 #include "weft/Formats/JsonFields.h"
 #include "weft/Formats/Launches.h"
-#include "weft/Runtime/Execute/Scaler.h"
+#include "weft/Runtime/Execute/ScalerState.h"
 
 #include <algorithm>
 #include <limits>

@@ -6,7 +6,7 @@
 #include "weft/Runtime/Checkpoints/CheckpointScaler.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
-#include "weft/Runtime/Execute/Scaler.h"
+#include "weft/Runtime/Execute/ScalerState.h"
 #include "weft/Runtime/Reports/Trace.h"
 #include "weft/Runtime/Run/Evaluate.h"
 #include "weft/Runtime/Run/Generate.h"

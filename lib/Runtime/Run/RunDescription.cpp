@@ -6,7 +6,7 @@
 #include "weft/Runtime/Checkpoints/Replicas.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/DTypes.h"
-#include "weft/Runtime/Execute/Scaler.h"
+#include "weft/Runtime/Execute/ScalerState.h"
 #include "weft/Runtime/Execute/StateSegments.h"
 #include "weft/Runtime/Run/Evaluate.h"
 #include "weft/Runtime/Run/Run.h"

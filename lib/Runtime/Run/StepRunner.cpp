@@ -3,7 +3,7 @@
 #include "weft/Runtime/Run/StepRunner.h"
 
 #include "weft/Abi/Names.h"
-#include "weft/Runtime/Collectives/CollectiveCosts.h"
+#include "weft/Runtime/Collectives/CollectiveCounters.h"
 #include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"

@@ -3,7 +3,7 @@
 #include "weft/Runtime/Run/Trainer.h"
 
 #include "weft/Runtime/Checkpoints/Replicas.h"
-#include "weft/Runtime/Collectives/CollectiveCosts.h"
+#include "weft/Runtime/Collectives/CollectiveCounters.h"
 #include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Run/Evaluate.h"
 #include "weft/Runtime/Run/Generate.h"

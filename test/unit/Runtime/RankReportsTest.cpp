@@ -2,7 +2,7 @@
 
 #include "RankToy.h"
 
-#include "weft/Runtime/Collectives/CollectiveCosts.h"
+#include "weft/Runtime/Collectives/CollectiveCounters.h"
 #include "weft/Runtime/Collectives/Loopback.h"
 #include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Run/RankReports.h"

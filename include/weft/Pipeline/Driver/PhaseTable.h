@@ -1,7 +1,9 @@
 //===- PhaseTable.h - The phases of a target in order -----------*- C++ -*-===//
 //
-// One table drives the order of phases, `--from` and `--to`, dumps,
-// `--print-pipeline` and the documentation.
+// The phases that one target runs, for `--from` and `--to`, dumps,
+// `--print-pipeline` and the documentation. Names and contracts of phases are
+// in Targets/Phase.h, their passes in Targets/PhasePasses.h, checks of
+// contracts in VerifyContract.cpp.
 //
 //===----------------------------------------------------------------------===//
 

@@ -74,7 +74,7 @@ public:
   virtual ~Target() = default;
 
   /// Adds the target's own passes of a phase; most phases need none. They run
-  /// before the passes that all targets share (CommonPasses.h). In
+  /// before the passes that all targets share (PhasePasses.h). In
   /// LowerToTarget they run after the metadata and before the kernel compiler.
   virtual void addPasses(Phase phase, const FlagValues &flags,
                          mlir::OpPassManager &passes) const = 0;

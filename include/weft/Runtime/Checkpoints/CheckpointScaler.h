@@ -9,7 +9,7 @@
 #define WEFT_RUNTIME_CHECKPOINTS_CHECKPOINTSCALER_H
 
 #include "weft/Formats/Json.h"
-#include "weft/Runtime/Execute/Scaler.h"
+#include "weft/Runtime/Execute/ScalerState.h"
 
 namespace weft {
 

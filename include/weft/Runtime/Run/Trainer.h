@@ -10,7 +10,7 @@
 #define WEFT_RUNTIME_RUN_TRAINER_H
 
 #include "weft/Runtime/Collectives/Consensus.h"
-#include "weft/Runtime/Execute/Scaler.h"
+#include "weft/Runtime/Execute/ScalerState.h"
 #include "weft/Runtime/Run/Gradients.h"
 #include "weft/Runtime/Run/Journal.h"
 #include "weft/Runtime/Run/Signals.h"

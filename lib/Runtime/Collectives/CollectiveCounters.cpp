@@ -1,6 +1,6 @@
-//===- CollectiveCosts.cpp - Cost of collectives on a rank ----------------===//
+//===- CollectiveCounters.cpp - Cost of collectives on a rank -------------===//
 
-#include "weft/Runtime/Collectives/CollectiveCosts.h"
+#include "weft/Runtime/Collectives/CollectiveCounters.h"
 
 #include "weft/Base/Text.h"
 #include "weft/Runtime/Collectives/RankGroups.h"

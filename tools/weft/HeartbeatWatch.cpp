@@ -1,6 +1,6 @@
-//===- RankWatch.cpp - Heartbeats of ranks outside of MPI -----------------===//
+//===- HeartbeatWatch.cpp - Heartbeats of ranks outside of MPI ------------===//
 
-#include "RankWatch.h"
+#include "HeartbeatWatch.h"
 
 #include "weft/Base/Text.h"
 #include "weft/Runtime/Collectives/Transport.h"

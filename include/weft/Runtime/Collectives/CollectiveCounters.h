@@ -1,7 +1,7 @@
-//===- CollectiveCosts.h - Cost of collectives on a rank --------*- C++ -*-===//
+//===- CollectiveCounters.h - Cost of collectives on a rank -----*- C++ -*-===//
 
-#ifndef WEFT_RUNTIME_COLLECTIVES_COLLECTIVECOSTS_H
-#define WEFT_RUNTIME_COLLECTIVES_COLLECTIVECOSTS_H
+#ifndef WEFT_RUNTIME_COLLECTIVES_COLLECTIVECOUNTERS_H
+#define WEFT_RUNTIME_COLLECTIVES_COLLECTIVECOUNTERS_H
 
 #include "weft/Runtime/Collectives/Communicator.h"
 #include "weft/Runtime/Execute/Context.h"
@@ -20,4 +20,4 @@ std::string costText(WeftContext &context);
 
 } // namespace weft
 
-#endif // WEFT_RUNTIME_COLLECTIVES_COLLECTIVECOSTS_H
+#endif // WEFT_RUNTIME_COLLECTIVES_COLLECTIVECOUNTERS_H

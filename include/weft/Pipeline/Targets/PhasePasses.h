@@ -1,7 +1,7 @@
-//===- CommonPasses.h - Passes that targets share ---------------*- C++ -*-===//
+//===- PhasePasses.h - Passes that targets share ----------------*- C++ -*-===//
 
-#ifndef WEFT_PIPELINE_TARGETS_COMMONPASSES_H
-#define WEFT_PIPELINE_TARGETS_COMMONPASSES_H
+#ifndef WEFT_PIPELINE_TARGETS_PHASEPASSES_H
+#define WEFT_PIPELINE_TARGETS_PHASEPASSES_H
 
 #include "weft/Base/Flags.h"
 #include "weft/Pipeline/Targets/Phase.h"
@@ -21,4 +21,4 @@ void addCommonPasses(Phase phase, const FlagValues &flags, const Target &target,
 
 } // namespace weft
 
-#endif // WEFT_PIPELINE_TARGETS_COMMONPASSES_H
+#endif // WEFT_PIPELINE_TARGETS_PHASEPASSES_H

@@ -1,12 +1,12 @@
-//===- RankWatch.h - Heartbeats of ranks outside of MPI ---------*- C++ -*-===//
+//===- HeartbeatWatch.h - Heartbeats of ranks outside of MPI ----*- C++ -*-===//
 //
 // Ranks that run watch each other. While they start and end, inside MPI_Init
 // and MPI_Finalize, they cannot, and the launcher watches them.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_TOOLS_WEFT_RANKWATCH_H
-#define WEFT_TOOLS_WEFT_RANKWATCH_H
+#ifndef WEFT_TOOLS_WEFT_HEARTBEATWATCH_H
+#define WEFT_TOOLS_WEFT_HEARTBEATWATCH_H
 
 #include "weft/Runtime/Collectives/LaunchHeartbeat.h"
 
@@ -56,4 +56,4 @@ private:
 
 } // namespace weft
 
-#endif // WEFT_TOOLS_WEFT_RANKWATCH_H
+#endif // WEFT_TOOLS_WEFT_HEARTBEATWATCH_H

@@ -1,7 +1,7 @@
-//===- MeshText.h - The ranks of a run as text ------------------*- C++ -*-===//
+//===- MeshSyntax.h - The ranks of a run as text ----------------*- C++ -*-===//
 
-#ifndef WEFT_SHARDING_MESHTEXT_H
-#define WEFT_SHARDING_MESHTEXT_H
+#ifndef WEFT_SHARDING_MESHSYNTAX_H
+#define WEFT_SHARDING_MESHSYNTAX_H
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -29,4 +29,4 @@ std::optional<MeshText> parseMesh(llvm::StringRef text);
 
 } // namespace weft
 
-#endif // WEFT_SHARDING_MESHTEXT_H
+#endif // WEFT_SHARDING_MESHSYNTAX_H

@@ -1,6 +1,6 @@
-//===- Buckets.cpp - Parameters in one flat state -------------------------===//
+//===- FormBuckets.cpp - Parameters in one flat state ---------------------===//
 
-#include "Buckets.h"
+#include "FormBuckets.h"
 
 #include "Updates.h"
 #include "weft/Dist/Dist.h"

@@ -1,7 +1,7 @@
-//===- TokenFileKind.h - Files that are no tokens ---------------*- C++ -*-===//
+//===- RefuseNonTokens.h - Files without tokens -----------------*- C++ -*-===//
 
-#ifndef WEFT_LIB_FORMATS_TOKENFILEKIND_H
-#define WEFT_LIB_FORMATS_TOKENFILEKIND_H
+#ifndef WEFT_LIB_FORMATS_REFUSENONTOKENS_H
+#define WEFT_LIB_FORMATS_REFUSENONTOKENS_H
 
 #include "weft/Base/Error.h"
 
@@ -19,4 +19,4 @@ Status checkTokens(std::string_view head, int64_t wholeSize, int width,
 
 } // namespace weft
 
-#endif // WEFT_LIB_FORMATS_TOKENFILEKIND_H
+#endif // WEFT_LIB_FORMATS_REFUSENONTOKENS_H

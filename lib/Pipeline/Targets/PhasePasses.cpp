@@ -1,6 +1,6 @@
-//===- CommonPasses.cpp - Passes that targets share -----------------------===//
+//===- PhasePasses.cpp - Passes that targets share ------------------------===//
 
-#include "weft/Pipeline/Targets/CommonPasses.h"
+#include "weft/Pipeline/Targets/PhasePasses.h"
 
 #include "weft/Autodiff/Passes.h"
 #include "weft/Frontend/Passes.h"

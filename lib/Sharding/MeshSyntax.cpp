@@ -1,6 +1,6 @@
-//===- MeshText.cpp - The ranks of a run as text --------------------------===//
+//===- MeshSyntax.cpp - The ranks of a run as text ------------------------===//
 
-#include "weft/Sharding/MeshText.h"
+#include "weft/Sharding/MeshSyntax.h"
 
 #include "weft/Dist/Dist.h"
 

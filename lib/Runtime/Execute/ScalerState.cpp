@@ -1,6 +1,6 @@
-//===- Scaler.cpp - The loss scale of a program ---------------------------===//
+//===- ScalerState.cpp - The loss scale of a program ----------------------===//
 
-#include "weft/Runtime/Execute/Scaler.h"
+#include "weft/Runtime/Execute/ScalerState.h"
 
 #include "weft/Abi/Names.h"
 #include "weft/Abi/RecordTypes.h"

@@ -1,6 +1,6 @@
-//===- TokenFileKind.cpp - Files that are no tokens -----------------------===//
+//===- RefuseNonTokens.cpp - Files that are no tokens ---------------------===//
 
-#include "TokenFileKind.h"
+#include "RefuseNonTokens.h"
 
 #include "weft/Formats/FileKind.h"
 #include "weft/Formats/TextForm.h"

@@ -1,4 +1,4 @@
-//===- InsertWorkspaces.cpp - Workspaces of commands ----------------------===//
+//===- AllocateWorkspaces.cpp - Workspaces of commands --------------------===//
 
 #include "weft/Lowering/Table/Routines.h"
 #include "weft/Plan/PlanCollectives.h"

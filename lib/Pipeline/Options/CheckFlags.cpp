@@ -1,9 +1,9 @@
-//===- CheckOptions.cpp - Flags that mean nothing together ----------------===//
+//===- CheckFlags.cpp - Flags that mean nothing together ------------------===//
 
 #include "weft/Pipeline/Options/CompileFlags.h"
 
 #include "weft/Autodiff/RecomputeChoices.h"
-#include "weft/Sharding/MeshText.h"
+#include "weft/Sharding/MeshSyntax.h"
 #include "weft/Sharding/Units.h"
 #include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Weft.h"

@@ -1,12 +1,12 @@
-//===- Scaler.h - The loss scale of a program -------------------*- C++ -*-===//
+//===- ScalerState.h - The loss scale of a program --------------*- C++ -*-===//
 //
 // A program's tables say how it scales its loss: which states there are, what
 // `init` writes to them and the rule of the update.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_RUNTIME_EXECUTE_SCALER_H
-#define WEFT_RUNTIME_EXECUTE_SCALER_H
+#ifndef WEFT_RUNTIME_EXECUTE_SCALERSTATE_H
+#define WEFT_RUNTIME_EXECUTE_SCALERSTATE_H
 
 #include "weft/Formats/Json.h"
 #include "weft/Runtime/Execute/Context.h"
@@ -53,4 +53,4 @@ struct LossScaler : ScalerRule {
 
 } // namespace weft
 
-#endif // WEFT_RUNTIME_EXECUTE_SCALER_H
+#endif // WEFT_RUNTIME_EXECUTE_SCALERSTATE_H

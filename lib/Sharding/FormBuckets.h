@@ -1,7 +1,7 @@
-//===- Buckets.h - Parameters in one flat state -----------------*- C++ -*-===//
+//===- FormBuckets.h - Parameters in one flat state -------------*- C++ -*-===//
 
-#ifndef WEFT_LIB_SHARDING_BUCKETS_H
-#define WEFT_LIB_SHARDING_BUCKETS_H
+#ifndef WEFT_LIB_SHARDING_FORMBUCKETS_H
+#define WEFT_LIB_SHARDING_FORMBUCKETS_H
 
 #include "weft/Sharding/Units.h"
 
@@ -51,4 +51,4 @@ void explainBucket(const Bucket &bucket);
 
 } // namespace weft
 
-#endif // WEFT_LIB_SHARDING_BUCKETS_H
+#endif // WEFT_LIB_SHARDING_FORMBUCKETS_H
