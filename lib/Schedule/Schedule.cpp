@@ -282,11 +282,12 @@ struct SchedulePass : weft::impl::SchedulePassBase<SchedulePass> {
 
 private:
   LogicalResult checkOptions() {
-    if (prefetch >= 0)
-      return success();
-    return getOperation().emitError(
-               "expects `prefetch` of at least 0, but got ")
-           << prefetch.getValue();
+    for (auto [name, number] : {std::pair("prefetch", prefetch.getValue()),
+                                {"prefetch-max", prefetchMax.getValue()}})
+      if (number < 0)
+        return getOperation().emitError("expects `")
+               << name << "` of at least 0, but got " << number;
+    return success();
   }
 };
 } // namespace

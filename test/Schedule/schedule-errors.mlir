@@ -1,5 +1,7 @@
 // RUN: weft-opt --weft-split-async --split-input-file --verify-diagnostics %s
 // RUN: not weft-opt --weft-schedule="prefetch=-1" %s --split-input-file 2>&1 | FileCheck %s
+// RUN: not weft-opt --weft-schedule="prefetch-max=-2" %s --split-input-file 2>&1 | FileCheck %s --check-prefix=MOST
+// MOST: error: expects `prefetch-max` of at least 0, but got -2
 
 // CHECK: error: expects `prefetch` of at least 0, but got -1
 // expected-error @+1 {{expects a name other than that of the event @w.gather of stream 3}}
