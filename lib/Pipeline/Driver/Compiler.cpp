@@ -105,6 +105,8 @@ Status Compiler::importModel(const std::string &model) {
   warnOfFlags(values, *context);
   storeOptions(*owned, values);
   storeFingerprint(*owned);
+  if (Status status = verifyPhase(0); !status)
+    return status;
   return finishPhase(0);
 }
 

@@ -200,7 +200,8 @@ LogicalResult weft::checkCollectives(ModuleOp module) {
   if (!mesh || dist::getGroups(mesh, StringAttr()).front().size() == 1)
     return success();
   WalkResult result = module.walk([](Operation *op) {
-    return isa<dist::DistDialect>(op->getDialect()) && !isa<dist::MeshOp>(op)
+    return isa_and_nonnull<dist::DistDialect>(op->getDialect()) &&
+                   !isa<dist::MeshOp>(op)
                ? WalkResult::interrupt()
                : WalkResult::advance();
   });

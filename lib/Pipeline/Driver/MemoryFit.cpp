@@ -239,40 +239,27 @@ Error MemoryFit::refuse(const MemoryBound &bound) {
 // With a compiler
 //===----------------------------------------------------------------------===//
 
-/// Runs the phases up to derive-programs, chooses flags, and returns to that
-/// phase with them, or with the given flags if nothing fits.
-static Expected<FlagValues> chooseFlags(Compiler &compiler) {
-  const FlagValues given = compiler.flags();
-  const int programs = compiler.phases().find(Phase::DerivePrograms);
-  if (Status status = compiler.run(programs); !status)
-    return status.takeError();
-  const std::optional<MemoryBound> bound =
-      getMemoryBound(given, compiler.target());
-  auto chosen = MemoryFit(compiler, given).choose(*bound);
-  if (Status status =
-          compiler.goBack(Phase::DerivePrograms, chosen ? *chosen : given);
-      !status)
-    return status.takeError();
-  return chosen;
-}
-
 Status runWithinMemory(Compiler &compiler, int to) {
   const PhaseTable &phases = compiler.phases();
   const bool plansMemory =
       compiler.lastPhase() < phases.find(Phase::MarkRecompute) &&
       to >= phases.find(Phase::PlanMemory);
-  if (!plansMemory || !getMemoryBound(compiler.flags(), compiler.target()))
+  const std::optional<MemoryBound> bound =
+      getMemoryBound(compiler.flags(), compiler.target());
+  if (!plansMemory || !bound)
     return compiler.run(to);
   const FlagValues given = compiler.flags();
   const bool keptSnapshots = compiler.keepSnapshots();
-  auto chosen = chooseFlags(compiler);
+  Expected<FlagValues> chosen = given;
+  Status status = compiler.run(phases.find(Phase::DerivePrograms));
+  if (status) {
+    chosen = MemoryFit(compiler, given).choose(*bound);
+    status = compiler.goBack(Phase::DerivePrograms, chosen ? *chosen : given);
+  }
   compiler.keepSnapshots(keptSnapshots);
   // A program that does not fit has dumps too; the error of choose() says more.
   const bool isLookedAt = given.isSet("dump-dir") || given.isSet("reproducer");
-  const bool isBehindPrograms =
-      compiler.lastPhase() == phases.find(Phase::DerivePrograms);
-  Status status = Status::success();
-  if (isBehindPrograms && (chosen || isLookedAt))
+  if (status && (chosen || isLookedAt))
     status = compiler.run(to);
   if (!chosen)
     return chosen.takeError();
