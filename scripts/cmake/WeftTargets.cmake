@@ -40,8 +40,8 @@ function(weft_checksum_header name)
   add_custom_target(${name}_checksum DEPENDS "${sum}")
 endfunction()
 
-# weft_precompile(NAME headers...): one header for many targets. Ours are no
-# system headers: their warnings count.
+# weft_precompile(NAME headers...): one header for many targets. CMake makes it a
+# system header, so warnings of ours in it show in targets without it alone.
 function(weft_precompile name)
   set(source "${CMAKE_BINARY_DIR}/${name}.cpp")
   if(NOT EXISTS "${source}")
@@ -51,18 +51,18 @@ function(weft_precompile name)
   target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
   target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}/include" "${CMAKE_BINARY_DIR}/include")
   target_compile_definitions(${name} PUBLIC ${WEFT_COMPILER_DEFINITIONS})
-  set(CMAKE_PCH_PROLOGUE "")
   target_precompile_headers(${name} PRIVATE ${ARGN})
   add_dependencies(${name} weft_headers)
-  set(built $<TARGET_OBJECTS:${name}>)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     target_compile_options(${name} PUBLIC ${WEFT_COMPILER_OPTIONS} -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp")
-    weft_checksum_header(${name})
-    add_dependencies(${name} ${name}_checksum)
+    if(CMAKE_GENERATOR STREQUAL "Ninja")
+      weft_checksum_header(${name})
+      add_dependencies(${name} ${name}_checksum)
+    endif()
   endif()
   # Ninja compiles a target before the libraries that it depends on are built, but
   # not before a custom one is: the header is there first.
-  add_custom_target(${name}_built DEPENDS ${built})
+  add_custom_target(${name}_built DEPENDS $<TARGET_OBJECTS:${name}>)
 endfunction()
 
 # All generated headers hang off one target, so that no library compiles before they exist.
