@@ -9,7 +9,7 @@ test/FOLDER/merge-casts-errors.mlir, and adds `def MergeCastsPass` to
 include/weft/FOLDER/Passes.td and the source to lib/FOLDER/CMakeLists.txt. The
 folder has a Passes.td already. What is left to write: the body, the
 description in Passes.td (replace each <...>), the tests, the phase table
-(lib/Pipeline/Driver/PhaseTable.cpp) if the pass belongs to a phase, then scripts/docs.sh.
+(lib/Pipeline/Targets/PhasePasses.cpp) if the pass belongs to a phase, then scripts/docs.sh.
 """
 import argparse
 import os

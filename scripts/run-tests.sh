@@ -23,13 +23,19 @@ run_unit_tests() { # BINARY
 export -f run_unit_tests
 export reports
 find "$build/test/unit" -maxdepth 1 -name '*Tests' -type f -perm -u+x -print0 2>/dev/null |
-  sort -z | xargs -0r -P "$(nproc)" -I{} bash -c 'run_unit_tests "$1"' _ {}
+  sort -z >"$reports/binaries"
+xargs -0r -a "$reports/binaries" -P "$(nproc)" -I{} bash -c 'run_unit_tests "$1"' _ {}
 counts=$(python3 - "$reports" "$failures" <<'PY'
-import glob, json, os, sys
+import json, os, sys
 passed = failed = skipped = 0
 failures = open(sys.argv[2], "a")
-for path in sorted(glob.glob(os.path.join(sys.argv[1], "*.status"))):
-    name = os.path.basename(path)[:-len(".status")]
+binaries = open(os.path.join(sys.argv[1], "binaries")).read().split("\0")
+for name in map(os.path.basename, filter(None, binaries)):
+    path = os.path.join(sys.argv[1], name + ".status")
+    if not os.path.exists(path):
+        print("failed:", name, "(did not run to its end)", file=failures)
+        failed += 1
+        continue
     status = open(path).read().strip()
     try:
         tests = json.load(open(path[:-len("status")] + "json"))
@@ -50,7 +56,7 @@ for path in sorted(glob.glob(os.path.join(sys.argv[1], "*.status"))):
     skipped += left_out
 print(passed, failed, skipped)
 PY
-)
+) || counts="0 1 0"
 read -r passed failed skipped <<<"$counts"
 
 lit=$(command -v lit-22 || echo "$(llvm-config-22 --bindir)/lit")

@@ -11,34 +11,45 @@ cd "$top" || exit 1
 state=build/full-tests
 passed=0 failed=0 kept=0
 
-# The commit and everything that is not in it: marks of other sources mean nothing.
+# The key of a mark. Marks of other sources, compilers or toolkits mean nothing.
 sources() {
-  git rev-parse HEAD
-  git diff HEAD
-  git ls-files --others --exclude-standard -z | xargs -0r sha256sum
+  git rev-parse HEAD && git diff HEAD &&
+    git ls-files --others --exclude-standard -z | xargs -0r sha256sum || return 1
+  echo "${WEFT_CUDA_HOME:-} ${CUDA_HOME:-} $(command -v ptxas)"
+  clang++-22 --version 2>&1
 }
-key=$(sources 2>/dev/null | sha256sum | cut -d' ' -f1)
+if ! described=$(sources); then
+  echo "test-full.sh: error: expects a git checkout, by which it knows the sources of earlier steps" >&2
+  exit 1
+fi
+key=$(sha256sum <<<"$described" | cut -d' ' -f1)
 if [ "$(cat "$state/key" 2>/dev/null)" != "$key" ]; then
   rm -rf "$state"
   mkdir -p "$state" && echo "$key" >"$state/key" || exit 1
 fi
 
-# step NAME COMMAND...: runs it unless it has passed.
-step() {
+# run NAME COMMAND...: runs it and counts it.
+run() {
   local name=$1 log=$state/$1.log
   shift
-  if [ -e "$state/$name.passed" ]; then
-    kept=$((kept + 1)) passed=$((passed + 1))
-    return
-  fi
   echo "== $name"
   if "$@" >"$log" 2>&1; then
-    touch "$state/$name.passed"
     passed=$((passed + 1))
   else
     tail -n 40 "$log"
     echo "failed: $name (all of it: $log)"
     failed=$((failed + 1))
+    return 1
+  fi
+}
+
+# step NAME COMMAND...: the same, unless it has passed. Builds are no steps: what
+# stands in a build folder may be of other sources.
+step() {
+  if [ -e "$state/$1.passed" ]; then
+    kept=$((kept + 1)) passed=$((passed + 1))
+  elif run "$@"; then
+    touch "$state/$1.passed"
   fi
 }
 
@@ -57,8 +68,7 @@ unit_tests() { # BUILD
   done
 }
 
-step build scripts/build.sh all weft-unit-tests
-[ "$failed" -eq 0 ] || exit 1
+run build scripts/build.sh all weft-unit-tests || exit 1
 unit_tests build
 for folder in $(folders); do
   step "lit-$folder" "$lit" -sv -Dfull=1 "build/test/$folder"
@@ -72,14 +82,13 @@ export ASAN_OPTIONS=allow_user_poisoning=0
 preset() { # PRESET TARGETS...
   cmake --preset "$1" && cmake --build --preset "$1" --target "${@:2}"
 }
-step asan-build preset asan weft-unit-tests weft weft-opt weft-interp weft-fuzzers
-if [ -e "$state/asan-build.passed" ]; then
+if run asan-build preset asan weft-unit-tests weft weft-opt weft-interp weft-fuzzers; then
   unit_tests build-asan
   step asan-lit "$lit" -sv build-asan/test --filter 'Train|Autodiff'
-  step fuzzers test/fuzz/run.sh build-asan "${WEFT_FUZZ_SECONDS:-60}"
+  seconds=${WEFT_FUZZ_SECONDS:-60}
+  step "fuzzers-$seconds" test/fuzz/run.sh build-asan "$seconds"
 fi
-step tsan-build preset tsan RoutinesTests RuntimeTests BaseTests FormatsTests
-if [ -e "$state/tsan-build.passed" ]; then
+if run tsan-build preset tsan RoutinesTests RuntimeTests BaseTests FormatsTests; then
   unit_tests build-tsan
 fi
 

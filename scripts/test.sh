@@ -11,6 +11,10 @@
 # scripts/setup-cuda.sh --cudnn --nccl; where that fails, nothing is tested.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
+if [ $# -gt 1 ]; then
+  echo "test.sh: error: expects one word, --full or --list, but got $*" >&2
+  exit 1
+fi
 case ${1:-} in
 '' | --full) ;;
 --list) exec python3 "$top/scripts/test-tiers.py" ;;

@@ -2,15 +2,11 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(__file__))
 from swept import SweptShTest
-
-# Tests send it to runs, which leave it ignored where nohup has ignored it.
-signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 config.name = "weft"
 config.test_format = SweptShTest(True)

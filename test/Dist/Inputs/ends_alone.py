@@ -13,6 +13,9 @@ import time
 
 from signal_early import keeps
 
+# nohup around the tests would let the run ignore it.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
 
 def processes_with(mark):
     """Processes whose environment has the mark: it goes to all that the command starts."""

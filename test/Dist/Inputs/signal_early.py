@@ -14,6 +14,9 @@ import subprocess
 import sys
 import time
 
+# nohup around the tests would let the run ignore it.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
 
 def keeps(process, number):
     """Whether the process keeps the signal: blocks it, or, if it is no command of weft, catches it."""

@@ -13,6 +13,9 @@ import subprocess
 import sys
 import time
 
+# nohup around the tests would let the run ignore it.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
 
 def ranks_of(program):
     """Process of each rank that runs the program."""
