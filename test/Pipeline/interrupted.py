@@ -13,6 +13,9 @@ import time
 
 model, tries = sys.argv[1], int(sys.argv[2])
 seed = int(os.environ.get("WEFT_CAMPAIGN_SEED", "1"))
+# nohup around the tests would let the compiler ignore it.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
 temporary = os.path.abspath("tmp")
 os.makedirs(temporary)
 os.makedirs("out")
