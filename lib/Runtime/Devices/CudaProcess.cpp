@@ -7,7 +7,8 @@
 using namespace weft;
 
 namespace {
-/// The placeholder device of a run that is only described.
+/// The device of a run that is only described: it has no memory and runs
+/// nothing.
 class AbsentDevice final : public Device {
 public:
   explicit AbsentDevice(const WeftExecutable &executable)
