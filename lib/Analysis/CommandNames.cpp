@@ -36,7 +36,7 @@ static std::string getSuffix(ArrayRef<int64_t> shape, StringRef inner,
 
 /// Ops that a kernel computes, rather than names of values or constants.
 static bool isNamed(Operation &op) {
-  return !isa<weft::ConstantOp, IotaOp, ReshapeOp, BroadcastOp, FenceOp,
+  return !isa<weft::ConstantOp, IotaOp, ReshapeOp, BroadcastOp,
               SliceOp, TransposeOp, MaterializeOp, CastOp, YieldOp>(op);
 }
 

@@ -1,6 +1,7 @@
 //===- Autodiff.cpp - Gradients of the micro program ----------------------===//
 
 #include "Differentiator.h"
+#include "SavedOps.h"
 
 #include "weft/Autodiff/Passes.h"
 #include "weft/Weft/Programs.h"
@@ -46,12 +47,13 @@ struct AutodiffPass : weft::impl::AutodiffPassBase<AutodiffPass> {
     if (failed(differentiator.run()))
       return signalPassFailure();
     int64_t ops = differentiator.numBackwardOps(), values = 0, bytes = 0;
-    differentiator.markSaved([&](Value value) {
-      auto type = cast<RankedTensorType>(value.getType());
+    for (Value value :
+         markSaved(micro.getBody().front(), [&](Operation *op) {
+           return differentiator.isBackward(op);
+         })) {
       ++values;
-      bytes += type.getNumElements() *
-               llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-    });
+      bytes += getTensorBytes(value);
+    }
     numBackwardOps += ops;
     numSaved += values;
     savedBytes += bytes;

@@ -4,7 +4,6 @@
 
 #include "Activity.h"
 #include "Adjoint.h"
-#include "Recompute.h"
 #include "weft/Abi/Names.h"
 #include "weft/Autodiff/Passes.h"
 #include "weft/Weft/Precision.h"
@@ -336,37 +335,7 @@ LogicalResult Differentiator::run() {
   if (failed(writeGradients()))
     return failure();
   backward.eraseDead();
-  recomputeMarked(forward, backward, builder);
   return success();
-}
-
-/// The value whose elements `value` has under another name.
-static Value storageOf(Value value) {
-  while (renames(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
-}
-
-void Differentiator::markSaved(llvm::function_ref<void(Value)> visit) {
-  auto isBackward = [&](Operation *user) { return backward.contains(user); };
-  DenseSet<Value> saved;
-  for (Operation *op : forward)
-    for (Value result : op->getResults())
-      if (llvm::any_of(result.getUsers(), isBackward))
-        saved.insert(storageOf(result));
-  for (Operation *op : forward) {
-    if (isa<ReadOp>(op) || op->hasTrait<OpTrait::ConstantLike>())
-      continue;
-    SmallVector<int64_t> numbers;
-    for (OpResult result : op->getResults())
-      if (saved.contains(result)) {
-        numbers.push_back(result.getResultNumber());
-        visit(result);
-      }
-    if (!numbers.empty())
-      op->setDiscardableAttr(kSavedAttr,
-                             DenseI64ArrayAttr::get(op->getContext(), numbers));
-  }
 }
 
 } // namespace weft

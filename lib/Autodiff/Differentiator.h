@@ -39,8 +39,7 @@ public:
 
   llvm::LogicalResult run();
   size_t numBackwardOps() const { return backward.size(); }
-  /// Marks saved results and calls `visit` with each.
-  void markSaved(llvm::function_ref<void(mlir::Value)> visit);
+  bool isBackward(mlir::Operation *op) const { return backward.contains(op); }
 
 private:
   llvm::LogicalResult collectParameters();

@@ -1,55 +1,90 @@
 //===- Recompute.cpp - Recomputation of forward values --------------------===//
 
-#include "Recompute.h"
+#include "weft/Autodiff/Passes.h"
 
 #include "SavedOps.h"
 
-#include "weft/Autodiff/Passes.h"
+#include "weft/Abi/Names.h"
+#include "weft/Weft/Weft.h"
 
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
 #include "llvm/ADT/MapVector.h"
 
-using namespace mlir;
-
 namespace weft {
+#define GEN_PASS_DEF_RECOMPUTEPASS
+#include "weft/Autodiff/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
 
 namespace {
+/// The segments of marked ops.
+class Marks : public RewriterBase::Listener {
+public:
+  /// Takes the marks off the ops: they must not keep CSE from merging ops.
+  explicit Marks(Block &body) {
+    for (Operation &op : body)
+      if (Attribute segment = op.removeAttr(WeftDialect::kRecomputeAttr))
+        segments[&op] = cast<StringAttr>(segment);
+  }
+
+  bool empty() const { return segments.empty(); }
+  /// The segment of an op, or null.
+  StringAttr lookup(Operation *op) const { return segments.lookup(op); }
+  void notifyOperationErased(Operation *op) override { segments.erase(op); }
+
+private:
+  llvm::DenseMap<Operation *, StringAttr> segments;
+};
+
+/// A program that is split into a forward and a backward part.
+struct SplitProgram {
+  Block &body;
+  Operation *backwardStart;
+
+  bool isBackward(Operation *op) const {
+    return !op->isBeforeInBlock(backwardStart);
+  }
+};
+
 /// One segment: its ops in order, and the uses of their results by the backward
 /// part.
 class RecomputedSegment {
 public:
-  explicit RecomputedSegment(StringRef name) : name(name) {}
+  explicit RecomputedSegment(StringAttr name) : name(name) {}
 
   void add(Operation *op) { ops.insert(op); }
-  void findUses(const BackwardOps &backward);
-  void build(BackwardOps &backward, OpBuilder &builder);
+  void findUses(const SplitProgram &program, const Marks &marks);
+  void build();
 
 private:
   llvm::SetVector<Operation *> findNeeded() const;
   Operation *findFirstUser() const;
-  Value readOutside(Value value, OpBuilder &builder);
 
-  StringRef name;
+  StringAttr name;
   llvm::SetVector<Operation *> ops;
   SmallVector<OpOperand *> uses;
-  IRMapping copies;
 };
 } // namespace
 
 /// Results that other segments of the forward part read are kept anyway, since
 /// later segments start from them. Unmarked ops of the same block do not count
 /// as another segment.
-void RecomputedSegment::findUses(const BackwardOps &backward) {
+void RecomputedSegment::findUses(const SplitProgram &program,
+                                 const Marks &marks) {
   auto isElsewhere = [&](Operation *user) {
-    return !ops.contains(user) && !backward.contains(user) &&
-           (user->hasAttr(WeftDialect::kRecomputeAttr) ||
-            getSegment(user) != name);
+    return !ops.contains(user) && !program.isBackward(user) &&
+           (marks.lookup(user) || getSegment(user) != name.getValue());
   };
   for (Operation *op : ops)
     for (Value result : op->getResults())
       if (llvm::none_of(result.getUsers(), isElsewhere))
         for (OpOperand &use : result.getUses())
-          if (backward.contains(use.getOwner()))
+          if (program.isBackward(use.getOwner()))
             uses.push_back(&use);
 }
 
@@ -79,47 +114,71 @@ Operation *RecomputedSegment::findFirstUser() const {
   return first;
 }
 
-/// Parameters and constants need no fence, since they are always in memory.
-Value RecomputedSegment::readOutside(Value value, OpBuilder &builder) {
-  Operation *maker = value.getDefiningOp();
-  if (copies.contains(value) ||
-      (maker &&
-       (isa<ReadOp>(maker) || maker->hasTrait<OpTrait::ConstantLike>())))
-    return copies.lookupOrDefault(value);
-  Value fence = FenceOp::create(builder, value.getLoc(), value);
-  copies.map(value, fence);
-  return fence;
-}
-
-void RecomputedSegment::build(BackwardOps &backward, OpBuilder &builder) {
+void RecomputedSegment::build() {
   if (uses.empty())
     return;
-  builder.setInsertionPoint(findFirstUser());
-  for (Operation *op : findNeeded()) {
-    backward.follow(op);
-    for (Value operand : op->getOperands())
-      readOutside(operand, builder);
-    builder.clone(*op, copies)->removeAttr(WeftDialect::kRecomputeAttr);
-  }
+  OpBuilder builder(findFirstUser());
+  IRMapping copies;
+  for (Operation *op : findNeeded())
+    builder.clone(*op, copies)->removeAttr(kSavedAttr);
   for (OpOperand *use : uses)
     use->set(copies.lookup(use->get()));
 }
 
-void recomputeMarked(ArrayRef<Operation *> forward, BackwardOps &backward,
-                     OpBuilder &builder) {
+/// The first op that reads the gradient of the loss: backward ops follow the
+/// forward ops. Null if the program has no backward part.
+static Operation *findBackwardStart(ProgramOp program) {
+  BlockArgument seed = program.findInput(names::kLossSeed);
+  Operation *first = nullptr;
+  if (seed)
+    for (Operation *user : seed.getUsers())
+      if (!first || user->isBeforeInBlock(first))
+        first = user;
+  return first && !first->hasTrait<OpTrait::IsTerminator>() ? first : nullptr;
+}
+
+static void mergeOps(ProgramOp program, Marks &marks) {
+  IRRewriter rewriter(program->getContext(), &marks);
+  DominanceInfo dominance(program);
+  eliminateCommonSubExpressions(rewriter, dominance, program);
+}
+
+/// Forward ops that only the replaced uses needed.
+static void eraseDeadForwardOps(const SplitProgram &program) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(program.body)))
+    if (!program.isBackward(&op) && isOpTriviallyDead(&op))
+      op.erase();
+}
+
+static void recomputeMarked(const SplitProgram &program, const Marks &marks) {
   llvm::MapVector<StringAttr, RecomputedSegment> segments;
-  for (Operation *op : forward)
-    if (auto segment =
-            op->getAttrOfType<StringAttr>(WeftDialect::kRecomputeAttr))
-      segments.try_emplace(segment, segment.getValue()).first->second.add(op);
+  for (Operation &op : program.body)
+    if (StringAttr segment = marks.lookup(&op))
+      segments.try_emplace(segment, segment).first->second.add(&op);
   // Find all uses before the first copy: copies read the inputs of their
   // segment.
   for (auto &[name, segment] : segments)
-    segment.findUses(backward);
+    segment.findUses(program, marks);
   for (auto &[name, segment] : segments)
-    segment.build(backward, builder);
-  for (Operation *op : forward)
-    op->removeAttr(WeftDialect::kRecomputeAttr);
+    segment.build();
 }
 
-} // namespace weft
+namespace {
+struct RecomputePass : weft::impl::RecomputePassBase<RecomputePass> {
+  void runOnOperation() override {
+    ProgramOp program = getOperation();
+    Block &body = program.getBody().front();
+    Marks marks(body);
+    if (marks.empty())
+      return;
+    mergeOps(program, marks);
+    Operation *start = findBackwardStart(program);
+    if (!start)
+      return;
+    SplitProgram parts{body, start};
+    recomputeMarked(parts, marks);
+    eraseDeadForwardOps(parts);
+    markSaved(body, [&](Operation *op) { return parts.isBackward(op); });
+  }
+};
+} // namespace

@@ -347,7 +347,7 @@ void attachRowFlows(MLIRContext *context) {
          NotOp>(context);
   attach<flowSum, AddOp, SubOp>(context);
   attach<flowProduct, MulOp>(context);
-  attach<flowFirst, NegOp, DivOp, FenceOp>(context);
+  attach<flowFirst, NegOp, DivOp>(context);
   attach<flowCast, CastOp>(context);
   attach<flowSelect, SelectOp>(context);
   attach<flowDropout, DropoutOp>(context);

@@ -137,12 +137,6 @@ LogicalResult geluRule(GeluOp op, Adjoint &a) {
   return success();
 }
 
-/// The fence is for the forward value; the gradient passes.
-LogicalResult fenceRule(FenceOp, Adjoint &a) {
-  a.set(0, a.grad());
-  return success();
-}
-
 } // namespace
 
 void attachUnaryRules(MLIRContext *context) {
@@ -164,7 +158,6 @@ void attachUnaryRules(MLIRContext *context) {
   attachRule<SiluOp, siluRule>(context);
   attachRule<SoftplusOp, softplusRule>(context);
   attachRule<GeluOp, geluRule>(context);
-  attachRule<FenceOp, fenceRule>(context);
 }
 
 } // namespace weft

@@ -2,6 +2,7 @@
 
 #include "SavedOps.h"
 
+#include "weft/Autodiff/Passes.h"
 #include "weft/Autodiff/RecomputeChoices.h"
 #include "weft/Support/ModulePath.h"
 
@@ -143,6 +144,40 @@ int64_t SavedOps::findPeak() const {
   }
   std::partial_sum(changes.begin(), changes.end(), changes.begin());
   return std::max_element(changes.begin(), changes.end()) - changes.begin();
+}
+
+/// The value whose elements `value` has under another name.
+static Value storageOf(Value value) {
+  while (renames(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+std::vector<Value>
+markSaved(Block &body, llvm::function_ref<bool(Operation *)> isBackward) {
+  DenseSet<Value> read;
+  for (Operation &op : body)
+    if (!isBackward(&op))
+      for (Value result : op.getResults())
+        if (llvm::any_of(result.getUsers(), isBackward))
+          read.insert(storageOf(result));
+  std::vector<Value> saved;
+  for (Operation &op : body) {
+    op.removeDiscardableAttr(kSavedAttr);
+    if (isBackward(&op) || isa<ReadOp>(op) ||
+        op.hasTrait<OpTrait::ConstantLike>())
+      continue;
+    SmallVector<int64_t> numbers;
+    for (OpResult result : op.getResults())
+      if (read.contains(result)) {
+        numbers.push_back(result.getResultNumber());
+        saved.push_back(result);
+      }
+    if (!numbers.empty())
+      op.setDiscardableAttr(kSavedAttr,
+                            DenseI64ArrayAttr::get(op.getContext(), numbers));
+  }
+  return saved;
 }
 
 } // namespace weft

@@ -57,6 +57,12 @@ private:
   std::vector<int64_t> temporaries;
 };
 
+/// Gives forward ops the attribute `weft.saved` with the numbers of the results
+/// that the backward part reads. Returns these results.
+std::vector<mlir::Value>
+markSaved(mlir::Block &body,
+          llvm::function_ref<bool(mlir::Operation *)> isBackward);
+
 /// The segment that an op belongs to.
 llvm::StringRef getSegment(mlir::Operation *op);
 

@@ -83,7 +83,6 @@ void addStructureOps(OpTable &table) {
   table["weft.constant"] = evaluateConstant<ConstantOp>;
   table["plan.constant"] = evaluateConstant<plan::ConstantOp>;
   table["weft.call"] = evaluateCall;
-  table["weft.fence"] = copyOperand;
   table["weft.materialize"] = copyOperand;
   table["plan.copy"] = copyOperand;
 }

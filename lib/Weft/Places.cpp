@@ -13,8 +13,6 @@ std::optional<Layout> ReshapeOp::apply(const Layout &source) {
   return source.reshape(getShape(getResult()));
 }
 
-std::optional<Layout> FenceOp::apply(const Layout &source) { return source; }
-
 std::optional<Layout> SliceOp::apply(const Layout &source) {
   Layout layout = source;
   for (size_t i = 0, e = layout.sizes.size(); i != e; ++i) {

@@ -1,17 +1,14 @@
-// RUN: weft-opt --weft-autodiff %s | FileCheck %s
-// RUN: weft-opt --pass-pipeline="builtin.module(weft-autodiff,cse)" %s | FileCheck %s
-// RUN: weft-opt --pass-pipeline="builtin.module(weft-autodiff,weft-remove-fences)" %s | FileCheck %s --check-prefix=PLAIN --implicit-check-not=weft.fence
+// RUN: weft-opt --pass-pipeline="builtin.module(weft-autodiff,weft.program(canonicalize,cse,weft-recompute))" --split-input-file %s | FileCheck %s --implicit-check-not=weft.recompute
 
-// What the backward part reads of a segment it computes again, from what the segment
-// begins with, behind a fence: CSE finds nothing to merge. Only that is saved. What only
-// the forward part needs (the last add) is not computed again, and neither is what a
-// segment hands on: the backward part of the product in "h.1" reads it as it was saved. A
-// dropout has its number. An input of the program is fenced, too.
+// The backward part recomputes the values of a segment that it reads, from the
+// values that the segment starts from. Only these are saved. Values that only
+// the forward part needs (the last add) are not recomputed, and neither are the
+// results of a segment: the backward part of the product in "h.1" reads the
+// saved one. A copied dropout keeps its number.
 
 weft.param @w : tensor<4xf32> {init = #weft.init<ones>}
 // CHECK-LABEL: weft.program @micro(
 // CHECK-SAME: %[[X:[^ ]*]]: tensor<4xf32> {weft.input = "x"}
-// CHECK-NOT: weft.recompute
 // CHECK: %[[W:.*]] = weft.read @w
 // CHECK: %[[IN:.*]] = weft.mul %[[X]], %[[W]] {weft.saved = array<i64: 0>}
 // CHECK: %[[T0:.*]] = weft.tanh %[[IN]] {weft.scope = "h.0"}
@@ -20,16 +17,10 @@ weft.param @w : tensor<4xf32> {init = #weft.init<ones>}
 // CHECK: %[[Y0:.*]] = weft.add %[[IN]], %[[D0]] {weft.saved = array<i64: 0>, weft.scope = "h.0"}
 // CHECK: %[[T1:.*]] = weft.tanh %[[Y0]] {weft.scope = "h.1"}
 // CHECK: %[[Y1:.*]] = weft.add %[[Y0]], %[[T1]] {weft.scope = "h.1"}
-// CHECK: %[[F1:.*]] = weft.fence %[[Y0]] {weft.scope = "h.1"}
-// CHECK: %[[A1:.*]] = weft.tanh %[[F1]] {weft.scope = "h.1"}
+// CHECK: %[[A1:.*]] = weft.tanh %[[Y0]] {weft.scope = "h.1"}
 // CHECK: weft.mul %[[A1]], %[[A1]] {weft.scope = "h.1"}
-// CHECK: %[[F0:.*]] = weft.fence %[[IN]] {weft.scope = "h.0"}
-// CHECK: %[[A0:.*]] = weft.tanh %[[F0]] {weft.scope = "h.0"}
+// CHECK: %[[A0:.*]] = weft.tanh %[[IN]] {weft.scope = "h.0"}
 // CHECK: weft.mul %[[A0]], %[[A0]] {weft.scope = "h.0"}
-// CHECK-NOT: weft.fence
-// PLAIN: %[[IN:.*]] = weft.mul %{{.*}}, %{{.*}} {weft.saved
-// PLAIN: weft.tanh %[[IN]] {weft.scope = "h.0"}
-// PLAIN: weft.tanh %[[IN]] {weft.scope = "h.0"}
 weft.program @micro(%x: tensor<4xf32> {weft.input = "x"},
                     %s: tensor<f32> {weft.input = "loss_seed"},
                     %a: tensor<f32> {weft.input = "accumulate"},
@@ -43,5 +34,51 @@ weft.program @micro(%x: tensor<4xf32> {weft.input = "x"},
   %t1 = weft.tanh %y0 {weft.recompute = "h.1", weft.scope = "h.1"} : tensor<4xf32>
   %y1 = weft.add %y0, %t1 {weft.recompute = "h.1", weft.scope = "h.1"} : tensor<4xf32>, tensor<4xf32>
   %loss = weft.reduce sum %y1 dims [0] : tensor<4xf32>
+  weft.return %loss : tensor<f32>
+}
+
+// -----
+
+// A mark keeps no two ops apart: the second tanh goes, marked or not. The
+// gradient of the product reads the copy of the first one.
+
+weft.param @w : tensor<4xf32> {init = #weft.init<ones>}
+// CHECK-LABEL: weft.program @micro(
+// CHECK: weft.tanh
+// CHECK-NOT: weft.tanh
+// CHECK: weft.reduce
+// CHECK: weft.tanh
+// CHECK-NOT: weft.tanh
+// CHECK: weft.return
+weft.program @micro(%s: tensor<f32> {weft.input = "loss_seed"},
+                    %a: tensor<f32> {weft.input = "accumulate"})
+    -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+  %w = weft.read @w : tensor<4xf32>
+  %x = weft.tanh %w {weft.recompute = "h.0", weft.scope = "h.0"} : tensor<4xf32>
+  %y = weft.tanh %w {weft.scope = "h.0"} : tensor<4xf32>
+  %p = weft.mul %x, %y {weft.recompute = "h.0", weft.scope = "h.0"} : tensor<4xf32>, tensor<4xf32>
+  %e = weft.exp %p {weft.recompute = "h.1", weft.scope = "h.1"} : tensor<4xf32>
+  %loss = weft.reduce sum %e dims [0] : tensor<4xf32>
+  weft.return %loss : tensor<f32>
+}
+
+// -----
+
+// A program without a backward part only loses its marks.
+
+// CHECK-LABEL: weft.program @eval(
+// CHECK-COUNT-1: weft.tanh
+// CHECK-NOT: weft.tanh
+weft.param @w : tensor<4xf32> {init = #weft.init<ones>}
+weft.program @eval(%x: tensor<4xf32> {weft.input = "x"})
+    -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  %y = weft.tanh %x {weft.recompute = "h.0"} : tensor<4xf32>
+  weft.return %y : tensor<4xf32>
+}
+weft.program @micro(%s: tensor<f32> {weft.input = "loss_seed"},
+                    %a: tensor<f32> {weft.input = "accumulate"})
+    -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+  %w = weft.read @w : tensor<4xf32>
+  %loss = weft.reduce sum %w dims [0] : tensor<4xf32>
   weft.return %loss : tensor<f32>
 }

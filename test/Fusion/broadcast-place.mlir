@@ -8,11 +8,10 @@
 // RUN: weft-interp --compare %s %t.canonical.mlir --tolerance=0 | FileCheck %s --check-prefix=EQUAL
 
 // A kernel reads through a broadcast, not through a reshape of one: somebody
-// writes its elements then. No broadcast and no fence is left to the program.
+// writes its elements then. No broadcast is left to the program.
 // EQUAL: channels: 0 of {{[1-9]}} tensors differ
 // EQUAL: bias: 0 of {{[1-9]}} tensors differ
 // EQUAL: twice: 0 of {{[1-9]}} tensors differ
-// EQUAL: fences: 0 of {{[1-9]}} tensors differ
 
 // A gain per channel, repeated over pixels: the copy is part of the kernel that
 // reads it under the other shape.
@@ -62,21 +61,6 @@ weft.program @dense(%x: tensor<2x4xf32> {weft.input = "x"})
   %s = weft.slice %x offsets [1, 0] sizes [1, 4] strides [1, 1] : tensor<2x4xf32>
   %y = weft.mul %s, %s : tensor<1x4xf32>, tensor<1x4xf32>
   weft.return %y : tensor<1x4xf32>
-}
-
-// A fence around a value that no kernel computes, or one that is repeated.
-// CHECK-LABEL: weft.program @fences
-// CHECK-NOT: weft.broadcast
-// CHECK: weft.return
-weft.program @fences(%x: tensor<2x3xf32> {weft.input = "x"}, %w: tensor<3x3xf32> {weft.input = "w"})
-    -> (tensor<2x3xf32> {weft.output = "y"}, tensor<2x2x3xf32> {weft.output = "z"}) attributes {kind = #weft.kind<eval>} {
-  %m = weft.matmul %x, %w : tensor<2x3xf32>, tensor<3x3xf32>
-  %f = weft.fence %m : tensor<2x3xf32>
-  %y = weft.exp %f : tensor<2x3xf32>
-  %b = weft.broadcast %x : tensor<2x3xf32> to tensor<2x2x3xf32>
-  %g = weft.fence %b : tensor<2x2x3xf32>
-  %z = weft.neg %g : tensor<2x2x3xf32>
-  weft.return %y, %z : tensor<2x3xf32>, tensor<2x2x3xf32>
 }
 
 // CHECK: weft.kernel @[[GAIN]]

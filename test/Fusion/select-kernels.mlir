@@ -75,8 +75,7 @@ weft.state @g : tensor<16xf32> {kind = #weft.state_kind<gradient>, param = @w}
 weft.program @renamed(%x: tensor<4x4xf32> {weft.input = "x"}, %f: tensor<f32> {weft.input = "accumulate"})
     attributes {kind = #weft.kind<micro>} {
   %p = weft.matmul %x, %x : tensor<4x4xf32>, tensor<4x4xf32>
-  %n = weft.fence %p : tensor<4x4xf32>
-  %r = weft.reshape %n : tensor<4x4xf32> to tensor<16xf32>
+  %r = weft.reshape %p : tensor<4x4xf32> to tensor<16xf32>
   %old = weft.read @g : tensor<16xf32>
   %acc = weft.accumulate %old, %r, %f : tensor<16xf32>
   weft.return writes @g = %acc : tensor<16xf32>

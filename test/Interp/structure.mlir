@@ -71,8 +71,7 @@ weft.kernel @k_1(%a: tensor<2xf32>) -> tensor<2xf32> elementwise [2] inplace [[]
 weft.program @add_one(%x: tensor<2xf32> {weft.input = "x"}) -> (tensor<2xf32> {weft.output = "r"})
     attributes {kind = #weft.kind<eval>} {
   %y = weft.call @k_1(%x) : (tensor<2xf32>) -> tensor<2xf32>
-  %f = weft.fence %y : tensor<2xf32>
-  %m = weft.materialize %f : tensor<2xf32>
+  %m = weft.materialize %y : tensor<2xf32>
   %z = weft.call @k_1(%m) : (tensor<2xf32>) -> tensor<2xf32>
   weft.return %z : tensor<2xf32>
 }

@@ -73,7 +73,7 @@ def InlineRecomputePass : Pass<"weft-inline-recompute", "::mlir::ModuleOp"> {
   let description = [{
     Each op of a `weft.recompute` region gets the attribute `weft.recompute`
     with the name of the region. The ops move in front of the region, which is
-    erased. `weft-autodiff` recomputes the results of marked ops that the
+    erased. `weft-recompute` recomputes the results of marked ops that the
     backward part reads. In nested regions the innermost name applies.
     Parameters and constants are never marked.
 
@@ -111,7 +111,7 @@ def MarkRecomputePass : Pass<"weft-mark-recompute", "::mlir::ModuleOp"> {
   let summary = "Mark the ops that the backward pass recomputes";
   let description = [{
     Gives ops of the program of kind `micro` the attribute `weft.recompute`, the
-    name of a **segment**. `weft-autodiff` recomputes the results of a segment
+    name of a **segment**. `weft-recompute` recomputes the results of a segment
     that the backward part reads, instead of saving them in the forward part. A
     segment is one block (`rule=blocks`: "h.0", by the path to the first number
     in the scope), or N consecutive blocks under the name of the first
@@ -161,35 +161,42 @@ def MarkRecomputePass : Pass<"weft-mark-recompute", "::mlir::ModuleOp"> {
   ];
 }
 
-def RemoveFencesPass : Pass<"weft-remove-fences", "::mlir::ModuleOp"> {
-  let summary = "Remove the fences in front of recomputed ops";
+def RecomputePass : Pass<"weft-recompute", "::weft::ProgramOp"> {
+  let summary = "Recompute marked forward values in the backward part";
   let description = [{
-    A `weft.fence` keeps CSE from merging recomputed ops with the first
-    computation. After the last CSE fences are no longer needed. The pass also
-    removes `weft.recompute` attributes from programs without a backward part.
+    If the backward part reads results of ops with `weft.recompute`
+    (`weft-mark-recompute`), the pass copies these ops. The copies of a segment
+    precede its first backward op. They keep types, scopes and the random
+    numbers of dropout, so they give the same bits. The values that the copies
+    start from stay saved, and so do results that another segment reads.
+
+    The pass first merges ops that differ only in their marks. It removes
+    forward ops that nothing reads any more, and all marks. It updates
+    `weft.saved`. A program without a backward part (no op reads `loss_seed`)
+    loses its marks only.
+
+    Precondition: `weft-autodiff`. No CSE may follow: it would merge the copies
+    with the first computation.
 
     Before:
     ```mlir
-    weft.program @eval(%x: tensor<4xf32> {weft.input = "x"})
-        -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
-      %0 = weft.fence %x : tensor<4xf32>
-      %y = weft.exp %0 : tensor<4xf32>
-      weft.return %y : tensor<4xf32>
-    }
+    %t = weft.tanh %x {weft.recompute = "h.0", weft.saved = array<i64: 0>} : tensor<4xf32>
+    %loss = weft.reduce sum %t dims [0] : tensor<4xf32>
+    %g = weft.broadcast %seed : tensor<1xf32> to tensor<4xf32>
+    %tt = weft.mul %t, %t : tensor<4xf32>, tensor<4xf32>
     ```
     After:
     ```mlir
-    weft.program @eval(%x: tensor<4xf32> {weft.input = "x"})
-        -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
-      %y = weft.exp %x : tensor<4xf32>
-      weft.return %y : tensor<4xf32>
-    }
+    %t = weft.tanh %x : tensor<4xf32>
+    %loss = weft.reduce sum %t dims [0] : tensor<4xf32>
+    %g = weft.broadcast %seed : tensor<1xf32> to tensor<4xf32>
+    %again = weft.tanh %x : tensor<4xf32>
+    %tt = weft.mul %again, %again : tensor<4xf32>, tensor<4xf32>
     ```
 
-    Values do not change.
+    Values do not change. The pass does not choose what to recompute.
   }];
 }
-
 def AutodiffPass : Pass<"weft-autodiff", "::mlir::ModuleOp"> {
   let summary = "Extend the micro program by the gradients of its parameters";
   let description = [{
@@ -230,10 +237,7 @@ def AutodiffPass : Pass<"weft-autodiff", "::mlir::ModuleOp"> {
     this micro-step's gradient to the state. With `torch` the state of a
     parameter that is only used in f16 (or only in bf16) then has that type.
 
-    If the backward part reads results of ops with `weft.recompute`, the pass
-    copies these ops. The copies read the inputs of their segment through a
-    `weft.fence` and precede the first backward op of the segment. They keep
-    types, scopes and the random numbers of dropout, so they give the same bits.
+    Marks for recomputation (`weft.recompute`) stay for `weft-recompute`.
 
     Precondition: `weft-autocast` (if the model has regions or `dtype`s) and
     `weft-derive-programs` have run; ties are resolved.

@@ -239,18 +239,6 @@ def Weft_IotaOp : Weft_Op<"iota", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Weft_FenceOp : Weft_Op<"fence", [
-    Pure, Weft_SameElements, AllTypesMatch<["operand", "result"]>, Weft_Casts<"Follow", "Follow">]> {
-  let summary = "Identity that is never folded";
-  let description = [{
-    Recomputed values read through a fence, so that they do not merge with the
-    first computation. Example: `%y = weft.fence %x : tensor<4xf32>`.
-  }];
-  let arguments = (ins Weft_Tensor:$operand);
-  let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "$operand attr-dict `:` type($operand)";
-}
-
 def Weft_KernelOp : Weft_Op<"kernel", [
     FunctionOpInterface, IsolatedFromAbove, HasParent<"::mlir::ModuleOp">, SingleBlock,
     DeclareOpInterfaceMethods<KernelOpInterface>]> {

@@ -97,7 +97,7 @@ static void autodiff(const FlagValues &flags, const Target &,
           .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)));
   programs.addPass(createCSEPass());
   // A model may have marks of its own.
-  passes.addPass(createRemoveFencesPass());
+  programs.addPass(createRecomputePass());
 }
 
 static void lossScale(const FlagValues &flags, const Target &,

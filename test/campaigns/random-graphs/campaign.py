@@ -106,7 +106,8 @@ class Check:
 
     def compare_recomputed(self):
         """The same gradients, to the bit, from values that are computed again."""
-        derived, passes = self.dumps()["derive-programs"], "weft-autodiff,canonicalize,cse,weft-remove-fences"
+        derived = self.dumps()["derive-programs"]
+        passes = "weft-autodiff,weft.program(canonicalize,cse,weft-recompute)"
         call("recompute", "weft-opt", "--mlir-print-op-generic", derived, "-o", self.path("generic.mlir"))
         with open(self.path("generic.mlir")) as file:
             text = file.read()

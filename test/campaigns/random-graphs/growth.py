@@ -10,7 +10,7 @@ class Growth(Ops):
         kinds = {
             self.unary: 8, self.binary: 12, self.compare: 1, self.logical: 1, self.select: 2,
             self.cast: 1, self.reshape: 4, self.broadcast: 4, self.transpose: 2, self.slice: 2,
-            self.pad: 1, self.concat: 2, self.fence: 0.5, self.reduce: 6, self.softmax: 3,
+            self.pad: 1, self.concat: 2, self.materialize: 0.5, self.reduce: 6, self.softmax: 3,
             self.norm: 2, self.matmul: 3, self.embedding: 1, self.attention: 1, self.rope: 1,
             self.fold4: 1, self.dropout: 0.5, self.pair_loss: 1, self.cross_entropy: 1,
         }

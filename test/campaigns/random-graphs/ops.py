@@ -214,10 +214,9 @@ class Ops(Choice):
         return self.op(f"weft.concat {names} {{{{dim = {dim}}}}} : {types}", args, result,
                        (min(part.low for part in parts), max(part.high for part in parts)))
 
-    def fence(self):
+    def materialize(self):
         a = self.pick()
-        name = "materialize" if a % 2 else "fence"
-        return self.op(f"weft.{name} {{0}} : {{t0}}", [a], self.nodes[a].shape, self.nodes[a].bounds)
+        return self.op("weft.materialize {0} : {t0}", [a], self.nodes[a].shape, self.nodes[a].bounds)
 
     def reduce(self, a=None, dims=None, kind=None):
         a = self.pick(lambda node: len(node.shape) > 0) if a is None else a

@@ -188,7 +188,7 @@ std::vector<RuleCase> elementwiseCases() {
   std::vector<RuleCase> cases;
   for (const char *name :
        {"neg", "abs", "exp", "tanh", "erf", "sin", "cos", "sigmoid", "relu",
-        "silu", "softplus", "fence", "materialize"})
+        "silu", "softplus", "materialize"})
     addUnary(cases, name, -2, 2);
   for (const char *name : {"log", "sqrt", "rsqrt", "reciprocal"})
     addUnary(cases, name, 0.5, 2);

@@ -98,7 +98,7 @@ private:
       return line(x == kTable ? kLine : kTable,
                   "reshape " + of + " to " + (x == kTable ? kLine : kTable));
     default:
-      return line(x, "fence " + of);
+      return line(x, "materialize " + of);
     }
   }
 
