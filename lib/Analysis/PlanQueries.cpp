@@ -3,8 +3,7 @@
 #include "weft/Analysis/PlanQueries.h"
 
 #include "weft/Weft/Optimizers.h"
-
-#include "llvm/ADT/StringSet.h"
+#include "weft/Weft/Weft.h"
 
 using namespace mlir;
 using namespace weft;
@@ -30,13 +29,13 @@ plan::ProgramOp weft::findProgram(ModuleOp module, StringRef kind) {
 }
 
 SmallVector<const OptimizerInfo *> weft::findOptimizers(ModuleOp module) {
-  llvm::StringSet<> used;
-  if (auto generated = module->getAttrOfType<ArrayAttr>(kOptimizersAttr))
-    for (auto name : generated.getAsRange<StringAttr>())
-      used.insert(name.getValue());
+  auto training =
+      module->getAttrOfType<TrainingAttr>(WeftDialect::kTrainingAttr);
   SmallVector<const OptimizerInfo *> found;
   for (const OptimizerInfo *optimizer : getOptimizers())
-    if (used.contains(optimizer->name))
+    if (training && llvm::is_contained(
+                        training.getOptimizers().getAsValueRange<StringAttr>(),
+                        optimizer->name))
       found.push_back(optimizer);
   return found;
 }

@@ -3,8 +3,6 @@
 #include "Fusion.h"
 #include "weft/Analysis/Implementations.h"
 #include "weft/Fusion/Passes.h"
-#include "weft/Weft/IndexInputs.h"
-#include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Precision.h"
 
 namespace weft {
@@ -37,53 +35,6 @@ void weft::renameTrivialReduces(ProgramOp program) {
     op.replaceAllUsesWith(renamed);
     op.erase();
   }
-}
-
-/// Which classes an input of a loss may name, or nothing.
-static Attribute describeClasses(CrossEntropyOp loss) {
-  Value targets = loss.getTargets();
-  while (auto reshape = targets.getDefiningOp<ReshapeOp>())
-    targets = reshape.getOperand();
-  auto argument = dyn_cast<BlockArgument>(targets);
-  if (!argument)
-    return {};
-  auto program = loss->getParentOfType<ProgramOp>();
-  StringRef name = program.getInputName(argument.getArgNumber());
-  Builder b(loss.getContext());
-  return b.getDictionaryAttr(
-      {b.getNamedAttr("ignore", b.getI64IntegerAttr(loss.getIgnoreIndex())),
-       b.getNamedAttr("limit",
-                      b.getI64IntegerAttr(getShape(loss.getLogits()).back())),
-       b.getNamedAttr("name", b.getStringAttr(name))});
-}
-
-void FormulaNotes::add(Operation *op) {
-  if (auto update = dyn_cast<ScalerUpdateOp>(op))
-    scaler = update.getScaler();
-  if (auto update = dyn_cast<OptimizerOpInterface>(op))
-    optimizers.insert(
-        StringAttr::get(op->getContext(), update.getOptimizer().name));
-  if (auto loss = dyn_cast<CrossEntropyOp>(op))
-    if (Attribute classes = describeClasses(loss))
-      indexInputs.insert(classes);
-}
-
-/// Adds to the list that the module has by this name.
-static void append(ModuleOp module, StringRef name, ArrayRef<Attribute> more) {
-  if (more.empty())
-    return;
-  llvm::SetVector<Attribute> all;
-  if (auto known = module->getAttrOfType<ArrayAttr>(name))
-    all.insert(known.begin(), known.end());
-  all.insert(more.begin(), more.end());
-  module->setAttr(name, ArrayAttr::get(module.getContext(), all.getArrayRef()));
-}
-
-void FormulaNotes::store(ModuleOp module) const {
-  if (scaler)
-    module->setAttr(WeftDialect::kScalerAttr, scaler);
-  append(module, kOptimizersAttr, optimizers.getArrayRef());
-  append(module, kIndexInputsAttr, indexInputs.getArrayRef());
 }
 
 /// Computes a number once that several updates need: it is the same for all
@@ -181,7 +132,6 @@ LogicalResult Decomposer::replace(Operation *op) {
   work.append(formula);
   if (isa<OptimizerOpInterface>(op))
     addUpdate(op, formula);
-  formulas.notes.add(op);
   op->replaceAllUsesWith(*values);
   formulas.updates.erase(op);
   formulas.names.erase(op);
@@ -216,11 +166,8 @@ struct DecomposePass : weft::impl::DecomposePassBase<DecomposePass> {
   }
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
-      FailureOr<Formulas> formulas =
-          decomposeProgram(program, Repeats::Written);
-      if (failed(formulas))
+      if (failed(decomposeProgram(program, Repeats::Written)))
         return signalPassFailure();
-      formulas->notes.store(getOperation());
     }
   }
 };

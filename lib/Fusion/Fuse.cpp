@@ -60,7 +60,6 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
       return signalPassFailure();
     KernelPool pool(getOperation());
     for (auto [program, clusters] : llvm::zip_equal(programs, made)) {
-      clusters.formulas.notes.store(getOperation());
       if (failed(outline(program, clusters, pool)))
         return signalPassFailure();
     }

@@ -19,18 +19,6 @@ namespace weft {
 /// Ops of decomposed updates, with the number of the update.
 using UpdateNumbers = llvm::DenseMap<mlir::Operation *, unsigned>;
 
-/// Facts about formulas for the metadata: the optimizers that they come from,
-/// the policy of the loss scale, and the valid classes of an input of a loss.
-struct FormulaNotes {
-  mlir::Attribute scaler;
-  llvm::SetVector<mlir::Attribute> optimizers, indexInputs;
-
-  /// Adds the facts of an op that a formula replaces.
-  void add(mlir::Operation *op);
-  /// Adds the notes to the metadata that the module already has.
-  void store(mlir::ModuleOp module) const;
-};
-
 /// Ops of formulas, with the name of the op that the formula replaces.
 using FormulaNames = llvm::DenseMap<mlir::Operation *, mlir::OperationName>;
 
@@ -38,7 +26,6 @@ using FormulaNames = llvm::DenseMap<mlir::Operation *, mlir::OperationName>;
 struct Formulas {
   UpdateNumbers updates;
   FormulaNames names;
-  FormulaNotes notes;
   /// By the number of the decomposed update.
   std::map<unsigned, RepeatedUpdate> repeated;
 };

@@ -3,7 +3,6 @@
 #include "InterpretedPrograms.h"
 
 #include "PlanInterpreter.h"
-#include "weft/Analysis/IndexRules.h"
 #include "weft/Interp/StreamOrders.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -60,10 +59,16 @@ RankedTensorType getTensorType(mlir::Value buffer) {
   return RankedTensorType::get(type.getShape(), type.getElementType());
 }
 
-/// The same for the buffer of an input.
+/// The same from the facts of the module, since formulas do not tell.
 static int64_t countChoices(plan::InputOp input) {
-  auto counts = findClassCounts(input);
-  return counts.empty() ? 2 : *llvm::min_element(counts);
+  auto training =
+      input->getParentOfType<mlir::ModuleOp>()->getAttrOfType<TrainingAttr>(
+          WeftDialect::kTrainingAttr);
+  if (training && training.getIndexInputs())
+    for (auto each : training.getIndexInputs().getAsRange<IndexInputAttr>())
+      if (each.getName() == input.getName())
+        return each.getLimit();
+  return 2;
 }
 
 ProgramInfo describeProgram(plan::ProgramOp program) {

@@ -382,7 +382,7 @@ void ApplyBuilder::buildBody(ProgramOp program) {
 void ApplyBuilder::build() {
   declareOptimizerStates(module, updates);
   buildBody(createProgram());
-  tellCounters(module, updates);
+  recordTraining(module, updates, scaler);
 }
 
 void buildApplyProgram(ModuleOp module, ArrayRef<Update> updates,

@@ -8,8 +8,6 @@
 
 #include "llvm/ADT/MapVector.h"
 
-#include <map>
-
 using namespace mlir;
 
 namespace weft {
@@ -92,23 +90,6 @@ std::vector<std::string> getStepSymbols(ArrayRef<Update> updates) {
       symbols.push_back(symbol);
   }
   return symbols;
-}
-
-void tellCounters(ModuleOp module, ArrayRef<Update> updates) {
-  if (getStepSymbols(updates).size() < 2)
-    return;
-  std::map<std::string, SmallVector<Attribute>> counted;
-  for (const Update &update : updates) {
-    ParamOp param = update.param;
-    counted[getStepSymbol(update.group, update.getPresence())].push_back(
-        param.getSymNameAttr());
-  }
-  Builder builder(module.getContext());
-  SmallVector<NamedAttribute> counters;
-  for (const auto &[symbol, params] : counted)
-    counters.push_back(
-        builder.getNamedAttr(symbol, builder.getArrayAttr(params)));
-  module->setAttr(kCountersAttr, builder.getDictionaryAttr(counters));
 }
 
 static LogicalResult verifyNumbers(const Update &update) {

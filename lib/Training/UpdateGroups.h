@@ -70,9 +70,10 @@ llvm::SmallVector<llvm::StringRef> getInstances(llvm::ArrayRef<Update> updates,
 /// parameters that have a gradient only in some steps.
 std::vector<std::string> getStepSymbols(llvm::ArrayRef<Update> updates);
 
-/// If there are several step counters, records the parameters of each in an
-/// attribute of the module.
-void tellCounters(mlir::ModuleOp module, llvm::ArrayRef<Update> updates);
+/// Records the facts of the update as #weft.training of the module, which has
+/// no such attribute yet. Losses are still ops.
+void recordTraining(mlir::ModuleOp module, llvm::ArrayRef<Update> updates,
+                    ScalerStates scaler);
 
 /// Trainable parameters with a gradient in the order of the module, or an error
 /// at the parameter whose group does not fit.

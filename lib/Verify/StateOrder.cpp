@@ -5,16 +5,14 @@
 // depend on data, they are computed before the micro-steps of a step, and
 // before an evaluation. A run that resumes has the states of the checkpoint,
 // and the states that refresh computes from them, instead of the states that
-// init writes. Gradients start anew in each step: old gradients must reach no
-// state and no output of micro (OldGradients).
+// init writes. Gradients start anew in each step: micro reads old gradients but
+// ignores them in the first micro-step.
 //
 //===----------------------------------------------------------------------===//
 
 #include "StateOrder.h"
 
-#include "OldGradients.h"
 #include "StateTable.h"
-#include "StepCounters.h"
 #include "weft/Abi/MicroSteps.h"
 #include "weft/Abi/Names.h"
 
@@ -94,8 +92,8 @@ static SmallVector<StringRef> getEarlier(plan::ProgramOp program, Start start) {
   return kinds;
 }
 
-/// Whether programs of a kind compute a state anew in each step. Their first
-/// program reads the old contents but does not use them (OldGradients).
+/// Whether programs of a kind compute a state anew in each step. They read its
+/// old contents but do not use them.
 static bool isMadeBy(StringRef program, plan::StateKind state) {
   if (state == plan::StateKind::Denominator)
     return program == names::kDenominators;
@@ -261,13 +259,11 @@ static LogicalResult verifyOrder(const StateTable &states) {
   return success();
 }
 
-LogicalResult verifyStateOrder(ModuleOp module, const SymbolTable &symbols) {
+LogicalResult verifyStateOrder(ModuleOp module) {
   StateTable states(module);
   Copies copies = states.findCopies();
   for (const ProgramAccesses &program : states.getPrograms())
-    if (failed(verifyStepCounters(program.op, symbols)) ||
-        failed(verifyCopies(program, states, copies)) ||
-        failed(verifyOldGradients(program.op, symbols)))
+    if (failed(verifyCopies(program, states, copies)))
       return failure();
   return verifyOrder(states);
 }

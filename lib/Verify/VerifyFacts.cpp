@@ -9,33 +9,19 @@
 #include "weft/Verify/VerifyExecutable.h"
 
 #include "weft/Abi/Names.h"
-#include "weft/Analysis/IndexRules.h"
 #include "weft/Analysis/PlanQueries.h"
 #include "weft/Formats/ProgramPorts.h"
-#include "weft/Weft/IndexInputs.h"
-#include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Weft.h"
 
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace weft;
 
 //===----------------------------------------------------------------------===//
-// Optimizers
+// Parameters and step counters
 //===----------------------------------------------------------------------===//
-
-/// The role of the state for its parameter: "exp_avg".
-static StringRef getSlot(plan::StateOp state) {
-  if (StringAttr slot = state.getSlotName())
-    return slot.getValue();
-  StringRef name = state.getSymName();
-  if (state.getOwner() && name.consume_front(state.getOwner().getValue()))
-    name.consume_front(".");
-  return name;
-}
 
 /// The parameters that the state stores, or belongs to. For a flat state, the
 /// parameters of its segments, because flat states may have another layout than
@@ -53,67 +39,13 @@ static SmallVector<StringRef> getParameters(plan::StateOp state) {
   return names;
 }
 
-/// Whether an optimizer has such a state. A module may have other states as
-/// well.
-static bool isKnownSlot(StringRef slot) {
-  return llvm::any_of(getOptimizers(), [&](const OptimizerInfo *optimizer) {
-    return llvm::is_contained(optimizer->states, slot);
-  });
-}
-
-/// The optimizer states of each parameter that has a gradient.
-static llvm::MapVector<StringRef, SmallVector<StringRef>>
-collectSlots(ModuleOp module) {
-  llvm::MapVector<StringRef, SmallVector<StringRef>> slots;
-  for (auto state : module.getOps<plan::StateOp>()) {
-    for (StringRef param : getParameters(state)) {
-      if (state.getKind() == plan::StateKind::Gradient)
-        slots[param];
-      if (state.getKind() == plan::StateKind::Optimizer &&
-          isKnownSlot(getSlot(state)))
-        slots[param].push_back(getSlot(state));
-    }
-  }
-  return slots;
-}
-
-static bool isKeptBy(ArrayRef<StringRef> slots,
-                     const OptimizerInfo *optimizer) {
-  return slots.size() == optimizer->states.size() &&
-         llvm::all_of(slots, [&](StringRef slot) {
-           return llvm::is_contained(optimizer->states, slot);
-         });
-}
-
-/// Checks that each parameter has the states of one of the optimizers, and that
-/// each optimizer has a parameter.
-static LogicalResult verifyOptimizers(ModuleOp module) {
-  SmallVector<const OptimizerInfo *> optimizers = findOptimizers(module);
-  if (optimizers.empty())
-    return module.emitError("expects ")
-           << kOptimizersAttr
-           << " to name the optimizers of its update, but got none";
-  SmallVector<StringRef> names;
-  for (const OptimizerInfo *optimizer : optimizers)
-    names.push_back(optimizer->name);
-  auto slots = collectSlots(module);
-  for (const auto &entry : slots)
-    if (llvm::none_of(optimizers, [&](const OptimizerInfo *optimizer) {
-          return isKeptBy(entry.second, optimizer);
-        }))
-      return module.emitError("expects ")
-             << kOptimizersAttr << " to name the optimizer of @" << entry.first
-             << ", which keeps '" << llvm::join(entry.second, "', '")
-             << "', but got " << llvm::join(names, ", ");
-  for (const OptimizerInfo *optimizer : optimizers)
-    if (llvm::none_of(slots, [&](const auto &entry) {
-          return isKeptBy(entry.second, optimizer);
-        }))
-      return module.emitError("expects a parameter that keeps '")
-             << llvm::join(optimizer->states, "', '") << "', as "
-             << optimizer->name << " of " << kOptimizersAttr
-             << " does, but got none";
-  return success();
+/// The trained parameters: those with a gradient.
+static llvm::SetVector<StringRef> findTrained(ModuleOp module) {
+  llvm::SetVector<StringRef> trained;
+  for (auto state : module.getOps<plan::StateOp>())
+    if (state.getKind() == plan::StateKind::Gradient)
+      trained.insert_range(getParameters(state));
+  return trained;
 }
 
 /// The step counters: optimizer states without a parameter.
@@ -128,30 +60,29 @@ static llvm::StringSet<> findCounters(ModuleOp module) {
 
 /// If there are several counters, each trained parameter has one of them: a
 /// resumed run identifies a counter by its parameters.
-static LogicalResult verifyCounters(ModuleOp module) {
-  auto counters = module->getAttrOfType<DictionaryAttr>(kCountersAttr);
+static LogicalResult verifyCounters(ModuleOp module, TrainingAttr training) {
+  DictionaryAttr counters = training.getCounters();
   llvm::StringSet<> names = findCounters(module), counted;
   if (!counters && names.size() < 2)
     return success();
   auto report = [&]() {
-    return module.emitError("expects ") << kCountersAttr << " to name ";
+    return module.emitError("expects counters of ")
+           << WeftDialect::kTrainingAttr << " to name ";
   };
-  auto slots = collectSlots(module);
+  llvm::SetVector<StringRef> trained = findTrained(module);
   for (NamedAttribute counter :
        counters ? counters.getValue() : ArrayRef<NamedAttribute>()) {
     if (!names.contains(counter.getName()))
       return report() << "step counters, but got " << counter.getName();
-    for (auto param :
-         cast<ArrayAttr>(counter.getValue()).getAsRange<StringAttr>())
-      if (!slots.contains(param.getValue()) ||
-          !counted.insert(param.getValue()).second)
-        return report() << "each trained parameter once, but got '"
-                        << param.getValue() << "'";
+    for (StringRef param :
+         cast<ArrayAttr>(counter.getValue()).getAsValueRange<StringAttr>())
+      if (!trained.contains(param) || !counted.insert(param).second)
+        return report() << "each trained parameter once, but got '" << param
+                        << "'";
   }
-  for (const auto &entry : slots)
-    if (!counted.contains(entry.first))
-      return report() << "the step counter of @" << entry.first
-                      << ", but got none";
+  for (StringRef param : trained)
+    if (!counted.contains(param))
+      return report() << "the step counter of @" << param << ", but got none";
   return success();
 }
 
@@ -173,11 +104,7 @@ static LogicalResult reportUntrained(plan::StateOp state, Operation *writer) {
 /// Otherwise a checkpoint would save another kind of state as a parameter.
 static LogicalResult verifyParameters(ModuleOp module) {
   SymbolTable symbols(module);
-  llvm::StringSet<> trained;
-  for (auto state : module.getOps<plan::StateOp>())
-    if (state.getKind() == plan::StateKind::Gradient)
-      for (StringRef param : getParameters(state))
-        trained.insert(param);
+  llvm::SetVector<StringRef> trained = findTrained(module);
   for (auto state : module.getOps<plan::StateOp>())
     if (state.getKind() == plan::StateKind::Param && state.getOwner())
       return state.emitOpError("expects no param on a parameter, but got ")
@@ -220,42 +147,24 @@ static bool holdsIntegers(plan::InputOp input) {
          type.getElementType().isInteger(64);
 }
 
-static LogicalResult verifyIndexInput(ModuleOp module, plan::ProgramOp micro,
-                                      DictionaryAttr note) {
-  StringRef name = note.getAs<StringAttr>("name").getValue();
-  plan::InputOp input = findInput(micro, name);
-  if (!input || !holdsIntegers(input) || isFilledByHost(name)) {
+static LogicalResult verifyIndexInputs(ModuleOp module, TrainingAttr training) {
+  plan::ProgramOp micro = findProgram(module, names::kMicro);
+  if (!training.getIndexInputs() || !micro)
+    return success();
+  for (auto each : training.getIndexInputs().getAsRange<IndexInputAttr>()) {
+    StringRef name = each.getName();
+    plan::InputOp input = findInput(micro, name);
+    if (input && holdsIntegers(input) && !isFilledByHost(name))
+      continue;
     std::vector<std::string> known;
     for (auto other : micro.getBody().front().getOps<plan::InputOp>())
       if (holdsIntegers(other) && !isFilledByHost(other.getName().str()))
         known.push_back(other.getName().str());
-    return module.emitError("expects ")
-           << kIndexInputsAttr << " to name data of i32 or i64 that @"
+    return module.emitError("expects index_inputs of ")
+           << WeftDialect::kTrainingAttr << " to name data of i32 or i64 that @"
            << micro.getSymName() << " reads, " << spellNames(known)
            << ", but got '" << name << "'";
   }
-  int64_t limit = note.getAs<IntegerAttr>("limit").getInt();
-  llvm::SmallSetVector<int64_t, 2> told = findClassCounts(input);
-  if (told.empty() || told.contains(limit))
-    return success();
-  InFlightDiagnostic error = module.emitError("expects ")
-                             << kIndexInputsAttr << " to limit '" << name
-                             << "' to " << told.front()
-                             << ", the classes that it is compared with, but "
-                                "got "
-                             << limit;
-  error.attachNote(input.getLoc()) << "the input is here";
-  return error;
-}
-
-static LogicalResult verifyIndexInputs(ModuleOp module) {
-  auto notes = module->getAttrOfType<ArrayAttr>(kIndexInputsAttr);
-  auto micro = findProgram(module, names::kMicro);
-  if (!notes || !micro)
-    return success();
-  for (auto note : notes.getAsRange<DictionaryAttr>())
-    if (failed(verifyIndexInput(module, micro, note)))
-      return failure();
   return success();
 }
 
@@ -276,21 +185,32 @@ static LogicalResult verifyAlignment(ModuleOp module,
          << alignment;
 }
 
-/// Only a module attribute describes how the loss scale changes: without it, a
-/// run takes the scale as fixed.
-static LogicalResult verifyScaler(ModuleOp module) {
+/// Only `scaler` describes how the loss scale changes: without it, a run takes
+/// the scale as fixed.
+static LogicalResult verifyScaler(ModuleOp module, TrainingAttr training) {
   auto changes =
       SymbolTable(module).lookup<plan::StateOp>(names::kLossScaleState);
-  auto scaler = module->getAttrOfType<ScalerAttr>(WeftDialect::kScalerAttr);
-  if (bool(changes) == bool(scaler))
+  if (bool(changes) == bool(training.getScaler()))
     return success();
-  if (scaler)
-    return module.emitError("expects no ")
-           << WeftDialect::kScalerAttr << ", since there is no state '"
+  if (!changes)
+    return module.emitError("expects no scaler in ")
+           << WeftDialect::kTrainingAttr << ", since there is no state '"
            << names::kLossScaleState << "' that a loss scale changes by";
-  return changes.emitOpError("expects ")
-         << WeftDialect::kScalerAttr
+  return changes.emitOpError("expects a scaler in ")
+         << WeftDialect::kTrainingAttr
          << " of the module to say how the loss scale changes, but got none";
+}
+
+static LogicalResult verifyTraining(ModuleOp module) {
+  auto training =
+      module->getAttrOfType<TrainingAttr>(WeftDialect::kTrainingAttr);
+  if (!training)
+    return module.emitError("expects ")
+           << WeftDialect::kTrainingAttr
+           << " to name the optimizers of its update, but got none";
+  return success(succeeded(verifyCounters(module, training)) &&
+                 succeeded(verifyScaler(module, training)) &&
+                 succeeded(verifyIndexInputs(module, training)));
 }
 
 static LogicalResult verifyFingerprint(ModuleOp module) {
@@ -305,8 +225,5 @@ LogicalResult weft::verifyFacts(ModuleOp module,
   return success(succeeded(verifyAlignment(module, alignment)) &&
                  succeeded(verifyFingerprint(module)) &&
                  succeeded(verifyParameters(module)) &&
-                 succeeded(verifyOptimizers(module)) &&
-                 succeeded(verifyCounters(module)) &&
-                 succeeded(verifyScaler(module)) &&
-                 succeeded(verifyIndexInputs(module)));
+                 succeeded(verifyTraining(module)));
 }

@@ -187,7 +187,7 @@ struct VerifyPlanPass : weft::impl::VerifyPlanPassBase<VerifyPlanPass> {
         return signalPassFailure();
     if (failed(verifyStreams(module)) || failed(verifyCollectiveEvents(module)))
       return signalPassFailure();
-    if (failed(verifyStateOrder(module, symbols)))
+    if (failed(verifyStateOrder(module)))
       return signalPassFailure();
     markAllAnalysesPreserved();
   }

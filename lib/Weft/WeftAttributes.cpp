@@ -102,21 +102,6 @@ static const char *isFiles(Attribute attr) {
   return known ? nullptr
                : "an array of dictionaries with path and xxh3 as text";
 }
-/// Inputs that are classes: kIndexInputsAttr.
-static const char *isIndexInputs(Attribute attr) {
-  bool known = isArrayOf<DictionaryAttr>(attr) &&
-               llvm::all_of(cast<ArrayAttr>(attr).getAsRange<DictionaryAttr>(),
-                            [](DictionaryAttr input) {
-                              auto limit = input.getAs<IntegerAttr>("limit");
-                              auto ignore = input.getAs<IntegerAttr>("ignore");
-                              return input.getAs<StringAttr>("name") && limit &&
-                                     isCount(limit) == nullptr && ignore &&
-                                     ignore.getType().isInteger(64);
-                            });
-  return known ? nullptr
-               : "an array of dictionaries with name as text, limit as an i64 "
-                 "of at least 1 and ignore as an i64";
-}
 static const char *isOptions(Attribute attr) {
   auto options = dyn_cast<DictionaryAttr>(attr);
   bool known = options && llvm::all_of(options, [](NamedAttribute option) {
@@ -149,23 +134,6 @@ static const char *isOptimizer(Attribute attr) {
   return text && findOptimizer(text.getValue()) ? nullptr : rule.c_str();
 }
 
-static const char *isOptimizers(Attribute attr) {
-  static const std::string rule = "an array of " + spellOptimizers("\"");
-  bool known = isTexts(attr) == nullptr &&
-               llvm::all_of(cast<ArrayAttr>(attr), [](Attribute name) {
-                 return isOptimizer(name) == nullptr;
-               });
-  return known ? nullptr : rule.c_str();
-}
-
-static const char *isCounters(Attribute attr) {
-  auto counters = dyn_cast<DictionaryAttr>(attr);
-  bool known = counters && llvm::all_of(counters, [](NamedAttribute counter) {
-                 return isTexts(counter.getValue()) == nullptr;
-               });
-  return known ? nullptr : "a dictionary of arrays of texts";
-}
-
 /// Hyper-parameters of a group.
 static const char *isNumbers(Attribute attr) {
   static const std::string rule =
@@ -191,6 +159,10 @@ static const char *isScaler(Attribute attr) {
   return isa<ScalerAttr>(attr) ? nullptr : "a #weft.scaler";
 }
 
+static const char *isTraining(Attribute attr) {
+  return isa<TrainingAttr>(attr) ? nullptr : "a #weft.training";
+}
+
 /// The rule of an attribute of an op; null for an unknown name.
 static Rule getRule(StringRef name) {
   return llvm::StringSwitch<Rule>(name)
@@ -209,14 +181,12 @@ static Rule getRule(StringRef name) {
       .Case("computes", isOpNames)
       .Cases({"tokenizer_files", "unread_weights"}, isTexts)
       .Cases({"weights", "companion_files"}, isFiles)
-      .Case("index_inputs", isIndexInputs)
       .Cases({"options", "option_files", "adjustable"}, isOptions)
       .Case("config", isConfig)
       .Cases({"lr_scale", "decay_scale"}, isFinite)
       .Cases({"apart", "folded", "row_mean"}, isUnit)
       .Case("optimizer", isOptimizer)
-      .Case("optimizers", isOptimizers)
-      .Case("counters", isCounters)
+      .Case("training", isTraining)
       .Case("numbers", isNumbers)
       .Case("scaler", isScaler)
       .Case("presence", isSymbol)
@@ -225,17 +195,12 @@ static Rule getRule(StringRef name) {
 
 /// Attributes that describe the whole model and have no effect on other ops.
 static bool belongsToModule(StringRef name) {
-  return llvm::is_contained({"batch",           "seq",
-                             "vocab",           "family",
-                             "fingerprint",     "fingerprint_1",
-                             "adjustable",      "config",
-                             "config_text",     "options",
-                             "option_files",    "metadata",
-                             "weights",         "unread_weights",
-                             "tokenizer_files", "companion_files",
-                             "optimizers",      "counters",
-                             "index_inputs",    "row_mean"},
-                            name);
+  return llvm::is_contained(
+      {"batch", "seq", "vocab", "family", "fingerprint", "fingerprint_1",
+       "adjustable", "config", "config_text", "options", "option_files",
+       "metadata", "weights", "unread_weights", "tokenizer_files",
+       "companion_files", "training", "row_mean"},
+      name);
 }
 
 static LogicalResult verifyAttribute(Operation *op, const Twine &place,

@@ -90,7 +90,7 @@ weft.param @b : tensor<4xf32> {weft.optimizer_group = "slow", weft.numbers = {ep
 weft.state @a.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @a}
 weft.state @b.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @b}
 
-// CHECK: module attributes {weft.counters = {step = ["a"], step.slow = ["b"]}}
+// CHECK: module attributes {weft.training = #weft.training<optimizers = ["adamw"], counters = {step = ["a"], step.slow = ["b"]}>}
 // CHECK: weft.state @step : tensor<i64>
 // CHECK: weft.state @step.slow : tensor<i64>
 // CHECK-LABEL: weft.program @apply

@@ -94,98 +94,6 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 256 : i
 
 // -----
 
-// What has a flag may start the gradient anew. What adds always has nothing to add to.
-module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 320 : i64} {
-  // expected-note @+1 {{the state is declared here}}
-  plan.state gradient @g : memref<2x2xf32> {offset = 0 : i64}
-  plan.state gradient @h : memref<2x2xf32> {offset = 64 : i64}
-  plan.program "init" @init {
-  }
-  plan.program "micro" @micro {
-    %g = plan.use @g {offset = 0 : i64} : memref<2x2xf32>
-    %h = plan.use @h {offset = 64 : i64} : memref<2x2xf32>
-    %x = plan.input "x" {offset = 128 : i64} : memref<2x2xf32>
-    %y = plan.input "y" {offset = 192 : i64} : memref<2x2xf32>
-    %flag = plan.input "accumulate" {offset = 256 : i64} : memref<f32>
-    plan.gemm %x * %y -> %h accumulate(%flag : memref<f32>) : memref<2x2xf32> * memref<2x2xf32> -> memref<2x2xf32>
-    plan.gemm %x * %y -> %h accumulate : memref<2x2xf32> * memref<2x2xf32> -> memref<2x2xf32>
-    // expected-error @+1 {{expects values of this step, but got some that depend on what @g held before @micro has written it}}
-    plan.gemm %x * %y -> %g accumulate : memref<2x2xf32> * memref<2x2xf32> -> memref<2x2xf32>
-  }
-}
-
-// -----
-
-// The same of a table.
-module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 192 : i64} {
-  // expected-note @+1 {{the state is declared here}}
-  plan.state gradient @g : memref<2x2xf32> {offset = 0 : i64}
-  plan.program "init" @init {
-  }
-  plan.program "micro" @micro {
-    %g = plan.use @g {offset = 0 : i64} : memref<2x2xf32>
-    %x = plan.input "x" {offset = 64 : i64} : memref<2x2xf32>
-    %ids = plan.input "ids" {offset = 128 : i64} : memref<2xi32>
-    // expected-error @+1 {{expects values of this step, but got some that depend on what @g held before @micro has written it}}
-    plan.embedding_grad %x[%ids] -> %g accumulate : memref<2x2xf32>[memref<2xi32>] -> memref<2x2xf32>
-  }
-}
-
-// -----
-
-// A gradient of the step before is no operand.
-module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 192 : i64} {
-  // expected-note @+1 {{the state is declared here}}
-  plan.state gradient @g : memref<2x2xf32> {offset = 0 : i64}
-  plan.program "init" @init {
-  }
-  plan.program "micro" @micro {
-    %g = plan.use @g {offset = 0 : i64} : memref<2x2xf32>
-    %x = plan.input "x" {offset = 64 : i64} : memref<2x2xf32>
-    %y = plan.alloc temporary {offset = 128 : i64} : memref<2x2xf32>
-    plan.gemm %x * %g -> %y : memref<2x2xf32> * memref<2x2xf32> -> memref<2x2xf32>
-    // expected-error @+1 {{expects values of this step, but got some that depend on what @g held before @micro has written it}}
-    plan.copy %y to %g : memref<2x2xf32> to memref<2x2xf32>
-  }
-}
-
-// -----
-
-// Nor an output.
-module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 192 : i64} {
-  // expected-note @+1 {{the state is declared here}}
-  plan.state gradient @g : memref<2x2xf32> {offset = 0 : i64}
-  plan.program "init" @init {
-  }
-  plan.program "micro" @micro {
-    %g = plan.use @g {offset = 0 : i64} : memref<2x2xf32>
-    %x = plan.input "x" {offset = 64 : i64} : memref<2x2xf32>
-    %y = plan.alloc temporary {offset = 128 : i64} : memref<2x2xf32>
-    plan.gemm %x * %g -> %y : memref<2x2xf32> * memref<2x2xf32> -> memref<2x2xf32>
-    // expected-error @+1 {{expects values of this step, but got some that depend on what @g held before @micro has written it}}
-    plan.output "y" %y : memref<2x2xf32>
-  }
-}
-
-// -----
-
-// A flag of another meaning says nothing about the first micro-step.
-module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 192 : i64} {
-  // expected-note @+1 {{the state is declared here}}
-  plan.state gradient @g : memref<2x2xf32> {offset = 0 : i64}
-  plan.program "init" @init {
-  }
-  plan.program "micro" @micro {
-    %g = plan.use @g {offset = 0 : i64} : memref<2x2xf32>
-    %x = plan.input "x" {offset = 64 : i64} : memref<2x2xf32>
-    %seed = plan.input "loss_seed" {offset = 128 : i64} : memref<f32>
-    // expected-error @+1 {{expects values of this step, but got some that depend on what @g held before @micro has written it}}
-    plan.gemm %x * %x -> %g accumulate(%seed : memref<f32>) : memref<2x2xf32> * memref<2x2xf32> -> memref<2x2xf32>
-  }
-}
-
-// -----
-
 // The sum may be there before a flag chooses, in a kernel of its own.
 module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 384 : i64} {
   plan.state gradient @g : memref<4xf32> {offset = 0 : i64}
@@ -213,31 +121,6 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 384 : i6
     plan.launch @k_add ins(%g, %x : memref<4xf32>, memref<4xf32>) outs(%sum : memref<4xf32>)
     plan.launch @k_first ins(%flag : memref<f32>) outs(%first : memref<i1>)
     plan.launch @k_select ins(%first, %x, %sum : memref<i1>, memref<4xf32>, memref<4xf32>) outs(%g : memref<4xf32>)
-  }
-}
-
-// -----
-
-// What a kernel computes beside it may depend on other operands alone.
-module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 256 : i64} {
-  // expected-note @+1 {{the state is declared here}}
-  plan.state gradient @g : memref<4xf32> {offset = 0 : i64}
-  weft.kernel @k_two(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) elementwise [4] inplace [[], []] {
-    %y = weft.add %a, %b : tensor<4xf32>, tensor<4xf32>
-    %z = weft.neg %b : tensor<4xf32>
-    weft.yield %y, %z : tensor<4xf32>, tensor<4xf32>
-  }
-  plan.program "init" @init {
-  }
-  plan.program "micro" @micro {
-    %g = plan.use @g {offset = 0 : i64} : memref<4xf32>
-    %x = plan.input "x" {offset = 64 : i64} : memref<4xf32>
-    %y = plan.alloc temporary {offset = 128 : i64} : memref<4xf32>
-    %z = plan.alloc temporary {offset = 192 : i64} : memref<4xf32>
-    plan.launch @k_two ins(%g, %x : memref<4xf32>, memref<4xf32>) outs(%y, %z : memref<4xf32>, memref<4xf32>)
-    plan.output "z" %z : memref<4xf32>
-    // expected-error @+1 {{expects values of this step, but got some that depend on what @g held before @micro has written it}}
-    plan.output "y" %y : memref<4xf32>
   }
 }
 
@@ -303,73 +186,6 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 128 : i
     // expected-error @+1 {{expects those elements of @w.bf16, the copy of @w, to be written here or after it in @apply, but got a part of them}}
     plan.constant %rest = dense<1.0> : tensor<2xf32> : memref<2xf32, strided<[1], offset: 2>>
     plan.constant %copy = dense<1.0> : tensor<2xbf16> : memref<2xbf16>
-  }
-}
-
-// -----
-
-// The first update would have the number 0.
-module attributes {plan.persistent_bytes = 256 : i64, plan.arena_bytes = 576 : i64} {
-  weft.kernel @k_count(%t: tensor<i64>, %bad: tensor<i1>) -> tensor<i64> elementwise [] inplace [[0]] {
-    %one = weft.constant dense<1> : tensor<i64>
-    %next = weft.add %t, %one : tensor<i64>, tensor<i64>
-    %y = weft.select %bad, %t, %next : tensor<i1>, tensor<i64>, tensor<i64>
-    weft.yield %y : tensor<i64>
-  }
-  weft.kernel @k_update(%w: tensor<4xf32>, %m: tensor<4xf32>, %g: tensor<4xf32>, %t: tensor<i64>) -> (tensor<4xf32>, tensor<4xf32>) elementwise [4] inplace [[0], [1]] {
-    %number = weft.cast %t : tensor<i64> to tensor<f32>
-    %step = weft.div %g, %number : tensor<4xf32>, tensor<f32>
-    %w1 = weft.sub %w, %step : tensor<4xf32>, tensor<4xf32>
-    %m1 = weft.add %m, %g : tensor<4xf32>, tensor<4xf32>
-    weft.yield %w1, %m1 : tensor<4xf32>, tensor<4xf32>
-  }
-  plan.state param @w : memref<4xf32> {offset = 0 : i64}
-  plan.state gradient @g : memref<4xf32> {offset = 64 : i64}
-  plan.state optimizer @m : memref<4xf32> {offset = 128 : i64, param = @w}
-  plan.state optimizer @step : memref<i64> {offset = 192 : i64}
-  plan.program "apply" @apply {
-    %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
-    %g = plan.use @g {offset = 64 : i64} : memref<4xf32>
-    %m = plan.use @m {offset = 128 : i64} : memref<4xf32>
-    %t = plan.use @step {offset = 192 : i64} : memref<i64>
-    %bad = plan.input "bad" {offset = 320 : i64} : memref<i1>
-    // expected-error @+1 {{expects a step that @apply has counted before, but got @step as it was}}
-    plan.launch @k_update ins(%w, %m, %g, %t : memref<4xf32>, memref<4xf32>, memref<4xf32>, memref<i64>) outs(%w, %m : memref<4xf32>, memref<4xf32>)
-    plan.launch @k_count ins(%t, %bad : memref<i64>, memref<i1>) outs(%t : memref<i64>)
-  }
-}
-
-// -----
-
-// A counter that has been set is not one that counts.
-module attributes {plan.persistent_bytes = 256 : i64, plan.arena_bytes = 576 : i64} {
-  weft.kernel @k_count(%t: tensor<i64>, %bad: tensor<i1>) -> tensor<i64> elementwise [] inplace [[0]] {
-    %one = weft.constant dense<1> : tensor<i64>
-    %next = weft.add %t, %one : tensor<i64>, tensor<i64>
-    %y = weft.select %bad, %t, %next : tensor<i1>, tensor<i64>, tensor<i64>
-    weft.yield %y : tensor<i64>
-  }
-  weft.kernel @k_update(%w: tensor<4xf32>, %m: tensor<4xf32>, %g: tensor<4xf32>, %t: tensor<i64>) -> (tensor<4xf32>, tensor<4xf32>) elementwise [4] inplace [[0], [1]] {
-    %number = weft.cast %t : tensor<i64> to tensor<f32>
-    %step = weft.div %g, %number : tensor<4xf32>, tensor<f32>
-    %w1 = weft.sub %w, %step : tensor<4xf32>, tensor<4xf32>
-    %m1 = weft.add %m, %g : tensor<4xf32>, tensor<4xf32>
-    weft.yield %w1, %m1 : tensor<4xf32>, tensor<4xf32>
-  }
-  plan.state param @w : memref<4xf32> {offset = 0 : i64}
-  plan.state gradient @g : memref<4xf32> {offset = 64 : i64}
-  plan.state optimizer @m : memref<4xf32> {offset = 128 : i64, param = @w}
-  plan.state optimizer @step : memref<i64> {offset = 192 : i64}
-  plan.program "apply" @apply {
-    %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
-    %g = plan.use @g {offset = 64 : i64} : memref<4xf32>
-    %m = plan.use @m {offset = 128 : i64} : memref<4xf32>
-    %t = plan.use @step {offset = 192 : i64} : memref<i64>
-    %bad = plan.input "bad" {offset = 320 : i64} : memref<i1>
-    plan.launch @k_count ins(%t, %bad : memref<i64>, memref<i1>) outs(%t : memref<i64>)
-    plan.constant %t = dense<0> : tensor<i64> : memref<i64>
-    // expected-error @+1 {{expects a step that @apply has counted before, but got @step as it was}}
-    plan.launch @k_update ins(%w, %m, %g, %t : memref<4xf32>, memref<4xf32>, memref<4xf32>, memref<i64>) outs(%w, %m : memref<4xf32>, memref<4xf32>)
   }
 }
 
@@ -492,36 +308,6 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 192 : i
     // expected-error @+1 {{expects every element of @w.bf16 that it reads to be written before, in refresh or micro, but got no write, in a run that goes on from a checkpoint}}
     plan.copy %c to %y : memref<4xbf16> to memref<4xbf16>
     plan.output "y" %y : memref<4xbf16>
-  }
-}
-
-// -----
-
-// Nor does it know the gradients of the step before.
-module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 64 : i64} {
-  // expected-note @+1 {{the state is declared here}}
-  plan.state gradient @g : memref<4xf32> {offset = 0 : i64}
-  plan.program "micro" @micro {
-    %g = plan.use @g {offset = 0 : i64} : memref<4xf32>
-    // expected-error @+1 {{expects values of this step, but got some that depend on what @g held before @micro has written it}}
-    plan.output "g" %g : memref<4xf32>
-  }
-}
-
-// -----
-
-// What init has written of a gradient is gone in the second step.
-module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 64 : i64} {
-  // expected-note @+1 {{the state is declared here}}
-  plan.state gradient @g : memref<4xf32> {offset = 0 : i64}
-  plan.program "init" @init {
-    %g = plan.use @g {offset = 0 : i64} : memref<4xf32>
-    plan.constant %g = dense<1.0> : tensor<4xf32> : memref<4xf32>
-  }
-  plan.program "micro" @micro {
-    %g = plan.use @g {offset = 0 : i64} : memref<4xf32>
-    // expected-error @+1 {{expects values of this step, but got some that depend on what @g held before @micro has written it}}
-    plan.output "g" %g : memref<4xf32>
   }
 }
 

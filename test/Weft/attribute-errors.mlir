@@ -131,14 +131,20 @@ module attributes {weft.tokenizer_files = [3]} {
 
 // -----
 
-// expected-error @below {{expects "weft.optimizers" to be an array of "adamw", "adam" or "sgd", but got ["lion"]}}
-module attributes {weft.optimizers = ["lion"]} {
+// expected-error @below {{expects "weft.training" to be a #weft.training, but got ["adamw"]}}
+module attributes {weft.training = ["adamw"]} {
 }
 
 // -----
 
-// expected-error @below {{expects "weft.counters" to be a dictionary of arrays of texts, but got {step = "w"}}}
-module attributes {weft.counters = {step = "w"}} {
+// expected-error @below {{expects optimizers to be an array of "adamw", "adam" or "sgd", but got ["lion"]}}
+module attributes {weft.training = #weft.training<optimizers = ["lion"]>} {
+}
+
+// -----
+
+// expected-error @below {{expects counters to list names of parameters, but got "w" for "step"}}
+module attributes {weft.training = #weft.training<optimizers = ["sgd"], counters = {step = "w"}>} {
 }
 
 // -----
@@ -149,9 +155,21 @@ module attributes {weft.weights = [{path = "w"}]} {
 
 // -----
 
-// expected-error @below {{expects "weft.index_inputs" to be an array of dictionaries with name as text, limit as an i64 of at least 1 and ignore as an i64, but got [{name = "label"}]}}
-module attributes {weft.index_inputs = [{name = "label"}]} {
+// expected-error @below {{expects index_inputs to be an array of #weft.index_input, one for each input, but got "label"}}
+module attributes {weft.training = #weft.training<optimizers = ["sgd"], index_inputs = ["label"]>} {
 }
+
+// -----
+
+// expected-error @+2 {{expects a limit of at least 1 for the input "label", but got 0}}
+// expected-error @+1 {{failed to parse Weft_TrainingAttr parameter 'index_inputs'}}
+module attributes {weft.training = #weft.training<optimizers = ["sgd"], index_inputs = [#weft.index_input<"label", limit = 0>]>} {
+}
+
+// -----
+
+// expected-error @below {{expects "weft.training" on a module, where it has an effect}}
+weft.param @w : tensor<4xf32> {weft.training = #weft.training<optimizers = ["sgd"]>}
 
 // -----
 

@@ -267,10 +267,11 @@ def examine(task, prove=False):
 PORT = re.compile(r'"plan\.(?:input|output)".*[{ ]name = "(\w[\w.]*)"')
 # What each fact of a module is changed to; of a plan that has it.
 FACTS = [(r"weft\.batch = \d+", "weft.batch = 7"), (r"weft\.seq = \d+", "weft.seq = 7"),
-         (r"weft\.vocab = \d+", "weft.vocab = 7"), (r"limit = \d+", "limit = 7"),
-         (r"(weft\.index_inputs = .*?name = )\"\w+", r'\1"nothing'),
-         (r"weft\.optimizers = \[[^]]*\]", 'weft.optimizers = ["sgd"]'),
-         (r"weft\.optimizers = \[[^]]*\]", "weft.optimizers = []"),
+         (r"weft\.vocab = \d+", "weft.vocab = 7"), (r"limit = \d+", "limit = 0"),
+         (r'(weft\.index_input<)"\w+', r'\1"nothing'),
+         (r"<optimizers = \[[^]]*\]", '<optimizers = ["lion"]'),
+         (r"<optimizers = \[[^]]*\]", "<optimizers = []"),
+         (r"scaler = <torch>", "scaler = <none>"),
          (r'weft\.fingerprint = "\w+"', 'weft.fingerprint = ""'),
          (r"plan\.alignment = \d+", "plan.alignment = 1"),
          (r"plan\.arena_bytes = \d+", "plan.arena_bytes = 64"),

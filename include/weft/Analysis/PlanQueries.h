@@ -17,8 +17,8 @@ int64_t getBufferAlignment(mlir::ModuleOp module);
 /// none, or several that could be meant, which the target refuses.
 plan::ProgramOp findProgram(mlir::ModuleOp module, llvm::StringRef kind);
 
-/// Optimizers of the apply program, of commands and of kernels, in the order of
-/// getOptimizers.
+/// Optimizers of the update (#weft.training), in the order of getOptimizers.
+/// Empty for a module without an update.
 llvm::SmallVector<const OptimizerInfo *> findOptimizers(mlir::ModuleOp module);
 
 } // namespace weft

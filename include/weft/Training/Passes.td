@@ -64,8 +64,8 @@ def ExpandOptimizerPass : Pass<"weft-expand-optimizer", "::mlir::ModuleOp"> {
     optimizer (`exp_avg`, `exp_avg_sq` for adam and adamw, `momentum_buffer` for
     sgd), a step counter for each optimizer instance (`@step`, `@step.NAME`),
     their zeros at the end of the `init` program, and a program of kind `apply`.
-    If there are several counters, `weft.counters` of the module lists the
-    parameters that each counts:
+    `weft.training` of the module records facts that formulas of these ops do
+    not show (`#weft.training`). The program:
 
     1. `weft.norm_and_check` of all gradients: outputs `grad_norm`, `found_inf`,
     2. `weft.clip_coefficient` with the input `max_norm` (0: no clipping),

@@ -32,14 +32,13 @@ def VerifyPlanPass : Pass<"weft-verify-plan", "::mlir::ModuleOp"> {
       only elements that these or earlier commands wrote. A module without an
       `init` program has only runs from checkpoints. A module that also has no
       `micro` and no `apply` gets its states from elsewhere, and is not checked;
-    - an old gradient reaches no state and no output of `micro`, except through
-      a command with the input `accumulate`, or with a value computed only from
-      it. A kernel that reads both is trusted to select correctly;
     - a program that writes a parameter writes the same elements of all its
       working copies, and reads the parameter for them only after the write.
       Working copies are the states whose `param` it is, or that have all of its
-      segments;
-    - a step counter is incremented by 1 before an optimizer reads it.
+      segments.
+
+    `micro` may read the gradients of the step before. It is trusted to ignore
+    them in the first micro-step of a step.
 
     Precondition: `weft-plan-memory`. Does not change the module.
   }];

@@ -11,14 +11,6 @@ namespace weft {
 
 inline constexpr llvm::StringLiteral kDefaultOptimizer = "adamw";
 
-/// Attribute of a module: names of the optimizers whose updates are formulas,
-/// which no command identifies any more.
-inline constexpr llvm::StringLiteral kOptimizersAttr = "weft.optimizers";
-
-/// Attribute of a module whose update has several step counters: for each
-/// counter's symbol, the names of the parameters whose updates it counts.
-inline constexpr llvm::StringLiteral kCountersAttr = "weft.counters";
-
 /// The optimizers, the default one first: every op of the dialect with
 /// OptimizerOpInterface. There is no other list of them.
 llvm::ArrayRef<const OptimizerInfo *> getOptimizers();

@@ -51,6 +51,9 @@ def Weft_Dialect : Dialect {
     /// of parts. A target chooses both.
     static constexpr ::llvm::StringLiteral kExtentAttr = "weft.extent";
     static constexpr ::llvm::StringLiteral kGrainAttr = "weft.grain";
+    /// Attribute of a module: the #weft.training of its update
+    /// (weft-expand-optimizer).
+    static constexpr ::llvm::StringLiteral kTrainingAttr = "weft.training";
     /// Attribute of @loss_scale: the #weft.scaler of its weft.scaler_update.
     static constexpr ::llvm::StringLiteral kScalerAttr = "weft.scaler";
     /// On the gradient state of a parameter of dropped layers: the state of kind
@@ -239,6 +242,48 @@ def Weft_ScalerAttr : AttrDef<Weft_Dialect, "Scaler"> {
   }];
   let parameters = (ins "::weft::ScalerNumbers":$numbers);
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Weft_IndexInputAttr : AttrDef<Weft_Dialect, "IndexInput"> {
+  let mnemonic = "index_input";
+  let summary = "Valid values of an integer input";
+  let description = [{
+    The values of the input `name` of a program select rows of a table or
+    classes of a loss: they are from 0 to `limit` (not included), or `ignore`,
+    with which a loss leaves a row out.
+
+    `#weft.index_input<"label", limit = 10, ignore = -100>`.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name, "int64_t":$limit,
+                        OptionalParameter<"std::optional<int64_t>">:$ignore);
+  let assemblyFormat =
+      "`<` $name `,` `limit` `=` $limit (`,` `ignore` `=` $ignore^)? `>`";
+  let genVerifyDecl = 1;
+}
+
+def Weft_TrainingAttr : AttrDef<Weft_Dialect, "Training"> {
+  let mnemonic = "training";
+  let summary = "Facts of an update that its formulas do not show";
+  let description = [{
+    | field | contents |
+    |---|---|
+    | `optimizers` | names of the optimizers of the update |
+    | `counters` | if there are several step counters: for each symbol of a counter, the names of the parameters whose updates it counts |
+    | `scaler` | the rule by which the loss scale changes; absent if it is fixed |
+    | `index_inputs` | a `#weft.index_input` for each integer input of data whose valid values the model limits |
+
+    `weft-expand-optimizer` writes it. A run accepts data, saves checkpoints
+    and describes itself by it. `weft-verify-plan` checks that the states and
+    inputs that it names exist and are of the right kind.
+
+    `#weft.training<optimizers = ["adamw"], scaler = <torch>>`.
+  }];
+  let parameters = (ins "::mlir::ArrayAttr":$optimizers,
+                        OptionalParameter<"::mlir::DictionaryAttr">:$counters,
+                        OptionalParameter<"::weft::ScalerAttr">:$scaler,
+                        OptionalParameter<"::mlir::ArrayAttr">:$index_inputs);
+  let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
 

@@ -15,15 +15,12 @@
 #include "weft/Pipeline/Metadata/Version.h"
 #include "weft/Pipeline/Options/CompileFlags.h"
 #include "weft/Pipeline/Targets/Target.h"
-#include "weft/Plan/Transfers.h"
 #include "weft/Support/TomlFile.h"
 #include "weft/Support/TypeText.h"
 #include "weft/Verify/VerifyExecutable.h"
-#include "weft/Weft/IndexInputs.h"
 #include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Weft.h"
 
-#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/JSON.h"
 
 #include <set>
@@ -117,68 +114,23 @@ static void describeModel(ModuleOp module, Json &meta) {
 // Inputs that are indices
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// The valid values of an index input.
-struct IndexRule {
-  int64_t limit;
-  std::optional<int64_t> ignore; // cross-entropy leaves these rows out
-};
-} // namespace
-
-/// The input that a buffer holds as a whole, or null. A slice of an input gives
-/// no rule, since the other elements may have any value.
-static plan::InputOp wholeInput(Value buffer) {
-  plan::InputOp input = plan::getCopiedInput(plan::getRoot(buffer));
-  if (!input)
-    return nullptr;
-  int64_t elements = cast<MemRefType>(buffer.getType()).getNumElements();
-  auto type = cast<MemRefType>(input.getBuffer().getType());
-  return type.getNumElements() == elements ? input : nullptr;
-}
-
-using IndexRules = llvm::MapVector<StringRef, IndexRule>;
-
-/// Combines a rule with the other rules of the same input.
-static void addRule(IndexRules &rules, StringRef name, IndexRule rule) {
-  IndexRule &all = rules.insert({name, rule}).first->second;
-  all.limit = std::min(all.limit, rule.limit);
-  if (all.ignore != rule.ignore)
-    all.ignore.reset();
-}
-
-/// Adds the rules of losses. Losses are kernels, so an attribute records them.
-static void addNotedRules(ModuleOp module, IndexRules &rules) {
-  auto notes = module->getAttrOfType<ArrayAttr>(kIndexInputsAttr);
-  if (!notes)
-    return;
-  for (auto note : notes.getAsRange<DictionaryAttr>())
-    addRule(rules, note.getAs<StringAttr>("name").getValue(),
-            {note.getAs<IntegerAttr>("limit").getInt(),
-             note.getAs<IntegerAttr>("ignore").getInt()});
-}
-
 /// Describes the valid values of inputs in a file of named tensors, which the
 /// runtime checks before it starts. Tokens of a language model have their own
 /// reader with its own checks.
 static void describeInputs(ModuleOp module, Json &meta) {
-  if (intAttr(module, "weft.vocab") && intAttr(module, "weft.seq"))
-    return;
-  IndexRules rules;
-  module.walk([&](plan::EmbeddingOp lookup) {
-    auto table = cast<MemRefType>(lookup.getTable().getType());
-    if (plan::InputOp input = wholeInput(lookup.getIds()))
-      addRule(rules, input.getName(), {table.getDimSize(0), std::nullopt});
-  });
-  addNotedRules(module, rules);
-  if (rules.empty())
+  auto training =
+      module->getAttrOfType<TrainingAttr>(WeftDialect::kTrainingAttr);
+  bool isLanguageModel =
+      intAttr(module, "weft.vocab") && intAttr(module, "weft.seq");
+  if (!training || !training.getIndexInputs() || isLanguageModel)
     return;
   Json list = Json::array();
-  for (auto &[name, rule] : rules) {
+  for (auto input : training.getIndexInputs().getAsRange<IndexInputAttr>()) {
     Json entry = Json::object();
-    entry.set("name", name.str());
-    entry.set("limit", rule.limit);
-    if (rule.ignore)
-      entry.set("ignore", *rule.ignore);
+    entry.set("name", input.getName().str());
+    entry.set("limit", input.getLimit());
+    if (input.getIgnore())
+      entry.set("ignore", *input.getIgnore());
     list.push(std::move(entry));
   }
   meta.set("inputs", std::move(list));

@@ -83,8 +83,7 @@ static Json numericOptions(ModuleOp module, const FlagValues &flags) {
 }
 
 /// The update rule of the loss scale, which the commands do not show.
-static void describeScaler(ModuleOp module, Json &meta) {
-  auto scaler = module->getAttrOfType<ScalerAttr>(WeftDialect::kScalerAttr);
+static void describeScaler(ScalerAttr scaler, Json &meta) {
   if (!scaler)
     return;
   const ScalerNumbers &numbers = scaler.getNumbers();
@@ -118,8 +117,7 @@ static void describeMesh(ModuleOp module, Json &meta) {
     meta.set("collective_ctas", ctas.getInt());
 }
 
-static void describeCounters(ModuleOp module, Json &meta) {
-  auto counters = module->getAttrOfType<DictionaryAttr>(kCountersAttr);
+static void describeCounters(DictionaryAttr counters, Json &meta) {
   if (!counters)
     return;
   Json table = Json::object();
@@ -148,8 +146,11 @@ void weft::describeTraining(ModuleOp module, const FlagValues &flags,
   meta.set("hyper_parameters", hyperParameters(kinds));
   meta.set("optimizers", kinds);
   describeDecays(kinds, meta);
-  describeCounters(module, meta);
-  describeScaler(module, meta);
+  if (auto training =
+          module->getAttrOfType<TrainingAttr>(WeftDialect::kTrainingAttr)) {
+    describeCounters(training.getCounters(), meta);
+    describeScaler(training.getScaler(), meta);
+  }
   describeMesh(module, meta);
   meta.set("options", numericOptions(module, flags));
 }
