@@ -165,13 +165,13 @@ static bool hasSameFactors(const Member &a, const Member &b) {
          readSameDecay(first, second);
 }
 
-static void place(Bucket &bucket, int64_t align, int64_t slices) {
+static void place(Bucket &bucket, int64_t align, int64_t shards) {
   for (Member &member : bucket.members) {
     bucket.begins.push_back(llvm::alignTo(bucket.elements, align));
     bucket.elements =
         bucket.begins.back() + member.param.getTensorType().getNumElements();
   }
-  bucket.elements = llvm::alignTo(bucket.elements, align * slices);
+  bucket.elements = llvm::alignTo(bucket.elements, align * shards);
 }
 
 /// Chooses NAME.flat, NAME.flat.1, ..., such that the names of the parameter
@@ -225,7 +225,7 @@ std::vector<Bucket> formBuckets(ModuleOp module, ArrayRef<Member> members,
   SymbolTable symbols(module);
   llvm::StringSet<> chosen;
   dist::MeshOp mesh = dist::findMesh(module);
-  int64_t slices = mesh ? mesh.getNumRanks() : 1;
+  int64_t shards = mesh ? mesh.getNumRanks() : 1;
   llvm::DenseMap<Operation *, const Member *> memberOf;
   SmallVector<ParamOp> params;
   for (const Member &member : members) {
@@ -237,7 +237,7 @@ std::vector<Bucket> formBuckets(ModuleOp module, ArrayRef<Member> members,
     for (Bucket &bucket : divide(unit, mesh != nullptr, memberOf)) {
       if (!mesh && bucket.members.size() < 2)
         continue;
-      place(bucket, align, slices);
+      place(bucket, align, shards);
       bucket.unit = unit.name;
       bucket.name = chooseName(symbols, unit.name, bucket, chosen);
       buckets.push_back(std::move(bucket));

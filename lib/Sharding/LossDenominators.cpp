@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LossDenominators.h"
+#include "Partition.h"
 
 #include "weft/Abi/MicroSteps.h"
 #include "weft/Abi/Names.h"

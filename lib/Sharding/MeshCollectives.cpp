@@ -11,11 +11,11 @@ namespace weft {
 
 MeshCollectives::MeshCollectives(dist::MeshOp mesh, TravelTypes types)
     : name(FlatSymbolRefAttr::get(mesh)), types(types),
-      slices(mesh.getSizes().back()) {
+      shards(mesh.getSizes().back()) {
   if (mesh.getAxes().size() == 1)
     return;
   replicaAxis = cast<StringAttr>(mesh.getAxes()[0]);
-  sliceAxis = cast<StringAttr>(mesh.getAxes()[1]);
+  shardAxis = cast<StringAttr>(mesh.getAxes()[1]);
   replicas = mesh.getSizes().front();
 }
 
@@ -25,8 +25,8 @@ static RankedTensorType getPart(Type full, int64_t parts) {
                                type.getElementType());
 }
 
-RankedTensorType MeshCollectives::getSliceType(Type full) const {
-  return getPart(full, slices);
+RankedTensorType MeshCollectives::getShardType(Type full) const {
+  return getPart(full, shards);
 }
 
 Value MeshCollectives::reduceAlong(OpBuilder &builder, Location loc, Value full,
@@ -39,12 +39,12 @@ Value MeshCollectives::reduceAlong(OpBuilder &builder, Location loc, Value full,
 }
 
 dist::AllGatherOp MeshCollectives::gatherAlong(OpBuilder &builder, Location loc,
-                                               Value slice, int64_t ranks,
+                                               Value shard, int64_t ranks,
                                                StringAttr axis) const {
-  auto type = cast<RankedTensorType>(slice.getType());
+  auto type = cast<RankedTensorType>(shard.getType());
   auto full = RankedTensorType::get({type.getNumElements() * ranks},
                                     type.getElementType());
-  return dist::AllGatherOp::create(builder, loc, full, slice, name, axis);
+  return dist::AllGatherOp::create(builder, loc, full, shard, name, axis);
 }
 
 static Value castTo(OpBuilder &builder, Location loc, Value value,
@@ -59,46 +59,46 @@ static Value castTo(OpBuilder &builder, Location loc, Value value,
 Value MeshCollectives::reduceMean(OpBuilder &builder, Location loc,
                                   Value full) const {
   Value sent = castTo(builder, loc, full, types.reduced);
-  Value slice = reduceAlong(builder, loc, sent, slices, sliceAxis);
+  Value shard = reduceAlong(builder, loc, sent, shards, shardAxis);
   if (replicaAxis) {
-    Value part = reduceAlong(builder, loc, slice, replicas, replicaAxis);
-    slice = gatherAlong(builder, loc, part, replicas, replicaAxis);
+    Value part = reduceAlong(builder, loc, shard, replicas, replicaAxis);
+    shard = gatherAlong(builder, loc, part, replicas, replicaAxis);
   }
-  return castTo(builder, loc, slice, getElementTypeOrSelf(full));
+  return castTo(builder, loc, shard, getElementTypeOrSelf(full));
 }
 
 Value MeshCollectives::gatherParam(OpBuilder &builder, Location loc,
-                                   Value slice, bool rounds,
+                                   Value shard, bool rounds,
                                    StringAttr scope) const {
-  Type own = getElementTypeOrSelf(slice);
+  Type own = getElementTypeOrSelf(shard);
   const bool isWider =
       rounds && types.gathered &&
       own.getIntOrFloatBitWidth() > types.gathered.getIntOrFloatBitWidth();
-  Value sent = isWider ? castTo(builder, loc, slice, types.gathered) : slice;
+  Value sent = isWider ? castTo(builder, loc, shard, types.gathered) : shard;
   Value full = gather(builder, loc, sent);
   Value whole = castTo(builder, loc, full, own);
   for (Value made : {sent, full, whole})
-    if (made != slice && scope)
+    if (made != shard && scope)
       setScope(made.getDefiningOp(), scope);
   return whole;
 }
 
 dist::AllGatherOp MeshCollectives::gather(OpBuilder &builder, Location loc,
-                                          Value slice) const {
-  return gatherAlong(builder, loc, slice, slices, sliceAxis);
+                                          Value shard) const {
+  return gatherAlong(builder, loc, shard, shards, shardAxis);
 }
 
 dist::OwnSliceOp MeshCollectives::takeOwn(OpBuilder &builder, Location loc,
                                           Value full) const {
-  return dist::OwnSliceOp::create(builder, loc, getSliceType(full.getType()),
-                                  full, name, sliceAxis);
+  return dist::OwnSliceOp::create(builder, loc, getShardType(full.getType()),
+                                  full, name, shardAxis);
 }
 
-dist::RankOp MeshCollectives::tellSlice(OpBuilder &builder,
-                                        Location loc) const {
+dist::RankOp MeshCollectives::getShardNumber(OpBuilder &builder,
+                                             Location loc) const {
   return dist::RankOp::create(builder, loc,
                               RankedTensorType::get({}, builder.getI64Type()),
-                              name, sliceAxis);
+                              name, shardAxis);
 }
 
 /// One message with numbers of all ranks of an axis. A null axis means all
@@ -133,7 +133,7 @@ dist::AllReduceOp MeshCollectives::join(OpBuilder &builder, Location loc,
                                         ArrayRef<Attribute> reductions) const {
   return dist::AllReduceOp::create(builder, loc, TypeRange(numbers), numbers,
                                    builder.getArrayAttr(reductions), name,
-                                   sliceAxis);
+                                   shardAxis);
 }
 
 } // namespace weft

@@ -22,9 +22,9 @@ public:
   explicit MeshCollectives(dist::MeshOp mesh, TravelTypes types = {});
 
   /// Number of shards of a flat tensor: the ranks of the last axis.
-  int64_t countSlices() const { return slices; }
-  int64_t countRanks() const { return slices * replicas; }
-  mlir::RankedTensorType getSliceType(mlir::Type full) const;
+  int64_t countShards() const { return shards; }
+  int64_t countRanks() const { return shards * replicas; }
+  mlir::RankedTensorType getShardType(mlir::Type full) const;
 
   /// Whether all ranks, replicas included, can divide the tensor equally.
   bool canDivide(mlir::RankedTensorType full) const {
@@ -36,16 +36,17 @@ public:
                          mlir::Value full) const;
   /// Gathers all shards, concatenated in rank order.
   dist::AllGatherOp gather(mlir::OpBuilder &builder, mlir::Location loc,
-                           mlir::Value slice) const;
+                           mlir::Value shard) const;
   /// Gathers a parameter or a copy of one. A wider value is rounded to the
   /// gather type first if `rounds`.
   mlir::Value gatherParam(mlir::OpBuilder &builder, mlir::Location loc,
-                          mlir::Value slice, bool rounds,
+                          mlir::Value shard, bool rounds,
                           mlir::StringAttr scope) const;
   dist::OwnSliceOp takeOwn(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value full) const;
   /// The number of the shard that this rank owns.
-  dist::RankOp tellSlice(mlir::OpBuilder &builder, mlir::Location loc) const;
+  dist::RankOp getShardNumber(mlir::OpBuilder &builder,
+                              mlir::Location loc) const;
   /// Combines numbers of all shards into numbers of the whole tensor. Replicas
   /// get the same result.
   dist::AllReduceOp join(mlir::OpBuilder &builder, mlir::Location loc,
@@ -64,14 +65,14 @@ private:
                           mlir::Value full, int64_t ranks,
                           mlir::StringAttr axis) const;
   dist::AllGatherOp gatherAlong(mlir::OpBuilder &builder, mlir::Location loc,
-                                mlir::Value slice, int64_t ranks,
+                                mlir::Value shard, int64_t ranks,
                                 mlir::StringAttr axis) const;
 
   mlir::FlatSymbolRefAttr name;
   TravelTypes types;
-  int64_t slices, replicas = 1;
+  int64_t shards, replicas = 1;
   /// Set for a mesh with two axes. Null: all ranks take part.
-  mlir::StringAttr sliceAxis, replicaAxis;
+  mlir::StringAttr shardAxis, replicaAxis;
 };
 
 } // namespace weft

@@ -1,13 +1,34 @@
 //===- MicroForms.cpp - Program variants for the micro-steps --------------===//
 
-#include "MicroForms.h"
+#include "Partition.h"
 
-#include "Writes.h"
 #include "weft/Abi/MicroSteps.h"
 
 using namespace mlir;
 
 namespace weft {
+
+Writes getWrites(ProgramOp program) {
+  Writes writes;
+  ReturnOp end = program.getTerminator();
+  for (auto [target, value] : llvm::zip(end.getTargets(), end.getValues()))
+    writes.push_back({cast<FlatSymbolRefAttr>(target), value});
+  return writes;
+}
+
+void setWrites(ProgramOp program, ArrayRef<Write> writes) {
+  ReturnOp end = program.getTerminator();
+  SmallVector<Attribute> targets;
+  SmallVector<Value> values;
+  for (const Write &write : writes) {
+    targets.push_back(write.state);
+    values.push_back(write.value);
+  }
+  OpBuilder builder(end);
+  ReturnOp::create(builder, end.getLoc(), end.getOutputs(), values,
+                   builder.getArrayAttr(targets));
+  end.erase();
+}
 
 /// Clones the program under another name, next to it.
 static ProgramOp cloneAs(ProgramOp program, StringRef name,
@@ -26,14 +47,14 @@ using Accumulators = llvm::DenseMap<StringAttr, StringAttr>;
 
 /// Makes the program write its gradients to accumulators, too.
 static Accumulators writeAccumulators(ProgramOp micro,
-                                      const SlicedStates &states,
+                                      const ShardedStates &states,
                                       SymbolTable &symbols) {
   Accumulators accumulators;
   Writes writes = getWrites(micro), sums;
   for (auto [name, value] : writes) {
     auto gradient = symbols.lookup<StateOp>(name.getAttr());
     if (!gradient || gradient.getKind() != StateKind::Gradient ||
-        !states.sliced.contains(name.getAttr()))
+        !states.sharded.contains(name.getAttr()))
       continue;
     StateOp sum =
         declareBeside(gradient, names::kSum, StateKind::Accumulator,
@@ -61,7 +82,7 @@ static void dropGradients(ProgramOp micro, const Accumulators &accumulators) {
   setWrites(micro, writes);
 }
 
-void declareAccumulators(ProgramOp micro, const SlicedStates &states) {
+void declareAccumulators(ProgramOp micro, const ShardedStates &states) {
   SymbolTable symbols(micro->getParentOfType<ModuleOp>());
   Accumulators accumulators = writeAccumulators(micro, states, symbols);
   if (accumulators.empty())

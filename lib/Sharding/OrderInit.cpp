@@ -1,6 +1,6 @@
 //===- OrderInit.cpp - One unit after the other ---------------------------===//
 
-#include "OrderInit.h"
+#include "Partition.h"
 
 #include "weft/Dist/Dist.h"
 

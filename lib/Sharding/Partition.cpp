@@ -1,11 +1,7 @@
 //===- Partition.cpp - Make collectives explicit --------------------------===//
 
-#include "LossDenominators.h"
-#include "MicroForms.h"
-#include "OrderInit.h"
+#include "Partition.h"
 #include "PartitionApply.h"
-#include "PartitionStates.h"
-#include "VerifyReshard.h"
 
 #include "weft/Sharding/Passes.h"
 
@@ -38,10 +34,10 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
     if (failed(verifyOptions()) || failed(verifyLayouts()) ||
         failed(verifyReshard(getOperation(), getReshard())))
       return signalPassFailure();
-    FailureOr<SlicedStates> states = declareSlices(getOperation(), mesh);
+    FailureOr<ShardedStates> states = declareShards(getOperation(), mesh);
     if (failed(states))
       return signalPassFailure();
-    numSlices += states->sliced.size();
+    numSlices += states->sharded.size();
     FailureOr<ProgramOp> micro =
         findOnlyProgram(getOperation(), ProgramKind::Micro);
     FailureOr<ProgramOp> denominators =
@@ -63,7 +59,7 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
   }
 
   /// Programs for the micro-steps of a step, if it may have several.
-  void makeForms(ProgramOp micro, SlicedStates &states) {
+  void makeForms(ProgramOp micro, ShardedStates &states) {
     if (!reshard)
       declareKept(getOperation(), micro, states, accumulates);
     if (!accumulates)
@@ -75,12 +71,12 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
   }
 
   LogicalResult partition(ProgramOp program, const MeshCollectives &mesh,
-                          const SlicedStates &states) {
+                          const ShardedStates &states) {
     if (program.getKind() == ProgramKind::Denominators &&
         program.getSymName() != names::kDenominatorsKeep)
       numLosses += joinDenominators(program, mesh);
     if (program.getKind() != ProgramKind::Apply) {
-      partitionStates(program, mesh, states, /*known=*/Slices(), getReshard());
+      partitionStates(program, mesh, states, /*known=*/Shards(), getReshard());
       if (program.getKind() == ProgramKind::Init)
         orderByWrites(program);
       return success();
@@ -88,7 +84,7 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
     ApplyPartition apply(program, mesh);
     if (failed(apply.reduce()))
       return failure();
-    partitionStates(program, mesh, states, apply.getSlices(), getReshard());
+    partitionStates(program, mesh, states, apply.getShards(), getReshard());
     apply.gather();
     numBuckets += apply.countBuckets();
     return success();

@@ -34,16 +34,16 @@ LogicalResult ApplyPartition::reduceGradients() {
     RankedTensorType type = state.getTensorType();
     if (!state.isSegmented() || !mesh.canDivide(type))
       return state.emitOpError("expects gradients in flat states of ")
-             << mesh.countRanks() << " equal slices (weft-bucket), but got "
+             << mesh.countRanks() << " equal shards (weft-bucket), but got "
              << type;
     builder.setInsertionPointAfter(read);
-    Value slice = mesh.reduceMean(builder, read.getLoc(), read);
+    Value shard = mesh.reduceMean(builder, read.getLoc(), read);
     for (Operation *op = read->getNextNode();; op = op->getNextNode()) {
       copyScope(read, op);
-      if (op == slice.getDefiningOp())
+      if (op == shard.getDefiningOp())
         break;
     }
-    gradients.insert({read, {read, slice, read->getNextNode()}});
+    gradients.insert({read, {read, shard, read->getNextNode()}});
   }
   for (ReadOp read : reads) {
     builder.setInsertionPointAfter(read);
@@ -72,7 +72,7 @@ void ApplyPartition::gather() {
   for (auto &[read, reduced] : gradients) {
     if (Operation *first = findFirstUser(reduced)) {
       builder.setInsertionPoint(first);
-      auto full = mesh.gather(builder, reduced.read.getLoc(), reduced.slice);
+      auto full = mesh.gather(builder, reduced.read.getLoc(), reduced.shard);
       copyScope(read, full);
       reduced.read.getResult().replaceUsesWithIf(
           full, [reduction = reduced.reduction](OpOperand &use) {
@@ -91,27 +91,27 @@ void ApplyPartition::gather() {
 //===----------------------------------------------------------------------===//
 
 /// The shard of the gradient that a value is a segment of.
-FailureOr<Value> ApplyPartition::findSlice(NormAndCheckOp op, Value grad) {
+FailureOr<Value> ApplyPartition::findShard(NormAndCheckOp op, Value grad) {
   auto known = gradients.find(skipViews(grad).getDefiningOp());
   if (known != gradients.end())
-    return known->second.slice;
+    return known->second.shard;
   return op.emitOpError("expects gradients that the program reads, but got ")
          << grad;
 }
 
 /// Creates the check of the shards that this rank owns.
-FailureOr<GradientCheck> ApplyPartition::checkSlices(NormAndCheckOp op) {
-  llvm::SmallSetVector<Value, 8> slices;
+FailureOr<GradientCheck> ApplyPartition::checkShards(NormAndCheckOp op) {
+  llvm::SmallSetVector<Value, 8> shards;
   for (Value grad : op.getGrads()) {
-    FailureOr<Value> slice = findSlice(op, grad);
-    if (failed(slice))
+    FailureOr<Value> shard = findShard(op, grad);
+    if (failed(shard))
       return failure();
-    slices.insert(*slice);
+    shards.insert(*shard);
   }
   builder.setInsertionPoint(op);
   auto own = NormAndCheckOp::create(
       builder, op.getLoc(), op.getNorm().getType(), op.getFoundInf().getType(),
-      slices.getArrayRef(), op.getPAttr(), builder.getUnitAttr());
+      shards.getArrayRef(), op.getPAttr(), builder.getUnitAttr());
   return GradientCheck{op, own.getNorm(), own.getFoundInf()};
 }
 
@@ -202,11 +202,11 @@ static LogicalResult verifyOrder(ArrayRef<GradientCheck> checks) {
   return success();
 }
 
-LogicalResult ApplyPartition::checkSlices() {
+LogicalResult ApplyPartition::checkShards() {
   std::vector<GradientCheck> checks;
   for (auto op : llvm::make_early_inc_range(
            program.getBody().front().getOps<NormAndCheckOp>())) {
-    FailureOr<GradientCheck> check = checkSlices(op);
+    FailureOr<GradientCheck> check = checkShards(op);
     if (failed(check))
       return failure();
     checks.push_back(*check);
@@ -230,14 +230,14 @@ LogicalResult ApplyPartition::checkSlices() {
 }
 
 LogicalResult ApplyPartition::reduce() {
-  return failed(reduceGradients()) ? failure() : checkSlices();
+  return failed(reduceGradients()) ? failure() : checkShards();
 }
 
-Slices ApplyPartition::getSlices() {
-  Slices slices;
+Shards ApplyPartition::getShards() {
+  Shards shards;
   for (auto &[read, reduced] : gradients)
-    slices[reduced.read] = reduced.slice;
-  return slices;
+    shards[reduced.read] = reduced.shard;
+  return shards;
 }
 
 } // namespace weft

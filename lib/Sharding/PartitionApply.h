@@ -9,7 +9,7 @@
 #ifndef WEFT_LIB_SHARDING_PARTITIONAPPLY_H
 #define WEFT_LIB_SHARDING_PARTITIONAPPLY_H
 
-#include "PartitionStates.h"
+#include "Partition.h"
 #include "RankPresence.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -19,7 +19,7 @@ namespace weft {
 /// A gradient and this rank's shard of its mean over all ranks.
 struct ReducedGradient {
   ReadOp read;
-  mlir::Value slice;
+  mlir::Value shard;
   /// The op that reads the full gradient to reduce it. Null if a micro-step has
   /// reduced it.
   mlir::Operation *reduction;
@@ -40,15 +40,15 @@ public:
   /// Replaces gradients and their norms by values of all ranks.
   llvm::LogicalResult reduce();
   /// The shards, by the read of each gradient.
-  Slices getSlices();
+  Shards getShards();
   void gather();
   int64_t countBuckets() const { return gradients.size(); }
 
 private:
   llvm::LogicalResult reduceGradients();
-  llvm::LogicalResult checkSlices();
-  llvm::FailureOr<mlir::Value> findSlice(NormAndCheckOp op, mlir::Value grad);
-  llvm::FailureOr<GradientCheck> checkSlices(NormAndCheckOp op);
+  llvm::LogicalResult checkShards();
+  llvm::FailureOr<mlir::Value> findShard(NormAndCheckOp op, mlir::Value grad);
+  llvm::FailureOr<GradientCheck> checkShards(NormAndCheckOp op);
   void reduceChecks(llvm::MutableArrayRef<GradientCheck> checks,
                     RankPresence &presence);
   void takeRoots(GradientCheck &check);

@@ -1,10 +1,8 @@
 //===- PartitionStates.cpp - Programs over sharded states -----------------===//
 
-#include "PartitionStates.h"
+#include "Partition.h"
 
-#include "DrawSlices.h"
 #include "PassUses.h"
-#include "Writes.h"
 
 #include "weft/Abi/MicroSteps.h"
 #include "weft/Abi/Names.h"
@@ -27,41 +25,41 @@ namespace {
 class StatePartition {
 public:
   StatePartition(ProgramOp program, const MeshCollectives &mesh,
-                 const SlicedStates &states, Slices known,
+                 const ShardedStates &states, Shards known,
                  const Reshard &reshard)
       : program(program), mesh(mesh), states(states),
-        builder(program.getContext()), slices(std::move(known)),
+        builder(program.getContext()), shards(std::move(known)),
         reshard(reshard) {
-    for (auto [whole, slice] : slices)
-      kept.insert_range(ArrayRef{whole.getDefiningOp(), slice.getDefiningOp()});
+    for (auto [whole, shard] : shards)
+      kept.insert_range(ArrayRef{whole.getDefiningOp(), shard.getDefiningOp()});
   }
 
   void run();
 
 private:
   void readKept();
-  void readSlices();
-  Value readSlice(ReadOp read);
-  Value getSlice(Value full);
-  Value sliceConstant(ConstantOp op);
-  Value drawSlice(Value full);
-  bool isMadeOfSlices(Value full) const;
+  void readShards();
+  Value readShard(ReadOp read);
+  Value getShard(Value full);
+  Value shardConstant(ConstantOp op);
+  Value drawShard(Value full);
+  bool isMadeOfShards(Value full) const;
   void dropOldGradients();
   Value reduce(StringAttr gradient, Value full);
-  void sliceElementwise(Operation *op);
+  void shardElementwise(Operation *op);
   void dropCopies();
-  void writeSlices();
+  void writeShards();
 
   void gatherReads();
-  Value gather(ReadOp read, Value slice, ArrayRef<OpOperand *> uses);
+  Value gather(ReadOp read, Value shard, ArrayRef<OpOperand *> uses);
   void eraseDead();
 
   ProgramOp program;
   const MeshCollectives &mesh;
-  const SlicedStates &states;
+  const ShardedStates &states;
   OpBuilder builder;
   /// The shards, by the full value.
-  Slices slices;
+  Shards shards;
   const Reshard &reshard;
   /// The number of the shard that this rank owns, if it is needed.
   Value number;
@@ -96,30 +94,30 @@ void StatePartition::readKept() {
 }
 
 /// Reads the shard of a state. For a copy, rounds the shard of its parameter.
-Value StatePartition::readSlice(ReadOp read) {
+Value StatePartition::readShard(ReadOp read) {
   builder.setInsertionPoint(read);
   Location loc = read.getLoc();
   auto copy = states.copies.find(read.getSourceAttr().getAttr());
-  RankedTensorType type = mesh.getSliceType(read.getType());
+  RankedTensorType type = mesh.getShardType(read.getType());
   if (copy == states.copies.end())
     return ReadOp::create(builder, loc, type, read.getSourceAttr());
   auto param = SymbolTable::lookupNearestSymbolFrom<ParamOp>(
       program, copy->second.param);
-  Value slice = ReadOp::create(builder, loc, param.getTensorType(),
+  Value shard = ReadOp::create(builder, loc, param.getTensorType(),
                                FlatSymbolRefAttr::get(copy->second.param));
-  auto rounded = CastOp::create(builder, loc, type, slice);
+  auto rounded = CastOp::create(builder, loc, type, shard);
   if (StringAttr scope = param.getScopeAttr())
     setScope(rounded, scope);
   return rounded;
 }
 
-void StatePartition::readSlices() {
+void StatePartition::readShards() {
   for (auto read : program.getBody().front().getOps<ReadOp>())
     if (states.isGathered(read.getSourceAttr().getAttr()) &&
         !kept.contains(read))
       reads.push_back(read);
   for (ReadOp read : reads)
-    slices[read] = own.emplace_back(readSlice(read));
+    shards[read] = own.emplace_back(readShard(read));
 }
 
 //===----------------------------------------------------------------------===//
@@ -171,15 +169,15 @@ Value StatePartition::reduce(StringAttr gradient, Value full) {
     }
   }
   builder.setInsertionPointAfterValue(full);
-  Value slice = mesh.reduceMean(builder, full.getLoc(), full);
+  Value shard = mesh.reduceMean(builder, full.getLoc(), full);
   Value flag = flags.lookup(gradient);
   if (!flag)
-    return slice;
+    return shard;
   Value old;
-  for (auto [read, slice] : llvm::zip(reads, own))
+  for (auto [read, shard] : llvm::zip(reads, own))
     if (ReadOp(read).getSourceAttr().getAttr() == gradient)
-      old = slice;
-  return AccumulateOp::create(builder, full.getLoc(), old, slice, flag);
+      old = shard;
+  return AccumulateOp::create(builder, full.getLoc(), old, shard, flag);
 }
 
 //===----------------------------------------------------------------------===//
@@ -187,7 +185,7 @@ Value StatePartition::reduce(StringAttr gradient, Value full) {
 //===----------------------------------------------------------------------===//
 
 /// The shard of a splat constant, or null.
-Value StatePartition::sliceConstant(ConstantOp op) {
+Value StatePartition::shardConstant(ConstantOp op) {
   auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
   if (!splat)
     return {};
@@ -195,64 +193,64 @@ Value StatePartition::sliceConstant(ConstantOp op) {
   return ConstantOp::create(
       builder, op.getLoc(),
       cast<ElementsAttr>(DenseElementsAttr::get(
-          mesh.getSliceType(op.getType()), splat.getSplatValue<Attribute>())));
+          mesh.getShardType(op.getType()), splat.getSplatValue<Attribute>())));
 }
 
 /// The initial values of only this rank's shard, or null.
-Value StatePartition::drawSlice(Value full) {
+Value StatePartition::drawShard(Value full) {
   std::optional<FlatDraws> draws = findDraws(full);
   if (!draws)
     return {};
   if (!number) {
     builder.setInsertionPointToStart(&program.getBody().front());
-    number = mesh.tellSlice(builder, program.getLoc());
+    number = mesh.getShardNumber(builder, program.getLoc());
   }
   Operation *op = full.getDefiningOp();
   builder.setInsertionPointAfter(op);
-  auto slice = RandomSliceOp::create(
-      builder, op->getLoc(), mesh.getSliceType(full.getType()), draws->seed,
+  auto shard = RandomSliceOp::create(
+      builder, op->getLoc(), mesh.getShardType(full.getType()), draws->seed,
       number, builder.getArrayAttr(draws->draws));
-  copyScope(op, slice);
-  return slice;
+  copyScope(op, shard);
+  return shard;
 }
 
 /// Clones an elementwise op for shards. Operands with the shape of its results
 /// are replaced by their shards.
-void StatePartition::sliceElementwise(Operation *op) {
+void StatePartition::shardElementwise(Operation *op) {
   Type shape = op->getResult(0).getType();
   SmallVector<Value> operands;
   for (Value operand : op->getOperands()) {
     bool isWhole = cast<RankedTensorType>(operand.getType()).getShape() ==
                    cast<RankedTensorType>(shape).getShape();
-    operands.push_back(isWhole ? getSlice(operand) : operand);
+    operands.push_back(isWhole ? getShard(operand) : operand);
   }
   builder.setInsertionPoint(op);
   Operation *own = builder.clone(*op);
   own->setOperands(operands);
-  for (auto [result, slice] : llvm::zip(op->getResults(), own->getResults())) {
-    slice.setType(mesh.getSliceType(result.getType()));
-    slices[result] = slice;
+  for (auto [result, shard] : llvm::zip(op->getResults(), own->getResults())) {
+    shard.setType(mesh.getShardType(result.getType()));
+    shards[result] = shard;
   }
 }
 
-Value StatePartition::getSlice(Value full) {
-  if (Value known = slices.lookup(full))
+Value StatePartition::getShard(Value full) {
+  if (Value known = shards.lookup(full))
     return known;
   Operation *op = full.getDefiningOp();
   if (isa_and_nonnull<CastOp, OptimizerOpInterface>(op)) {
-    sliceElementwise(op);
-    return slices[full];
+    shardElementwise(op);
+    return shards[full];
   }
-  Value slice = drawSlice(full);
+  Value shard = drawShard(full);
   if (auto constant = dyn_cast_or_null<ConstantOp>(op))
-    slice = sliceConstant(constant);
-  if (!slice) {
+    shard = shardConstant(constant);
+  if (!shard) {
     builder.setInsertionPointAfterValue(full);
-    slice = mesh.takeOwn(builder, full.getLoc(), full);
+    shard = mesh.takeOwn(builder, full.getLoc(), full);
     if (op)
-      copyScope(op, slice.getDefiningOp());
+      copyScope(op, shard.getDefiningOp());
   }
-  return slices[full] = slice;
+  return shards[full] = shard;
 }
 
 /// Rebuilds an update without its working copy, the last result.
@@ -283,13 +281,13 @@ void StatePartition::dropCopies() {
       dropWorking(update, builder);
 }
 
-void StatePartition::writeSlices() {
+void StatePartition::writeShards() {
   Writes writes = getWrites(program);
   for (auto &[target, value] : writes) {
     StringAttr state = target.getAttr();
-    if (states.sliced.contains(state))
+    if (states.sharded.contains(state))
       value =
-          isGradient(program, state) ? reduce(state, value) : getSlice(value);
+          isGradient(program, state) ? reduce(state, value) : getShard(value);
   }
   setWrites(program, writes);
 }
@@ -312,7 +310,7 @@ static bool isFrozen(ReadOp read) {
 
 /// Gathers the full state for the uses, which are in one pass. Null if there
 /// are none.
-Value StatePartition::gather(ReadOp read, Value slice,
+Value StatePartition::gather(ReadOp read, Value shard,
                              ArrayRef<OpOperand *> uses) {
   if (uses.empty())
     return {};
@@ -322,7 +320,7 @@ Value StatePartition::gather(ReadOp read, Value slice,
       first = use->getOwner();
   builder.setInsertionPoint(first);
   Value full =
-      mesh.gatherParam(builder, read.getLoc(), slice,
+      mesh.gatherParam(builder, read.getLoc(), shard,
                        /*rounds=*/!isFrozen(read), getScopeAttr(first));
   IRMapping views;
   views.map(read.getResult(), full);
@@ -342,9 +340,9 @@ void StatePartition::gatherReads() {
   Writes writes = getWrites(program);
   const size_t before = writes.size();
   SmallVector<PassUses> uses = findPassUses(reads, loss, reshard);
-  for (auto [read, slice, passes] : llvm::zip(reads, own, uses)) {
-    Value whole = gather(read, slice, passes.forward);
-    gather(read, slice, passes.backward);
+  for (auto [read, shard, passes] : llvm::zip(reads, own, uses)) {
+    Value whole = gather(read, shard, passes.forward);
+    gather(read, shard, passes.backward);
     StringAttr kept =
         states.kept.lookup(ReadOp(read).getSourceAttr().getAttr());
     if (whole && kept && program.getKind() == ProgramKind::Micro)
@@ -371,9 +369,9 @@ void StatePartition::eraseDead() {
 void StatePartition::run() {
   dropCopies();
   readKept();
-  readSlices();
+  readShards();
   dropOldGradients();
-  writeSlices();
+  writeShards();
   eraseDead();
   gatherReads();
   reads.clear();
@@ -382,7 +380,7 @@ void StatePartition::run() {
 }
 
 void partitionStates(ProgramOp program, const MeshCollectives &mesh,
-                     const SlicedStates &states, Slices known,
+                     const ShardedStates &states, Shards known,
                      const Reshard &reshard) {
   StatePartition(program, mesh, states, std::move(known), reshard).run();
 }

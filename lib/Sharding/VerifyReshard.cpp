@@ -1,6 +1,6 @@
 //===- VerifyReshard.cpp - Check the modules of reshard-scopes ------------===//
 
-#include "VerifyReshard.h"
+#include "Partition.h"
 
 #include "PassUses.h"
 

@@ -13,26 +13,26 @@ weft.param @w : tensor<4xf32>
 // -----
 
 dist.mesh @mesh("dp" = 2)
-// expected-error @+1 {{expects a flat state of 2 equal slices (weft-bucket), but got 'tensor<4xf32>'}}
+// expected-error @+1 {{expects a flat state of 2 equal shards (weft-bucket), but got 'tensor<4xf32>'}}
 weft.state @w.grad : tensor<4xf32> {dist.layout = #dist.layout<sharded on "dp">, kind = #weft.state_kind<gradient>}
 
 // -----
 
 dist.mesh @mesh("dp" = 2)
-// expected-error @+1 {{expects a flat state of 2 equal slices (weft-bucket), but got 'tensor<4xf32>'}}
+// expected-error @+1 {{expects a flat state of 2 equal shards (weft-bucket), but got 'tensor<4xf32>'}}
 weft.param @w : tensor<4xf32> {dist.layout = #dist.layout<sharded on "dp">}
 
 // -----
 
 dist.mesh @mesh("dp" = 3)
-// expected-error @+1 {{expects a flat state of 3 equal slices (weft-bucket), but got 'tensor<4xf32>'}}
+// expected-error @+1 {{expects a flat state of 3 equal shards (weft-bucket), but got 'tensor<4xf32>'}}
 weft.param @w.flat : tensor<4xf32> {dist.layout = #dist.layout<sharded on "dp">, segments = [#weft.segment<@w [4] at 0 to 4>]}
 
 // -----
 
 dist.mesh @mesh("dp" = 2)
 weft.param @w : tensor<4xf32> {dist.layout = #dist.layout<replicated>}
-// expected-error @+1 {{expects gradients in flat states of 2 equal slices (weft-bucket), but got 'tensor<4xf32>'}}
+// expected-error @+1 {{expects gradients in flat states of 2 equal shards (weft-bucket), but got 'tensor<4xf32>'}}
 weft.state @w.grad : tensor<4xf32> {dist.layout = #dist.layout<replicated>, kind = #weft.state_kind<gradient>, param = @w}
 weft.program @apply() attributes {kind = #weft.kind<apply>} {
   %g = weft.read @w.grad : tensor<4xf32>
@@ -69,14 +69,14 @@ weft.program @apply(%max: tensor<f64> {weft.input = "max_norm"}) -> (tensor<f32>
 // -----
 
 dist.mesh @mesh("replica" = 2, "shard" = 2)
-// expected-error @+1 {{expects slices along the last axis of the mesh, but got "replica"}}
+// expected-error @+1 {{expects shards along the last axis of the mesh, but got "replica"}}
 weft.param @w.flat : tensor<4xf32> {dist.layout = #dist.layout<sharded on "replica">, segments = [#weft.segment<@w [4] at 0 to 4>]}
 
 // -----
 
 dist.mesh @mesh("replica" = 3, "shard" = 2)
 weft.param @w.flat : tensor<4xf32> {dist.layout = #dist.layout<replicated>, segments = [#weft.segment<@w [4] at 0 to 4>]}
-// expected-error @+1 {{expects gradients in flat states of 6 equal slices (weft-bucket), but got 'tensor<4xf32>'}}
+// expected-error @+1 {{expects gradients in flat states of 6 equal shards (weft-bucket), but got 'tensor<4xf32>'}}
 weft.state @w.flat.grad : tensor<4xf32> {dist.layout = #dist.layout<replicated>, kind = #weft.state_kind<gradient>, param = @w.flat, slot = "grad", segments = [#weft.segment<@w [4] at 0 to 4>]}
 weft.program @apply() attributes {kind = #weft.kind<apply>} {
   %g = weft.read @w.flat.grad : tensor<4xf32>

@@ -1,21 +1,21 @@
-//===- SlicedStates.cpp - Sharded states and their full values ------------===//
+//===- ShardedStates.cpp - Sharded states and their full values -----------===//
 
-#include "SlicedStates.h"
+#include "ShardedStates.h"
 
 using namespace mlir;
 
 namespace weft {
 
 //===----------------------------------------------------------------------===//
-// Slices
+// Shards
 //===----------------------------------------------------------------------===//
 
 template <typename OpT>
-static LogicalResult declareSlice(OpT state, int64_t ranks) {
+static LogicalResult declareShard(OpT state, int64_t ranks) {
   RankedTensorType type = state.getTensorType();
   if (!state.isSegmented() || type.getNumElements() % ranks != 0)
     return state.emitOpError("expects a flat state of ")
-           << ranks << " equal slices (weft-bucket), but got " << type;
+           << ranks << " equal shards (weft-bucket), but got " << type;
   state.setTypeAttr(TypeAttr::get(RankedTensorType::get(
       {type.getNumElements() / ranks}, type.getElementType())));
   state.setSlices(ranks);
@@ -24,41 +24,41 @@ static LogicalResult declareSlice(OpT state, int64_t ranks) {
 
 /// Whether the state is partitioned. A single shard is the full state, except
 /// for gradients, whose layout also says when they are reduced.
-static bool isSliced(Operation &op, int64_t slices) {
+static bool isSharded(Operation &op, int64_t shards) {
   auto state = dyn_cast<StateOp>(op);
-  return slices > 1 || (state && state.getKind() == StateKind::Gradient);
+  return shards > 1 || (state && state.getKind() == StateKind::Gradient);
 }
 
 static LogicalResult verifyAxis(Operation &op, dist::MeshOp mesh) {
   StringAttr axis = dist::getLayout(&op).getAxis();
   if (axis == mesh.getAxes()[mesh.getAxes().size() - 1])
     return success();
-  return op.emitOpError("expects slices along the last axis of the mesh, but "
+  return op.emitOpError("expects shards along the last axis of the mesh, but "
                         "got ")
          << axis;
 }
 
-FailureOr<SlicedStates> declareSlices(ModuleOp module, dist::MeshOp mesh) {
-  SlicedStates states;
-  const int64_t slices = mesh.getSizes().back();
+FailureOr<ShardedStates> declareShards(ModuleOp module, dist::MeshOp mesh) {
+  ShardedStates states;
+  const int64_t shards = mesh.getSizes().back();
   for (Operation &op : *module.getBody()) {
     dist::LayoutAttr layout = dist::getLayout(&op);
     if (!layout || !layout.isSharded())
       continue;
     if (failed(verifyAxis(op, mesh)))
       return failure();
-    if (!isSliced(op, slices))
+    if (!isSharded(op, shards))
       continue;
     auto param = dyn_cast<ParamOp>(op);
-    if (failed(param ? declareSlice(param, slices)
-                     : declareSlice(cast<StateOp>(op), slices)))
+    if (failed(param ? declareShard(param, shards)
+                     : declareShard(cast<StateOp>(op), shards)))
       return failure();
-    states.sliced.insert(SymbolTable::getSymbolName(&op));
+    states.sharded.insert(SymbolTable::getSymbolName(&op));
   }
   for (auto state : module.getOps<StateOp>())
     if (state.getKind() == StateKind::Working && state.getParamAttr() &&
-        states.sliced.contains(state.getParamAttr().getAttr()) &&
-        !states.sliced.contains(state.getSymNameAttr()))
+        states.sharded.contains(state.getParamAttr().getAttr()) &&
+        !states.sharded.contains(state.getSymNameAttr()))
       states.copies[state.getSymNameAttr()] = {state.getParamAttr().getAttr(),
                                                state.getTensorType()};
   return states;
@@ -101,7 +101,7 @@ static StateOp declareGathered(Operation *of, RankedTensorType type,
   return declareBeside(of, "gathered", StateKind::Working, type, symbols);
 }
 
-void declareKept(ModuleOp module, ProgramOp micro, SlicedStates &states,
+void declareKept(ModuleOp module, ProgramOp micro, ShardedStates &states,
                  bool hasLater) {
   SymbolTable symbols(module);
   for (auto read : micro.getBody().front().getOps<ReadOp>()) {
@@ -127,7 +127,7 @@ static bool doesNothing(ProgramOp program) {
          program.getTerminator().getTargets().empty();
 }
 
-void eraseCopies(ModuleOp module, const SlicedStates &states) {
+void eraseCopies(ModuleOp module, const ShardedStates &states) {
   for (auto state : llvm::make_early_inc_range(module.getOps<StateOp>()))
     if (states.copies.contains(state.getSymNameAttr()))
       state.erase();

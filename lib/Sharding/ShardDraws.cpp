@@ -1,6 +1,6 @@
-//===- DrawSlices.cpp - Initial values of a slice alone -------------------===//
+//===- ShardDraws.cpp - Initial values of a shard alone -------------------===//
 
-#include "DrawSlices.h"
+#include "Partition.h"
 
 using namespace mlir;
 
