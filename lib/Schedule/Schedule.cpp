@@ -21,20 +21,20 @@ namespace {
 /// Walks a program in order and computes the new order of its commands.
 class Scheduler {
 public:
-  /// `depths` is the prefetch depth of each unit. At most `late` units of
-  /// reductions are in flight.
+  /// `depths` is the prefetch depth of each unit. At most `maxGroups`
+  /// groups of reductions are in flight.
   Scheduler(const AsyncProgram &program, const ScheduleUnits &units,
-            ArrayRef<int64_t> depths, int64_t late)
-      : program(program), units(units), depths(depths), late(late),
+            ArrayRef<int64_t> depths, int64_t maxGroups)
+      : program(program), units(units), depths(depths), maxGroups(maxGroups),
         isPut(program.getCommands().size()),
         isDone(program.getCommands().size()) {}
 
   SmallVector<AsyncStep> run();
 
 private:
-  /// Consecutive late collectives of one block, whose sources are freed after
+  /// Consecutive reductions of one block, whose sources are freed after
   /// them.
-  struct Late {
+  struct ReductionGroup {
     std::string block;
     SmallVector<unsigned> collectives;
   };
@@ -44,7 +44,7 @@ private:
   void await(unsigned collective);
   void beginUnits(size_t count);
   size_t countDue(size_t unit) const;
-  void beginLate(unsigned collective);
+  void startReduction(unsigned collective);
   void endOldest();
   void putFollowers();
   bool isReady(unsigned follower) const;
@@ -53,11 +53,11 @@ private:
   const AsyncProgram &program;
   const ScheduleUnits &units;
   const ArrayRef<int64_t> depths;
-  const int64_t late;
+  const int64_t maxGroups;
   SmallVector<AsyncStep> steps;
   std::vector<bool> isPut, isDone; // by command; done: waited for
   size_t nextUnit = 0;
-  std::deque<Late> inFlight;
+  std::deque<ReductionGroup> inFlight;
   std::deque<unsigned> followers; // not put yet
 };
 } // namespace
@@ -76,9 +76,9 @@ void Scheduler::put(unsigned command) {
 }
 
 void Scheduler::begin(unsigned gather) {
-  for (unsigned leader : units.getLeaders(gather))
-    if (!isPut[leader])
-      put(leader);
+  for (unsigned input : units.getPrefetched(gather))
+    if (!isPut[input])
+      put(input);
   put(gather);
 }
 
@@ -115,16 +115,16 @@ bool Scheduler::holdsMemory(unsigned collective) const {
   return !plan::getRoot(command->getOperand(0)).getDefiningOp<plan::UseOp>();
 }
 
-void Scheduler::beginLate(unsigned collective) {
-  if (late == 0 || !holdsMemory(collective)) {
+void Scheduler::startReduction(unsigned collective) {
+  if (maxGroups == 0 || !holdsMemory(collective)) {
     put(collective);
-    if (late == 0)
+    if (maxGroups == 0)
       await(collective);
     return;
   }
   std::string block = units.getBlockOf(collective);
   if (inFlight.empty() || block.empty() || inFlight.back().block != block) {
-    while (static_cast<int64_t>(inFlight.size()) >= late)
+    while (static_cast<int64_t>(inFlight.size()) >= maxGroups)
       endOldest();
     inFlight.push_back({std::move(block), {}});
   }
@@ -160,12 +160,12 @@ void Scheduler::putFollowers() {
 
 SmallVector<AsyncStep> Scheduler::run() {
   for (unsigned i = 0; i < program.getCommands().size(); ++i) {
-    if (units.isLeader(i) || units.findUnit(i))
+    if (units.isPrefetched(i) || units.findUnit(i))
       continue;
     if (units.isFollower(i))
       followers.push_back(i);
-    else if (units.isLate(i))
-      beginLate(i);
+    else if (units.isReduction(i))
+      startReduction(i);
     else
       put(i);
   }
@@ -199,14 +199,14 @@ private:
   plan::ProgramOp op;
   llvm::DenseMap<Operation *, size_t> unitOf; // of a gather
   SmallVector<int64_t> depths;                // by unit
-  int64_t late;
+  int64_t maxGroups;
   const bool inTurn;
 };
 } // namespace
 
 ProgramSchedule::ProgramSchedule(plan::ProgramOp op, int64_t forward,
                                  int64_t backward, bool inTurn)
-    : op(op), late(backward), inTurn(inTurn) {
+    : op(op), maxGroups(backward), inTurn(inTurn) {
   const AsyncProgram program = AsyncProgram::read(op);
   const ScheduleUnits units(program);
   for (const auto &[number, unit] : llvm::enumerate(units.getGathers()))
@@ -219,7 +219,7 @@ ProgramSchedule::ProgramSchedule(plan::ProgramOp op, int64_t forward,
 void ProgramSchedule::write(ArrayRef<int64_t> chosen) {
   AsyncProgram program = AsyncProgram::read(op);
   const ScheduleUnits units(program);
-  program.write(Scheduler(program, units, chosen, late).run(), inTurn);
+  program.write(Scheduler(program, units, chosen, maxGroups).run(), inTurn);
 }
 
 /// The prefetch depths, increased by one for exposed gathers.

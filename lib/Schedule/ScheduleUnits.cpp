@@ -12,7 +12,7 @@ using namespace mlir;
 namespace weft {
 
 ScheduleUnits::ScheduleUnits(const AsyncProgram &program)
-    : program(program), leads(program.getCommands().size()),
+    : program(program), prefetched(program.getCommands().size()),
       follows(program.getCommands().size()) {
   findUnits();
   findFollowers();
@@ -20,8 +20,8 @@ ScheduleUnits::ScheduleUnits(const AsyncProgram &program)
 
 /// Finds the commands that a gather needs. Fails if other commands need them or
 /// if they include a collective.
-bool ScheduleUnits::findLeaders(unsigned gather,
-                                SmallVectorImpl<unsigned> &found) {
+bool ScheduleUnits::findPrefetched(unsigned gather,
+                                   SmallVectorImpl<unsigned> &found) {
   const Dependences &dependences = program.getDependences();
   llvm::SmallSetVector<unsigned, 4> all;
   all.insert(gather);
@@ -50,12 +50,12 @@ void ScheduleUnits::findUnits() {
     SmallVector<unsigned> found;
     if (!program.isAsync(i) ||
         !isa<plan::AllGatherOp>(*program.getCommands()[i]) ||
-        dependences.after(i).empty() || !findLeaders(i, found))
+        dependences.after(i).empty() || !findPrefetched(i, found))
       continue;
     gathers.push_back({dependences.after(i).front(), i});
-    for (unsigned leader : found)
-      leads[leader] = true;
-    leaders[i] = std::move(found);
+    for (unsigned input : found)
+      prefetched[input] = true;
+    inputsOf[i] = std::move(found);
   }
   llvm::sort(gathers);
   for (auto [use, gather] : gathers) {
@@ -86,7 +86,7 @@ void ScheduleUnits::findBackward() {
 void ScheduleUnits::findFollowers() {
   for (unsigned i = 0; i < program.getCommands().size(); ++i)
     for (unsigned other : program.getDependences().before(i))
-      if (isLate(other) || follows[other])
+      if (isReduction(other) || follows[other])
         follows[i] = true;
 }
 
@@ -97,14 +97,14 @@ std::optional<unsigned> ScheduleUnits::findUnit(unsigned command) const {
   return unit->second;
 }
 
-ArrayRef<unsigned> ScheduleUnits::getLeaders(unsigned gather) const {
-  auto found = leaders.find(gather);
-  return found == leaders.end() ? ArrayRef<unsigned>() : found->second;
+ArrayRef<unsigned> ScheduleUnits::getPrefetched(unsigned gather) const {
+  auto found = inputsOf.find(gather);
+  return found == inputsOf.end() ? ArrayRef<unsigned>() : found->second;
 }
 
-std::string ScheduleUnits::getBlockOf(unsigned late) const {
-  return getUnit(
-             findScope(late, program.getCommands(), program.getDependences()))
+std::string ScheduleUnits::getBlockOf(unsigned reduction) const {
+  return getUnit(findScope(reduction, program.getCommands(),
+                           program.getDependences()))
       .str();
 }
 

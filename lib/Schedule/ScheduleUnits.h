@@ -31,21 +31,22 @@ public:
   std::optional<unsigned> findUnit(unsigned command) const;
 
   /// Commands that only this gather needs, in order. They move with it.
-  llvm::ArrayRef<unsigned> getLeaders(unsigned gather) const;
-  bool isLeader(unsigned command) const { return leads[command]; }
+  llvm::ArrayRef<unsigned> getPrefetched(unsigned gather) const;
+  bool isPrefetched(unsigned command) const { return prefetched[command]; }
 
-  /// Collectives outside of units. They begin at their place in the program.
-  bool isLate(unsigned command) const {
+  /// Collectives outside of units: reductions, and gathers of computed values.
+  /// They start at their position in the program.
+  bool isReduction(unsigned command) const {
     return program.isAsync(command) && !findUnit(command);
   }
-  /// Commands that depend on a late collective, directly or through others.
+  /// Commands that depend on a reduction, directly or through others.
   bool isFollower(unsigned command) const { return follows[command]; }
 
-  /// The block of a late collective, or "" if unknown.
-  std::string getBlockOf(unsigned late) const;
+  /// The block of a reduction, or "" if unknown.
+  std::string getBlockOf(unsigned reduction) const;
 
 private:
-  bool findLeaders(unsigned gather, llvm::SmallVectorImpl<unsigned> &found);
+  bool findPrefetched(unsigned gather, llvm::SmallVectorImpl<unsigned> &found);
   void findUnits();
   void findBackward();
   void findFollowers();
@@ -54,8 +55,8 @@ private:
   llvm::SmallVector<Gathers> units;
   size_t backward = 0;
   llvm::DenseMap<unsigned, unsigned> unitOf;
-  llvm::DenseMap<unsigned, llvm::SmallVector<unsigned>> leaders;
-  std::vector<bool> leads, follows;
+  llvm::DenseMap<unsigned, llvm::SmallVector<unsigned>> inputsOf;
+  std::vector<bool> prefetched, follows;
 };
 
 } // namespace weft

@@ -26,8 +26,8 @@ private:
   bool place(Value value, Place wanted);
   bool placeConcat(ConcatOp op, const Place &wanted);
   bool isFree(OpResult result, Operation *writer, const Place &wanted) const;
-  bool mayTakeOver(OpResult result, const Read &read,
-                   const Place &wanted) const;
+  bool mayUpdateInPlace(OpResult result, const Read &read,
+                        const Place &wanted) const;
   bool mayLieAt(OpResult result, const Place &wanted) const;
 
   const SymbolTable &symbols;
@@ -72,8 +72,8 @@ void Placer::collectReads(ProgramOp program) {
 
 /// Whether the op that computes `result` may overwrite the operand that it
 /// reads from that place.
-bool Placer::mayTakeOver(OpResult result, const Read &read,
-                         const Place &wanted) const {
+bool Placer::mayUpdateInPlace(OpResult result, const Read &read,
+                              const Place &wanted) const {
   auto destination = dyn_cast<DestinationOpInterface>(result.getOwner());
   return destination && read.operand->getOwner() == result.getOwner() &&
          llvm::is_contained(
@@ -93,7 +93,7 @@ bool Placer::isFree(OpResult result, Operation *writer,
   return llvm::all_of(found->second, [&](const Read &read) {
     return positions.lookup(read.operand->getOwner()) < position ||
            !read.layout.overlaps(wanted.layout) ||
-           mayTakeOver(result, read, wanted);
+           mayUpdateInPlace(result, read, wanted);
   });
 }
 
