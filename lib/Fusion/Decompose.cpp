@@ -38,12 +38,12 @@ void weft::renameTrivialReduces(ProgramOp program) {
 }
 
 /// Computes a number once that several updates need: it is the same for all
-/// parameters of a group. `updates` are the ops of their formulas.
-static void shareNumbers(Block &block, UpdateNumbers &updates) {
-  std::map<std::vector<const void *>, Value> known;
+/// parameters of a group.
+static void shareNumbers(Block &block) {
+  std::map<std::vector<const void *>, Operation *> known;
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (!updates.contains(&op) || !isa<ScalarBodyOpInterface>(op) ||
-        !getShape(op.getResult(0)).empty())
+    if (!op.hasAttr(WeftDialect::kUpdateAttr) ||
+        !isa<ScalarBodyOpInterface>(op) || !getShape(op.getResult(0)).empty())
       continue;
     std::vector<const void *> key = {
         op.getName().getAsOpaquePointer(),
@@ -54,11 +54,10 @@ static void shareNumbers(Block &block, UpdateNumbers &updates) {
       key.push_back(constant ? constant.getValue().getAsOpaquePointer()
                              : operand.getAsOpaquePointer());
     }
-    auto [entry, isNew] = known.try_emplace(std::move(key), op.getResult(0));
+    auto [entry, isNew] = known.try_emplace(std::move(key), &op);
     if (isNew)
       continue;
-    op.getResult(0).replaceAllUsesWith(entry->second);
-    updates.erase(&op);
+    op.replaceAllUsesWith(entry->second);
     op.erase();
   }
 }
@@ -70,18 +69,21 @@ void weft::eraseDeadOps(Block &block) {
 }
 
 namespace {
-/// Writes out the ops of a program, and what their formulas are made of.
-struct Decomposer {
-  llvm::SmallVector<Operation *> work;
-  Formulas formulas;
-  unsigned numUpdates = 0;
-  /// By the first op of each, which is written out.
-  llvm::MapVector<Operation *, RepeatedUpdate> repeated;
-  llvm::DenseSet<Operation *> kept; // the others
+/// Replaces the composite ops of a program by their formulas.
+class Decomposer {
+public:
+  LogicalResult run(ProgramOp program, bool explain);
 
+private:
   void keepRepeats(ProgramOp program, bool explain);
   LogicalResult replace(Operation *op);
   void addUpdate(Operation *op, llvm::ArrayRef<Operation *> formula);
+
+  llvm::SmallVector<Operation *> work;
+  int64_t numUpdates = 0;
+  /// By the first op of each group, which is decomposed.
+  llvm::MapVector<Operation *, RepeatedUpdate> repeated;
+  llvm::DenseSet<Operation *> kept; // the others
 };
 } // namespace
 
@@ -91,21 +93,27 @@ void Decomposer::keepRepeats(ProgramOp program, bool explain) {
     kept.insert(update.repeats.begin(), update.repeats.end());
 }
 
-/// Gives the update its number. Those like it are written out after all if its
-/// kernels are no help to them.
+/// Gives the update its number. The updates of its group are decomposed after
+/// all if they cannot call its kernels.
 void Decomposer::addUpdate(Operation *op, llvm::ArrayRef<Operation *> formula) {
-  const unsigned number = numUpdates++;
+  Builder builder(op->getContext());
+  const int64_t number = numUpdates++;
   for (Operation *each : formula)
-    formulas.updates[each] = number;
+    each->setAttr(WeftDialect::kUpdateAttr, builder.getI64IntegerAttr(number));
   auto found = repeated.find(op);
   if (found == repeated.end())
     return;
-  RepeatedUpdate &update = found->second;
-  if (isByElement(cast<OptimizerOpInterface>(op), formula)) {
-    formulas.repeated.emplace(number, std::move(update));
-    return;
-  }
+  const RepeatedUpdate &update = found->second;
+  const bool callsKernels =
+      isByElement(cast<OptimizerOpInterface>(op), formula);
+  auto link =
+      RepeatsAttr::get(op->getContext(), number,
+                       builder.getArrayAttr(update.states), update.results);
   for (OptimizerOpInterface repeat : update.repeats) {
+    if (callsKernels) {
+      repeat->setAttr(WeftDialect::kRepeatsAttr, link);
+      continue;
+    }
     kept.erase(repeat);
     work.push_back(repeat);
   }
@@ -120,55 +128,47 @@ LogicalResult Decomposer::replace(Operation *op) {
   if (failed(values) || values->empty())
     return failure(failed(values));
   llvm::SmallVector<Operation *> formula;
-  auto outer = formulas.names.find(op);
-  OperationName name =
-      outer == formulas.names.end() ? op->getName() : outer->second;
+  Attribute name = op->getAttr(WeftDialect::kFormulaAttr);
+  if (!name)
+    name = builder.getStringAttr(op->getName().stripDialect());
   Operation *made = before ? before->getNextNode() : &op->getBlock()->front();
   for (; made != op; made = made->getNextNode()) {
     copyScope(op, made);
-    formulas.names.insert_or_assign(made, name);
+    made->setAttr(WeftDialect::kFormulaAttr, name);
     formula.push_back(made);
   }
   work.append(formula);
   if (isa<OptimizerOpInterface>(op))
     addUpdate(op, formula);
   op->replaceAllUsesWith(*values);
-  formulas.updates.erase(op);
-  formulas.names.erase(op);
   op->erase();
   return success();
 }
 
-FailureOr<Formulas> weft::decomposeProgram(ProgramOp program, Repeats repeats,
-                                           bool explain) {
+LogicalResult Decomposer::run(ProgramOp program, bool explain) {
   if (failed(checkRegionsAreResolved(program)))
     return failure();
-  Decomposer decomposer;
   for (Operation &op : program.getBody().front().without_terminator()) {
     if (failed(verifyClaim(&op)))
       return failure();
-    decomposer.work.push_back(&op);
+    work.push_back(&op);
   }
-  if (repeats == Repeats::Kept)
-    decomposer.keepRepeats(program, explain);
-  while (!decomposer.work.empty())
-    if (failed(decomposer.replace(decomposer.work.pop_back_val())))
+  keepRepeats(program, explain);
+  while (!work.empty())
+    if (failed(replace(work.pop_back_val())))
       return failure();
   renameTrivialReduces(program);
-  shareNumbers(program.getBody().front(), decomposer.formulas.updates);
-  return std::move(decomposer.formulas);
+  shareNumbers(program.getBody().front());
+  return success();
 }
 
 namespace {
 struct DecomposePass : weft::impl::DecomposePassBase<DecomposePass> {
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<WeftDialect>();
-  }
+  using DecomposePassBase::DecomposePassBase;
+
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      if (failed(decomposeProgram(program, Repeats::Written)))
-        return signalPassFailure();
-    }
+    if (failed(Decomposer().run(getOperation(), explain)))
+      signalPassFailure();
   }
 };
 } // namespace

@@ -71,8 +71,7 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
   }
 
   LogicalResult buildClusters(ProgramOp program, Clusters &clusters) const {
-    FailureOr<Formulas> formulas =
-        decomposeProgram(program, Repeats::Kept, explain);
+    FailureOr<Formulas> formulas = takeFormulas(program);
     if (failed(formulas))
       return failure();
     clusters.formulas = std::move(*formulas);
@@ -105,7 +104,7 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
     for (const std::unique_ptr<Cluster> &cluster : builder.getClusters()) {
       if (cluster->ops.empty())
         continue;
-      std::optional<unsigned> update = builder.getRepeated(*cluster);
+      std::optional<int64_t> update = builder.getRepeated(*cluster);
       SmallVector<Operation *> ops = cluster->ops;
       FailureOr<SmallVector<CallOp>> calls = outlineCluster(*cluster, pool);
       for (Operation *op : ops)

@@ -17,27 +17,22 @@
 namespace weft {
 
 /// Ops of decomposed updates, with the number of the update.
-using UpdateNumbers = llvm::DenseMap<mlir::Operation *, unsigned>;
+using UpdateNumbers = llvm::DenseMap<mlir::Operation *, int64_t>;
 
 /// Ops of formulas, with the name of the op that the formula replaces.
-using FormulaNames = llvm::DenseMap<mlir::Operation *, mlir::OperationName>;
+using FormulaNames = llvm::DenseMap<mlir::Operation *, mlir::StringAttr>;
 
-/// The decomposed composite ops of a program.
+/// The formulas of a program.
 struct Formulas {
   UpdateNumbers updates;
   FormulaNames names;
   /// By the number of the decomposed update.
-  std::map<unsigned, RepeatedUpdate> repeated;
+  std::map<int64_t, RepeatedUpdate> repeated;
 };
 
-/// Whether every update is decomposed, or one of each group of equal updates.
-enum class Repeats { Written, Kept };
-
-/// Replaces composite ops that no routine runs by their formulas. Changes
-/// nothing outside the program. With `explain`, remarks name the updates that
-/// share no kernels with others.
-llvm::FailureOr<Formulas> decomposeProgram(ProgramOp program, Repeats repeats,
-                                           bool explain = false);
+/// Reads the attributes that weft-decompose left, and removes them. Fails with
+/// an error on a composite op that it did not decompose.
+llvm::FailureOr<Formulas> takeFormulas(ProgramOp program);
 
 /// Makes reductions over dimensions of size 1 the reshapes that they are.
 void renameTrivialReduces(ProgramOp program);
@@ -83,7 +78,7 @@ public:
     return clusters;
   }
   /// The number of the repeated update that the cluster belongs to, if any.
-  std::optional<unsigned> getRepeated(const Cluster &cluster) const;
+  std::optional<int64_t> getRepeated(const Cluster &cluster) const;
   /// Ops that started a kernel because a limit kept them out of another.
   unsigned getNumMissed() const { return numMissed; }
 
@@ -114,7 +109,7 @@ private:
   mlir::Block &block;
   FusionLimits limits;
   UpdateNumbers updates;
-  llvm::DenseSet<unsigned> repeated; // numbers of updates
+  llvm::DenseSet<int64_t> repeated; // numbers of updates
   unsigned numMissed = 0;
   std::vector<std::unique_ptr<Cluster>> clusters;
   /// The position of an op in the block.

@@ -126,7 +126,7 @@ bool ClusterBuilder::isOfRepeated(Operation *op) const {
          !isNumber(op);
 }
 
-std::optional<unsigned>
+std::optional<int64_t>
 ClusterBuilder::getRepeated(const Cluster &cluster) const {
   Operation *op = cluster.ops.back();
   return isOfRepeated(op) ? std::optional(updates.lookup(op)) : std::nullopt;

@@ -134,7 +134,7 @@ void KernelOutliner::recordFormulas(KernelOp kernel) {
     auto formula = pool.names->find(op);
     bool isPart = formula != pool.names->end() &&
                   (isa<CastOp>(op) || !getNameInKernel(*op).empty());
-    return isPart ? formula->second.stripDialect() : StringRef();
+    return isPart ? formula->second.getValue() : StringRef();
   };
   if (llvm::all_of(ops, [&](Operation *op) { return findFormula(op).empty(); }))
     return;

@@ -24,18 +24,18 @@ static OperandRange getShared(OptimizerOpInterface op) {
 
 /// The terminator operands that are the results, or nothing if the terminator
 /// does not use one of them.
-static std::optional<SmallVector<unsigned>> findPlaces(Operation *op) {
+static std::optional<SmallVector<int64_t>> findWrittenResults(Operation *op) {
   Operation *end = op->getBlock()->getTerminator();
-  SmallVector<unsigned> places;
+  SmallVector<int64_t> numbers;
   for (Value result : op->getResults()) {
     auto use = llvm::find_if(result.getUses(), [&](OpOperand &each) {
       return each.getOwner() == end;
     });
     if (use == result.use_end())
       return std::nullopt;
-    places.push_back(use->getOperandNumber());
+    numbers.push_back(use->getOperandNumber());
   }
-  return places;
+  return numbers;
 }
 
 /// The reason why an update cannot share kernels with other updates, or null. A
@@ -78,9 +78,9 @@ findRepeatedUpdates(ProgramOp program, bool explain) {
     auto update = dyn_cast<OptimizerOpInterface>(op);
     if (!update || !getImplementation(&op).empty())
       continue;
-    std::optional<SmallVector<unsigned>> places = findPlaces(&op);
-    const char *reason = places ? findReason(update)
-                                : "a result of it does not leave the program";
+    std::optional<SmallVector<int64_t>> results = findWrittenResults(&op);
+    const char *reason = results ? findReason(update)
+                                 : "a result of it does not leave the program";
     if (reason) {
       if (explain)
         op.emitRemark("this update shares no kernels with others: ") << reason;
@@ -94,7 +94,7 @@ findRepeatedUpdates(ProgramOp program, bool explain) {
     }
     for (Value tensor : getTensors(update))
       entry.states.push_back(tensor.getDefiningOp<ReadOp>().getSourceAttr());
-    entry.places = std::move(*places);
+    entry.results = std::move(*results);
   }
   updates.remove_if([](auto &entry) { return entry.second.repeats.empty(); });
   return updates;
@@ -134,7 +134,7 @@ unsigned callForRepeats(RepeatedUpdate &update) {
   llvm::sort(update.calls,
              [](CallOp x, CallOp y) { return x->isBeforeInBlock(y); });
   for (OptimizerOpInterface repeat : update.repeats) {
-    OperandRange results = repeat->getBlock()->getTerminator()->getOperands();
+    OperandRange outputs = repeat->getBlock()->getTerminator()->getOperands();
     OpBuilder builder(repeat);
     IRMapping mapping = mapTensors(update, repeat);
     for (CallOp call : update.calls) {
@@ -144,8 +144,8 @@ unsigned callForRepeats(RepeatedUpdate &update) {
       copyScope(repeat, clone);
     }
     for (auto [result, place] :
-         llvm::zip_equal(repeat->getResults(), update.places))
-      result.replaceAllUsesWith(mapping.lookupOrDefault(results[place]));
+         llvm::zip_equal(repeat->getResults(), update.results))
+      result.replaceAllUsesWith(mapping.lookupOrDefault(outputs[place]));
     repeat->erase();
   }
   return update.repeats.size() * update.calls.size();

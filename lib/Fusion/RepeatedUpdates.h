@@ -19,7 +19,7 @@ struct RepeatedUpdate {
   /// update are read from.
   llvm::SmallVector<mlir::Attribute> states;
   /// The terminator operands that are its results.
-  llvm::SmallVector<unsigned> places;
+  llvm::SmallVector<int64_t> results;
   llvm::SmallVector<OptimizerOpInterface> repeats;
   /// The calls that the decomposed update became, in any order.
   llvm::SmallVector<CallOp> calls;

@@ -159,6 +159,17 @@ static const char *isScaler(Attribute attr) {
   return isa<ScalerAttr>(attr) ? nullptr : "a #weft.scaler";
 }
 
+static const char *isRepeats(Attribute attr) {
+  return isa<RepeatsAttr>(attr) ? nullptr : "a #weft.repeats";
+}
+
+static const char *isNumber(Attribute attr) {
+  auto number = dyn_cast<IntegerAttr>(attr);
+  return number && number.getType().isInteger(64) && number.getInt() >= 0
+             ? nullptr
+             : "an i64 of at least 0";
+}
+
 static const char *isTraining(Attribute attr) {
   return isa<TrainingAttr>(attr) ? nullptr : "a #weft.training";
 }
@@ -172,7 +183,9 @@ static Rule getRule(StringRef name) {
       .Cases({"fingerprint", "fingerprint_1"}, isDigest)
       .Cases({"batch", "seq", "vocab"}, isSize)
       .Cases({"extent", "grain"}, isCount)
-      .Case("recompute", isName)
+      .Cases({"recompute", "formula"}, isName)
+      .Case("update", isNumber)
+      .Case("repeats", isRepeats)
       .Case("saved", isIntegers)
       .Case("sizes", isCounts)
       .Case("over", isIntegers)
@@ -232,6 +245,8 @@ LogicalResult WeftDialect::verifyOperationAttribute(Operation *op,
        op->hasTrait<OpTrait::ConstantLike>()))
     return op->emitOpError("expects ")
            << attr.getName() << " on an op that computes something";
+  if (attr.getName() == kRepeatsAttr && !isa<OptimizerOpInterface>(op))
+    return op->emitOpError("expects ") << attr.getName() << " on an update";
   // A kernel, or its form in another dialect.
   if (attr.getName() == kComputesAttr && !isa<KernelOp>(op) &&
       !(isa<FunctionOpInterface>(op) && op->hasAttr(kKernelKindAttr)))

@@ -1,5 +1,5 @@
-// RUN: weft-opt --weft-fuse %s | FileCheck %s
-// RUN: weft-opt --weft-fuse %s -o %t.mlir
+// RUN: weft-opt --weft-decompose --weft-fuse %s | FileCheck %s
+// RUN: weft-opt --weft-decompose --weft-fuse %s -o %t.mlir
 // RUN: weft-interp --compare %s %t.mlir --tolerance=0 | FileCheck %s --check-prefix=EQUAL
 
 // A routine needs the elements of a broadcast in memory: a kernel writes them,

@@ -1,4 +1,4 @@
-// RUN: weft-opt --weft-fuse=apart=true %s | FileCheck %s
+// RUN: weft-opt --weft-decompose --weft-fuse=apart=true %s | FileCheck %s
 
 // Every op is a kernel of its own and keeps its scope: each value of the program
 // can be looked at. Constants and broadcasts are still read through.

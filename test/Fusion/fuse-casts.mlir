@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-fold-casts --weft-fuse | FileCheck %s
+// RUN: weft-opt %s --weft-fold-casts --weft-decompose --weft-fuse | FileCheck %s
 // Casts between f32 and bf16 run in the kernels around them: a block of a
 // transformer in mixed precision has no kernel that only casts, and products
 // read and write bf16 alone.

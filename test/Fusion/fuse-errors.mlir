@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-fuse --split-input-file --verify-diagnostics
+// RUN: weft-opt %s --weft-decompose --weft-fuse --split-input-file --verify-diagnostics
 // Claims of an edited dump that nothing can carry out.
 
 weft.program @kind(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {

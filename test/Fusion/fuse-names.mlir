@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-fuse=explain=true -o /dev/null 2>&1 | FileCheck %s
+// RUN: weft-opt %s --weft-decompose --weft-fuse=explain=true -o /dev/null 2>&1 | FileCheck %s
 
 // What people call a kernel: its ops in order, each once, constants and views
 // left out; the sizes of its largest value; the types that come in and go out.

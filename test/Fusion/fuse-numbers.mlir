@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-fuse | FileCheck %s
+// RUN: weft-opt %s --weft-decompose --weft-fuse | FileCheck %s
 // What updates share is computed once, in one kernel; a number that is not shared
 // joins those before it, but no loop.
 

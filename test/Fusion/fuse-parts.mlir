@@ -1,5 +1,5 @@
-// RUN: weft-opt --weft-fuse %s | FileCheck %s
-// RUN: weft-opt --weft-fuse %s -o %t.mlir
+// RUN: weft-opt --weft-decompose --weft-fuse %s | FileCheck %s
+// RUN: weft-opt --weft-decompose --weft-fuse %s -o %t.mlir
 // RUN: weft-interp --compare %s %t.mlir --tolerance=0 | FileCheck %s --check-prefix=EQUAL
 
 // What the kernel of a reduction cannot write gets one of its own. All of them

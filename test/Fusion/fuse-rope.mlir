@@ -1,5 +1,5 @@
-// RUN: weft-opt --weft-fuse %s | FileCheck %s
-// RUN: weft-opt --weft-fuse %s -o %t.mlir
+// RUN: weft-opt --weft-decompose --weft-fuse %s | FileCheck %s
+// RUN: weft-opt --weft-decompose --weft-fuse %s -o %t.mlir
 // RUN: weft-interp --compare %s %t.mlir --tolerance=0 | FileCheck %s --check-prefix=EQUAL
 
 // One kernel writes both halves of every head, and reads the tables as they are.

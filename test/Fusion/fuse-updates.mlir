@@ -1,5 +1,5 @@
-// RUN: weft-opt %s --weft-fuse | FileCheck %s
-// RUN: weft-opt %s --weft-fuse=explain=true -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: weft-opt %s --weft-decompose --weft-fuse | FileCheck %s
+// RUN: weft-opt %s --weft-decompose=explain=true --weft-fuse=explain=true -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // Updates that differ in their tensors alone are written out once. The others
 // call the same kernels where they stood, with their own scope and location.
 // test/campaigns/repeated-updates.py asks the interpreter.

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-select-kernels --weft-fuse | FileCheck %s
+// RUN: weft-opt %s --weft-select-kernels --weft-decompose --weft-fuse | FileCheck %s
 // Chains of elementwise ops and reductions become kernels; equal chains share
 // one, and an op whose operand is used in between starts a kernel of its own.
 

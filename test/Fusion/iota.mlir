@@ -1,5 +1,5 @@
-// RUN: weft-opt %s --weft-fuse | FileCheck %s
-// RUN: weft-opt %s --weft-fuse -o %t.mlir
+// RUN: weft-opt %s --weft-decompose --weft-fuse | FileCheck %s
+// RUN: weft-opt %s --weft-decompose --weft-fuse -o %t.mlir
 // RUN: weft-opt %t.mlir --weft-lower-to-plan --weft-convert-kernels-to-linalg | FileCheck %s --check-prefix=LINALG
 // RUN: weft-interp --compare %s %t.mlir --tolerance=0
 // Numbers of elements have no buffer: kernels read them through, and whoever needs

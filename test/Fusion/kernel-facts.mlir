@@ -1,5 +1,5 @@
-// RUN: weft-opt %s --weft-fuse | FileCheck %s
-// RUN: weft-opt %s --weft-fuse | weft-opt --mlir-print-op-generic | weft-opt | FileCheck %s
+// RUN: weft-opt %s --weft-decompose --weft-fuse | FileCheck %s
+// RUN: weft-opt %s --weft-decompose --weft-fuse | weft-opt --mlir-print-op-generic | weft-opt | FileCheck %s
 // What fusion records of a kernel: its space, what a row or a column runs over, and for each result the arguments whose buffer it may take.
 
 // No sums: each result has an element for each point, and dimensions that all operands walk alike are one.

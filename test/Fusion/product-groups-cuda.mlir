@@ -10,7 +10,7 @@
 // The same numbers before and after, and as a plan.
 // RUN: weft-opt %s --weft-select-kernels="library=cuda fast=true" -o %t.merged.mlir
 // RUN: weft-interp --compare %s %t.merged.mlir --tolerance=2e-2 | FileCheck %s --check-prefix=SAME
-// RUN: weft-opt %t.merged.mlir --weft-fuse --weft-lower-to-plan --weft-add-device-workspaces=chips=sm_90 --weft-plan-memory --weft-verify-plan -o %t.plan.mlir
+// RUN: weft-opt %t.merged.mlir --weft-decompose --weft-fuse --weft-lower-to-plan --weft-add-device-workspaces=chips=sm_90 --weft-plan-memory --weft-verify-plan -o %t.plan.mlir
 // RUN: weft-interp --compare %t.merged.mlir %t.plan.mlir --tolerance=1e-5 | FileCheck %s --check-prefix=SAME
 // SAME: forward: 0 of 2 tensors differ
 // SAME: backward: 0 of 2 tensors differ

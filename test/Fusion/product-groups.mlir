@@ -7,7 +7,7 @@
 // cannot run.
 // RUN: weft-opt %s --weft-select-kernels=library=interpreter -o %t.merged.mlir
 // RUN: weft-interp --compare %s %t.merged.mlir --tolerance=1e-12 | FileCheck %s --check-prefix=SAME
-// RUN: weft-opt %t.merged.mlir --weft-fuse --weft-lower-to-plan --weft-plan-memory --weft-verify-plan -o %t.plan.mlir
+// RUN: weft-opt %t.merged.mlir --weft-decompose --weft-fuse --weft-lower-to-plan --weft-plan-memory --weft-verify-plan -o %t.plan.mlir
 // RUN: FileCheck %s --check-prefix=PLAN --input-file=%t.plan.mlir
 // RUN: weft-interp --compare %t.merged.mlir %t.plan.mlir --tolerance=2e-7 | FileCheck %s --check-prefix=SAME
 // RUN: not weft-opt %t.plan.mlir --weft-add-workspaces 2>&1 | FileCheck %s --check-prefix=REFUSED

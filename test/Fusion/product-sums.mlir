@@ -9,11 +9,11 @@
 // The same numbers before and after, as a plan, and with all that a plan can say.
 // RUN: weft-opt %s --weft-select-kernels=library=cuda -o %t.merged.mlir
 // RUN: weft-interp --compare %s %t.merged.mlir --tolerance=1e-12 | FileCheck %s --check-prefix=SAME
-// RUN: weft-opt %t.merged.mlir --weft-fuse --weft-lower-to-plan --weft-add-device-workspaces=chips=sm_90 --weft-plan-memory --weft-verify-plan -o %t.plan.mlir
+// RUN: weft-opt %t.merged.mlir --weft-decompose --weft-fuse --weft-lower-to-plan --weft-add-device-workspaces=chips=sm_90 --weft-plan-memory --weft-verify-plan -o %t.plan.mlir
 // RUN: weft-interp --compare %t.merged.mlir %t.plan.mlir --tolerance=1e-5 | FileCheck %s --check-prefix=SAME
 // RUN: weft-opt %s --weft-select-kernels=library=interpreter -o %t.all.mlir
 // RUN: weft-interp --compare %s %t.all.mlir --tolerance=1e-12 | FileCheck %s --check-prefix=SAME
-// RUN: weft-opt %t.all.mlir --weft-fuse --weft-lower-to-plan --weft-plan-memory --weft-verify-plan -o %t.all-plan.mlir
+// RUN: weft-opt %t.all.mlir --weft-decompose --weft-fuse --weft-lower-to-plan --weft-plan-memory --weft-verify-plan -o %t.all-plan.mlir
 // RUN: weft-interp --compare %t.all.mlir %t.all-plan.mlir --tolerance=1e-5 | FileCheck %s --check-prefix=SAME
 // SAME-DAG: joined: 0 of {{[1-9][0-9]*}} tensors differ
 // SAME-DAG: inputs: 0 of {{[1-9][0-9]*}} tensors differ

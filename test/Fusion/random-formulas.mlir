@@ -1,6 +1,7 @@
-// RUN: weft-opt %s --weft-decompose | FileCheck %s
-// RUN: weft-opt %s --weft-select-kernels --weft-fuse | FileCheck %s --check-prefix=TYPES
-// RUN: weft-opt %s --weft-fuse | FileCheck %s --check-prefix=SHARED
+// DEFINE: %{plain} = sed -E 's/weft[.](formula|update) = ("[^"]*"|[0-9]+ : i64)(, )?//g; s/, [}]/}/; s/ [{][}]//'
+// RUN: weft-opt %s --weft-decompose | %{plain} | FileCheck %s
+// RUN: weft-opt %s --weft-select-kernels --weft-decompose --weft-fuse | FileCheck %s --check-prefix=TYPES
+// RUN: weft-opt %s --weft-decompose --weft-fuse | FileCheck %s --check-prefix=SHARED
 // RUN: weft-opt %s --weft-decompose -o %t.mlir
 // RUN: weft-interp --compare %s %t.mlir --mode=f32 --tolerance=0 | FileCheck %s --check-prefix=SAME
 // Random numbers as formulas over weft.philox: to the bit what the ops say.

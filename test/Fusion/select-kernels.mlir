@@ -1,5 +1,5 @@
-// RUN: weft-opt %s --weft-select-kernels --weft-fuse --split-input-file --verify-diagnostics | FileCheck %s
-// RUN: weft-opt %s --weft-select-kernels=library=cpu --weft-fuse --split-input-file | FileCheck %s
+// RUN: weft-opt %s --weft-select-kernels --weft-decompose --weft-fuse --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: weft-opt %s --weft-select-kernels=library=cpu --weft-decompose --weft-fuse --split-input-file | FileCheck %s
 // The library of the CPU claims what it runs; kernels are made of the rest.
 
 weft.param @w : tensor<16x16xf32>

@@ -20,6 +20,8 @@
 // LAYOUT: layout.mlir:3:{{.*}}error: 'weft.param' op expects dist.layout after shard
 // RUN: not weft-opt %t/layout.mlir --weft-verify-contract=phase=partition 2>&1 | FileCheck %s --check-prefix=COLLECTIVES
 // COLLECTIVES: layout.mlir:2:{{.*}}error: 'dist.mesh' op expects collectives among its ranks after partition, but got none
+// RUN: not weft-opt %t/composite.mlir --weft-verify-contract=phase=decompose 2>&1 | FileCheck %s --check-prefix=FORMULA
+// FORMULA: composite.mlir:3:{{.*}}error: 'weft.silu' op expects its formula in its place after decompose
 // RUN: not weft-opt %t/offset.mlir --weft-verify-contract=phase=align-products 2>&1 | FileCheck %s --check-prefix=OFFSET
 // OFFSET: offset.mlir:3:{{.*}}error: 'plan.alloc' op expects no offset and no stream after align-products
 // RUN: not weft-opt %t/stream.mlir --weft-verify-contract=phase=schedule 2>&1 | FileCheck %s --check-prefix=STREAM
@@ -84,6 +86,14 @@ module {
 module {
   dist.mesh @mesh("dp" = 2)
   weft.param @w : tensor<4xf32>
+}
+
+//--- composite.mlir
+module {
+  weft.program @eval(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+    %y = weft.silu %x : tensor<4xf32>
+    weft.return %y : tensor<4xf32>
+  }
 }
 
 //--- offset.mlir

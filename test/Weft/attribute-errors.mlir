@@ -296,3 +296,24 @@ weft.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> elementwise [8] inplace [[0]]
   %e = weft.exp %x : tensor<8xf32>
   weft.yield %e : tensor<8xf32>
 }
+
+// -----
+
+weft.program @update(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // expected-error @below {{expects "weft.update" to be an i64 of at least 0, but got -1 : i64}}
+  %y = weft.exp %x {weft.update = -1} : tensor<4xf32>
+  weft.return %y : tensor<4xf32>
+}
+
+// -----
+
+weft.program @repeats(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // expected-error @below {{expects "weft.repeats" on an update}}
+  %y = weft.exp %x {weft.repeats = #weft.repeats<update = 0, states = [], results = 0>} : tensor<4xf32>
+  weft.return %y : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{expects the number of an update, symbols of states and numbers of results, but got 0, ["a"] and [0]}}
+weft.param @w : tensor<4xf32> {weft.repeats = #weft.repeats<update = 0, states = ["a"], results = 0>}

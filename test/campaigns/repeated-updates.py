@@ -183,7 +183,7 @@ def check(name, program, folder):
     before, fused, tensors = (folder / f"{name}{end}" for end in (".mlir", "-fused.mlir", ".safetensors"))
     before.write_text(program.make())
     write_tensors(tensors, program.values)
-    code, text = call("weft-opt", before, f"--weft-fuse={program.options()}", "-o", fused)
+    code, text = call("weft-opt", before, "--weft-decompose", f"--weft-fuse={program.options()}", "-o", fused)
     if code:
         return text[-1500:], 0
     repeats = sum(map(int, re.findall(r"remark: .*this update, of (\d+) that differ", text)))

@@ -81,16 +81,22 @@ def SelectKernelsPass : Pass<"weft-select-kernels", "::mlir::ModuleOp"> {
     Statistic<"numFolded", "folded", "Number of accumulations folded away">];
 }
 
-def DecomposePass : Pass<"weft-decompose", "::mlir::ModuleOp"> {
+def DecomposePass : Pass<"weft-decompose", "::weft::ProgramOp"> {
   let summary = "Decompose composite ops into primitives";
   let description = [{
     Replaces every op with a `CompositeOpInterface` (softmax, layer_norm, gelu,
     losses, accumulations, updates, ...) by its formula, unless
     `weft-select-kernels` claimed it. Scalars that several updates share are
-    computed once. The first step of `weft-fuse`.
+    computed once. Attributes tell `weft-fuse` where the ops came from:
+
+    - `weft.formula` is the name of the op that the formula replaces;
+    - `weft.update` is the number of the update that an op belongs to;
+    - of updates that differ only in their tensors, the first one is decomposed.
+      The others stay and have `weft.repeats`, the number of the first one.
 
     Precondition: autodiff has run (adjoints are written for the composites).
-    Guarantees: no composite op without `weft.impl` is left in a program.
+    Guarantees: no composite op is left in a program, except ops with
+    `weft.impl` or `weft.repeats`.
 
     ```mlir
     %y = weft.silu %x : tensor<8xf32>
@@ -100,8 +106,10 @@ def DecomposePass : Pass<"weft-decompose", "::mlir::ModuleOp"> {
     Does not simplify or merge other formulas: a value recomputed in the
     backward pass stays recomputed.
   }];
+  let options = [
+    Option<"explain", "explain", "bool", /*default=*/"false",
+           "Remark on each update that shares no kernels with others and why">];
 }
-
 def SplitSumsPass : Pass<"weft-split-sums", "::mlir::ModuleOp"> {
   let summary = "Reduce many rows of few columns in two stages";
   let description = [{
@@ -151,14 +159,13 @@ def SplitSumsPass : Pass<"weft-split-sums", "::mlir::ModuleOp"> {
 def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
   let summary = "Outline chains of primitive ops as kernels";
   let description = [{
-    Decomposes composite ops (`weft-decompose`). Then groups elementwise ops,
-    reductions over the trailing or the leading dimensions, and views of their
-    operands into `weft.kernel` symbols, called by `weft.call`. Groups of equal
-    content share one kernel. If updates differ only in their tensors, the
-    first one is decomposed, and the others call its kernels.
+    Groups elementwise ops, reductions over the trailing or the leading
+    dimensions, and views of their operands into `weft.kernel` symbols, called
+    by `weft.call`. Groups of equal content share one kernel. An update with
+    `weft.repeats` calls the kernels of the update that it repeats.
 
     Precondition: static shapes, `weft-select-kernels` (without it no op runs as
-    a routine). Guarantees:
+    a routine), `weft-decompose`. Guarantees:
 
     - no elementwise op or reduction is left outside of a kernel;
     - each kernel is one loop nest. It records its iteration space and the

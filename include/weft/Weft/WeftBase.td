@@ -40,6 +40,13 @@ def Weft_Dialect : Dialect {
     /// The computation of a kernel as a list of names, where formulas of ops
     /// are in it.
     static constexpr ::llvm::StringLiteral kComputesAttr = "weft.computes";
+    /// On an op of a formula: the name of the op that the formula replaced
+    /// ("layer_norm"), and the number of the update that it belongs to. On an
+    /// update that has no formula: the update whose kernels it calls, a
+    /// #weft.repeats. From weft-decompose to weft-fuse.
+    static constexpr ::llvm::StringLiteral kFormulaAttr = "weft.formula";
+    static constexpr ::llvm::StringLiteral kUpdateAttr = "weft.update";
+    static constexpr ::llvm::StringLiteral kRepeatsAttr = "weft.repeats";
     /// The kind of the command that runs an op which select-kernels claimed.
     static constexpr ::llvm::StringLiteral kImplAttr = "weft.impl";
     /// The loop space of a kernel, on its form in another dialect: the
@@ -242,6 +249,24 @@ def Weft_ScalerAttr : AttrDef<Weft_Dialect, "Scaler"> {
   }];
   let parameters = (ins "::weft::ScalerNumbers":$numbers);
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Weft_RepeatsAttr : AttrDef<Weft_Dialect, "Repeats"> {
+  let mnemonic = "repeats";
+  let summary = "The update whose kernels another update calls";
+  let description = [{
+    On an update op that differs from an earlier one only in its tensors:
+    `update` is the number of the earlier update (`weft.update`), `states` are
+    the states that its parameter, moments and gradient were read from, and
+    `results` the operands of the terminator that are its results.
+
+    `#weft.repeats<update = 3, states = [@w, @w.momentum_buffer, @w.grad], results = 2, 3>`.
+  }];
+  let parameters = (ins "int64_t":$update, "::mlir::ArrayAttr":$states,
+                        ArrayRefParameter<"int64_t">:$results);
+  let assemblyFormat =
+      "`<` `update` `=` $update `,` `states` `=` $states `,` `results` `=` $results `>`";
   let genVerifyDecl = 1;
 }
 

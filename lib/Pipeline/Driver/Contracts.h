@@ -21,6 +21,7 @@ llvm::LogicalResult checkWorkingCopies(mlir::ModuleOp module);
 llvm::LogicalResult checkLayouts(mlir::ModuleOp module);
 llvm::LogicalResult checkBuckets(mlir::ModuleOp module);
 llvm::LogicalResult checkCollectives(mlir::ModuleOp module);
+llvm::LogicalResult checkFormulas(mlir::ModuleOp module);
 llvm::LogicalResult checkFusion(mlir::ModuleOp module);
 llvm::LogicalResult checkChoices(mlir::ModuleOp module);
 llvm::LogicalResult checkPlan(mlir::ModuleOp module);

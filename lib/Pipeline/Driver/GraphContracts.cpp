@@ -211,6 +211,16 @@ LogicalResult weft::checkCollectives(ModuleOp module) {
                           "partition, but got none");
 }
 
+LogicalResult weft::checkFormulas(ModuleOp module) {
+  for (auto program : module.getOps<ProgramOp>())
+    for (Operation &op : program.getBody().front().without_terminator())
+      if (isa<CompositeOpInterface>(op) && getImplementation(&op).empty() &&
+          !op.hasAttr(WeftDialect::kRepeatsAttr))
+        return op.emitOpError("expects its formula in its place after "
+                              "decompose");
+  return success();
+}
+
 LogicalResult weft::checkFusion(ModuleOp module) {
   for (auto program : module.getOps<ProgramOp>())
     for (Operation &op : program.getBody().front().without_terminator())

@@ -55,6 +55,8 @@ LogicalResult weft::verifyContract(ModuleOp module, const PhaseInfo &phase,
     return checkCollectives(module);
   case Phase::SelectKernels:
     return checkChoices(module);
+  case Phase::Decompose:
+    return checkFormulas(module);
   case Phase::Fuse:
     return checkFusion(module);
   case Phase::LowerToPlan:

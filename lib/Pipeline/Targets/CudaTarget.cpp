@@ -135,10 +135,8 @@ void Cuda::addPasses(Phase phase, const FlagValues &flags,
   // --debug-nan checks whole buffers, and runs a kernel of its own for each op,
   // which would store widened values.
   const bool checksBuffers = flags.getSwitch("debug-nan");
-  if (phase == Phase::Fuse && !checksBuffers) {
-    passes.addPass(createDecomposePass());
+  if (phase == Phase::Fuse && !checksBuffers)
     passes.addPass(createSplitSumsPass());
-  }
   if (phase == Phase::AlignProducts && !checksBuffers)
     alignProducts(flags, passes);
   if (phase == Phase::AssignStreams)

@@ -188,6 +188,13 @@ static void selectKernels(const FlagValues &flags, const Target &target,
   passes.addPass(createSelectKernelsPass(options));
 }
 
+static void decompose(const FlagValues &flags, const Target &,
+                      OpPassManager &passes) {
+  DecomposePassOptions options;
+  options.explain = flags.getText("explain") == "fusion";
+  passes.nest<ProgramOp>().addPass(createDecomposePass(options));
+}
+
 static void fuse(const FlagValues &flags, const Target &,
                  OpPassManager &passes) {
   FusePassOptions options;
@@ -309,6 +316,8 @@ void weft::addCommonPasses(Phase phase, const FlagValues &flags,
     return partition(flags, target, passes);
   case Phase::SelectKernels:
     return selectKernels(flags, target, passes);
+  case Phase::Decompose:
+    return decompose(flags, target, passes);
   case Phase::Fuse:
     return fuse(flags, target, passes);
   case Phase::LowerToPlan:

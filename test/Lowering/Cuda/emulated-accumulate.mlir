@@ -1,5 +1,5 @@
 // RUN: rm -rf %t && mkdir -p %t
-// RUN: weft-opt %s --weft-select-kernels=library=cuda --weft-fuse -o %t/fused.mlir
+// RUN: weft-opt %s --weft-select-kernels=library=cuda --weft-decompose --weft-fuse -o %t/fused.mlir
 // RUN: weft-interp --compare %s %t/fused.mlir --tolerance=1e-6 | FileCheck %s --check-prefix=INTERP
 // RUN: sed -E '/weft.program/,/^  }/d; s/@k_\w+(\(%%arg0: tensor<f32>\))/@k_flag_zeros0\1/; s/@k_\w+(\(%%arg0: tensor<1005x(\w+)>)/@k_starts_\2_nan0_ones2\1/; s/@k_\w+(\(%%arg0: tensor<1003x(\w+)>)/@k_adds_\2_zeros2\1/' %t/fused.mlir > %t/kernels.mlir
 // RUN: %python %S/Inputs/emulate.py %t/kernels.mlir %t/run 1 | FileCheck %s

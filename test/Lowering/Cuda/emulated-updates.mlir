@@ -1,5 +1,5 @@
 // RUN: rm -rf %t && mkdir -p %t
-// RUN: weft-opt %s --weft-select-kernels=library=cuda --weft-fuse -o %t/fused.mlir
+// RUN: weft-opt %s --weft-select-kernels=library=cuda --weft-decompose --weft-fuse -o %t/fused.mlir
 // RUN: sed '/weft.program/,/^  }/d' %t/fused.mlir > %t/kernels.mlir
 // RUN: %python %S/Inputs/emulate.py %t/kernels.mlir %t/run 1 | FileCheck %s
 // What a step is on a device, run on this machine: as the CPU's kernels, and with

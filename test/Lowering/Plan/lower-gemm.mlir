@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-select-kernels=library=interpreter --weft-fuse --weft-lower-to-plan --split-input-file | FileCheck %s
+// RUN: weft-opt %s --weft-select-kernels=library=interpreter --weft-decompose --weft-fuse --weft-lower-to-plan --split-input-file | FileCheck %s
 // Products with what stands around them: one command each.
 
 // CHECK-LABEL: plan.program "micro" @forms

@@ -1,4 +1,4 @@
-// RUN: weft-opt --weft-select-kernels --weft-fuse --weft-lower-to-plan --split-input-file %s | FileCheck %s
+// RUN: weft-opt --weft-select-kernels --weft-decompose --weft-fuse --weft-lower-to-plan --split-input-file %s | FileCheck %s
 // Accumulations that no product performs are kernels.
 
 // The old gradient is an output: the sum may not be computed in its bytes.

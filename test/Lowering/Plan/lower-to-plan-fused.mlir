@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-select-kernels="library=interpreter epilogues=false" --weft-fuse --weft-lower-to-plan --split-input-file | FileCheck %s
+// RUN: weft-opt %s --weft-select-kernels="library=interpreter epilogues=false" --weft-decompose --weft-fuse --weft-lower-to-plan --split-input-file | FileCheck %s
 // Places of what fusion made kernels of.
 
 // The gradient of a loss takes the bytes of the logits; what lies between forward

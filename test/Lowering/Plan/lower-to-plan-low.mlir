@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-select-kernels="library=interpreter epilogues=false" --weft-fuse --weft-lower-to-plan --split-input-file | FileCheck %s
+// RUN: weft-opt %s --weft-select-kernels="library=interpreter epilogues=false" --weft-decompose --weft-fuse --weft-lower-to-plan --split-input-file | FileCheck %s
 // What is f16 or bf16 stays so in its buffers.
 
 // Bias is added by the routine, before the one rounding.

@@ -1,4 +1,4 @@
-// RUN: weft-opt --weft-select-kernels="library=interpreter epilogues=false" --weft-fuse --weft-lower-to-plan --split-input-file %s | FileCheck %s
+// RUN: weft-opt --weft-select-kernels="library=interpreter epilogues=false" --weft-decompose --weft-fuse --weft-lower-to-plan --split-input-file %s | FileCheck %s
 
 // A linear layer reads its input flat; a reshape and a slice are views.
 

@@ -37,7 +37,7 @@ COMMANDS = [
     COMPILE + ["--emit", "obj", "-o", "model.mlir"],
     COMPILE + ["--to", "fuse", "-o", "model.mlir"],
     COMPILE + ["-o", "new", "--reproducer", "new"],
-    COMPILE + ["-o", "dumps/16-fuse.mlir", "--dump-dir", "dumps"],
+    COMPILE + ["-o", "dumps/17-fuse.mlir", "--dump-dir", "dumps"],
     ["weft", "compile", "dumps/00-import.mlir", "--from", "import", "-o", "dumps/00-import.mlir"],
     ["weft", "compile", "small", "-o", "small/config.json"],
     ["weft", "compile", "small", "-o", "small/model.safetensors"],

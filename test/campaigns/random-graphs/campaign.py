@@ -172,7 +172,7 @@ class Check:
         libraries = ["", "{library=interpreter}"]
         select = "weft-select-kernels" + libraries[self.graph.seed // 20 % 2]
         call("narrow", "weft-opt", self.unfused, "-o", self.path("narrow.mlir"),
-             "--pass-pipeline=builtin.module(weft-fold-casts," + select + ",weft-fuse{"
+             "--pass-pipeline=builtin.module(weft-fold-casts," + select + ",weft.program(weft-decompose),weft-fuse{"
              f"max-ops={ops} max-buffers={buffers}}},weft-verify-contract{{phase=fuse}})")
         self.compare_modules(self.unfused, self.path("narrow.mlir"))
 

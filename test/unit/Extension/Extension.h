@@ -33,7 +33,7 @@ inline constexpr const char *kGraph =
     "weft-derive-programs,weft-autodiff,weft-verify-contract{phase=autodiff}";
 inline constexpr const char *kKernels =
     "weft-select-kernels,weft-verify-contract{phase=select-kernels},"
-    "weft-fuse,weft-verify-contract{phase=fuse}";
+    "weft.program(weft-decompose),weft-fuse,weft-verify-contract{phase=fuse}";
 inline constexpr const char *kPlan =
     "weft-lower-to-plan,weft-verify-contract{phase=lower-to-plan},"
     "weft-estimate";

@@ -201,7 +201,7 @@ TEST_F(ExtensionTest, WithoutARoutineOfTheLibrary) {
 TEST_F(ExtensionTest, WithoutLowering) {
   parse(replace(kModel, "test.scale_add", "test.kind_scale_add"));
   expectError({"weft-derive-programs",
-               "weft-select-kernels{library=test},weft-fuse", kPlan},
+               "weft-select-kernels{library=test},weft.program(weft-decompose),weft-fuse", kPlan},
               "6: 'test.kind_scale_add' op expects a lowering to its command "
               "scale_add (weft-lower-to-plan), but there is none");
 }

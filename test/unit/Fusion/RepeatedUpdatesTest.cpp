@@ -93,6 +93,7 @@ TEST(RepeatedUpdates, AreWrittenOutForNumbersOfTheirOwn) {
   ProgramOp program = getProgram(*module);
   EXPECT_EQ(findRepeatedUpdates(program, /*explain=*/false).size(), 1u);
   mlir::PassManager manager(&context);
+  manager.addNestedPass<ProgramOp>(createDecomposePass());
   manager.addPass(createFusePass());
   ASSERT_TRUE(succeeded(manager.run(*module)));
   EXPECT_TRUE(program.getBody().front().getOps<SgdOp>().empty());

@@ -48,6 +48,7 @@ int countKernels(const std::string &text) {
   context.appendDialectRegistry(registry);
   auto module = parseSourceString<ModuleOp>(text, &context);
   PassManager manager(&context);
+  manager.addNestedPass<ProgramOp>(createDecomposePass());
   manager.addPass(createFusePass());
   if (!module || failed(manager.run(*module)))
     return -1;

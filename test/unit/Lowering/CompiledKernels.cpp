@@ -34,6 +34,7 @@ CompiledKernels::CompiledKernels(const std::string &text,
     return;
   }
   PassManager passes(context.get());
+  passes.addNestedPass<ProgramOp>(createDecomposePass());
   passes.addPass(createFusePass());
   if (failed(passes.run(*module))) {
     ADD_FAILURE() << "does not fuse:\n" << text;

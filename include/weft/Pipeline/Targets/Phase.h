@@ -28,6 +28,7 @@ enum class Phase {
   Bucket,
   Partition,
   SelectKernels,
+  Decompose,
   Fuse,
   LowerToPlan,
   AlignProducts,

@@ -204,7 +204,7 @@ def without_programs(text):
 def kernels_of_programs(source, folder):
     """A file with the kernels of the programs in `source`."""
     path = os.path.join(folder, "kernels.mlir")
-    run("weft-opt", source, "--weft-fuse", "-o", path)
+    run("weft-opt", source, "--weft-decompose", "--weft-fuse", "-o", path)
     with open(path) as f:
         text = without_programs(f.read())
     with open(path, "w") as f:
