@@ -51,7 +51,7 @@ def events_of(accum):
 
 
 call([weft, "compile", model, "--target=cuda:sm_90", "-o", program])
-call([weft, "compile", model, "--target=cuda:sm_90", "--emit=twins", "-o", twins])
+call([weft + "-twins", model, "--target=cuda:sm_90", "-o", twins])
 for accum in 1, 4:
     events, launches = events_of(accum)
     steps = [i for i, event in enumerate(events) if event == "apply"]

@@ -117,18 +117,21 @@ def recomputed(name, rule):
     return f"{name}-{rule.partition(':')[0]}"
 
 
+def arguments_of(name):
+    """The model and its flags, for weft compile."""
+    model, precision, flags, _ = facts_of(name)
+    return [os.path.join(ROOT, "examples", model), f"--precision={precision}", *flags]
+
+
 def compile_program(options, name, output, *flags):
-    model, precision, compile_flags, _ = facts_of(name)
-    call([weft_of(options), "compile",
-          os.path.join(ROOT, "examples", model), f"--precision={precision}",
-          *compile_flags, *flags, "-o", output])
+    call([weft_of(options), "compile", *arguments_of(name), *flags, "-o", output])
 
 
 def compile_for_device(options, name, program, *flags):
     device = [f"--target={options.target}", *flags]
     compile_program(options, name, program, *device)
     if options.twins:
-        compile_program(options, name, program + ".so", "--emit=checked-twins", *device)
+        call([weft_of(options) + "-twins", "--checked", *arguments_of(name), *device, "-o", program + ".so"])
 
 
 def build(options):

@@ -24,8 +24,8 @@ TIMES = ("tokens_per_s", "step_ms", "compute_ms", "data_ms", "mem_bytes")
 def compile_program(precision):
     folder = os.path.join(work, precision)
     os.makedirs(folder, exist_ok=True)
-    for flags in (["-o", "model"], ["--emit=twins", "-o", "twins.so"]):
-        subprocess.run([weft, "compile", os.path.abspath(model), "--target=cuda:sm_90", "--precision", precision, *flags],
+    for command in ([weft, "compile", "-o", "model"], [weft + "-twins", "-o", "twins.so"]):
+        subprocess.run([*command, os.path.abspath(model), "--target=cuda:sm_90", "--precision", precision],
                        cwd=folder, check=True, stdout=subprocess.DEVNULL)
     return folder
 

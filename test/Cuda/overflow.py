@@ -14,9 +14,9 @@ import sys
 def main(build, work, data, model, *flags):
     weft = os.path.join(build, "bin", "weft")
     program, twins = os.path.join(work, "overflow"), os.path.join(work, "overflow.so")
-    compile = [weft, "compile", model, "--target=cuda:sm_90", "--precision=f16", *flags]
-    subprocess.run([*compile, "-o", program], check=True)
-    subprocess.run([*compile, "--emit=twins", "-o", twins], check=True)
+    arguments = [model, "--target=cuda:sm_90", "--precision=f16", *flags]
+    subprocess.run([weft, "compile", *arguments, "-o", program], check=True)
+    subprocess.run([weft + "-twins", *arguments, "-o", twins], check=True)
     emulation = os.path.join(build, "test", "emulation")
     metrics = os.path.join(work, "overflow.jsonl")
     result = subprocess.run(

@@ -72,7 +72,7 @@ def check_scopes(runs):
 
 
 call([weft, "compile", model, "--target=cuda:sm_90", "-o", program])
-call([weft, "compile", model, "--target=cuda:sm_90", "--emit=twins", "-o", twins])
+call([weft + "-twins", model, "--target=cuda:sm_90", "-o", twins])
 tool = {"NVTX_INJECTION64_PATH": os.path.join(emulation, "nvtx-tool.so")}
 
 plain = runs_in(trained("--no-graph", **tool))

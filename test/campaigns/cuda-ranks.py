@@ -111,12 +111,11 @@ class Combination:
         if path.exists():
             return path
         flags = [f"--{name}={self.values[name]}" for name in ("precision", "prefetch", "recompute", "sync")]
-        compile = ["weft", "compile", self.folder / "model", "--batch=1", "--seq=16", f"--mesh={mesh}", f"--zero={stage}", *flags]
+        arguments = [self.folder / "model", "--batch=1", "--seq=16", f"--mesh={mesh}", f"--zero={stage}", *flags]
         if target == "cuda":
-            compile.append(f"--reduction={self.values['reduction']}")
-            need(*compile, "--target=cuda:sm_90", "--emit=checked-twins", "-o", f"{path}.so")
-            compile.append("--target=cuda:sm_90")
-        need(*compile, "-o", path)
+            arguments += [f"--reduction={self.values['reduction']}", "--target=cuda:sm_90"]
+            need("weft-twins", "--checked", *arguments, "-o", f"{path}.so")
+        need("weft", "compile", *arguments, "-o", path)
         return path
 
     def train(self, target, stage, name, *more, mesh=None, steps=STEPS, seed=0, saves=None, launch=False, fault=None):

@@ -147,7 +147,8 @@ class Emulated:
         self.model, self.folder, self.build = model, folder, build
         folder.mkdir(parents=True)
         self.compile("-o", folder / "plan.mlir", "--to=lower-to-cuda")
-        self.make("--emit=checked-twins", "-o", folder / "twins.so")
+        need(self.build / "bin/weft-twins", "--checked", folder / "plan.mlir", "--from=lower-to-cuda",
+             "-o", folder / "twins.so")
 
     def compile(self, *flags):
         return need(self.build / "bin/weft", "compile", self.model.path, *self.model.compile, "--target=cuda:sm_90", *flags)

@@ -92,12 +92,11 @@ class Programs:
         key = mesh, stage, sync
         if key not in self.known:
             program, last = self.args.work / f"w{MESHES[mesh]}-z{stage}-{sync}", LAST[self.args.launch]
-            compile = ["weft", "compile", self.args.model, "--batch=1", "--seq=16", f"--mesh={mesh}", f"--zero={stage}",
-                       f"--sync={sync}"]
+            arguments = [self.args.model, "--batch=1", "--seq=16", f"--mesh={mesh}", f"--zero={stage}", f"--sync={sync}"]
             if self.args.launch == "cuda":
-                compile.append("--target=cuda:sm_90")
-                need(*compile, "--emit=twins", "-o", f"{program}.so")
-            need(*compile, "-o", program)
+                arguments.append("--target=cuda:sm_90")
+                need("weft-twins", *arguments, "-o", f"{program}.so")
+            need("weft", "compile", *arguments, "-o", program)
             saves = self.args.work / f"{program.name}.saves"
             need(program, *self.flags(last), "--keep", last, "--save-dir", saves, "--loopback", MESHES[mesh],
                  **self.settings(program))

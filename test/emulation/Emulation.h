@@ -1,10 +1,9 @@
 //===- Emulation.h - What kernels call on the emulated device ---*- C -*-===//
 //
 // Kernels that run here instead of on a device are code of this machine: the
-// twins that `weft compile --emit=twins` writes, and hand-written kernels
-// compiled with DeviceHost.h. They reach the emulated device by these
-// functions; what they violate ends the process with exit code 99 and a
-// message.
+// twins that weft-twins writes, and hand-written kernels compiled with
+// DeviceHost.h. They reach the emulated device by these functions; what they
+// violate ends the process with exit code 99 and a message.
 //
 // Every call that threads make together has a `site`, a number of its place in
 // the program: threads that meet have to come from one place.
@@ -14,7 +13,7 @@
 #ifndef WEFT_TEST_EMULATION_EMULATION_H
 #define WEFT_TEST_EMULATION_EMULATION_H
 
-#include "weft/Lowering/Cuda/Twins.h"
+#include "Twins.h"
 
 #include <stdint.h>
 

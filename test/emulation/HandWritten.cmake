@@ -10,7 +10,7 @@ endif()
 
 # clang has no sanitizer of ours, and the symbols of LLVM.
 add_library(WeftTellAccesses MODULE EXCLUDE_FROM_ALL
-  TellAccessesPlugin.cpp "${PROJECT_SOURCE_DIR}/lib/Lowering/Cuda/TellAccesses.cpp")
+  TellAccessesPlugin.cpp TellAccesses.cpp)
 target_include_directories(WeftTellAccesses SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
 target_compile_definitions(WeftTellAccesses PRIVATE ${WEFT_COMPILER_DEFINITIONS})
 target_compile_options(WeftTellAccesses PRIVATE

@@ -111,13 +111,9 @@ static Status emitResult(Compiler &compiler, const std::string &model) {
     return linkExecutable(Linkage::of(compiler.target(), flags), *objects,
                           output);
   }
-  Expected<std::vector<char>> object =
-      isTwins(emit) ? compiler.twins(/*isChecked=*/emit == "checked-twins")
-                    : compiler.objectCode();
+  Expected<std::vector<char>> object = compiler.objectCode();
   if (!object)
     return object.takeError();
-  if (isTwins(emit))
-    return linkShared(*object, output);
   return writeFile(output, std::string_view(object->data(), object->size()));
 }
 

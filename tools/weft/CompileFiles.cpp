@@ -13,15 +13,6 @@
 using namespace weft;
 namespace fs = std::filesystem;
 
-bool weft::isTwins(llvm::StringRef emit) {
-  return emit == "twins" || emit == "checked-twins";
-}
-
-/// The file extension of an output that is named after the model.
-static std::string endingOf(llvm::StringRef emit) {
-  return emit == "obj" ? ".o" : isTwins(emit) ? ".so" : "";
-}
-
 std::string weft::outputName(const FlagValues &flags,
                              const std::string &model) {
   if (flags.isSet("output"))
@@ -30,7 +21,7 @@ std::string weft::outputName(const FlagValues &flags,
   fs::path path = fs::absolute(model, error).lexically_normal();
   if (path.filename().empty() || path.filename() == "config.json")
     path = path.parent_path();
-  return path.stem().string() + endingOf(flags.getText("emit"));
+  return path.stem().string() + (flags.getText("emit") == "obj" ? ".o" : "");
 }
 
 /// Every file that is written, by the flag behind it.
@@ -39,8 +30,7 @@ static std::vector<FileUse> outputFiles(const FlagValues &flags,
                                         const PhaseTable &phases, int last) {
   std::vector<FileUse> outputs = flags.files(FlagFile::Written);
   const std::string &emit = flags.getText("emit");
-  bool isText =
-      flags.isSet("to") || (emit != "obj" && emit != "exe" && !isTwins(emit));
+  bool isText = flags.isSet("to") || (emit != "obj" && emit != "exe");
   if (!isText && !flags.isSet("output"))
     outputs.push_back({"the program", outputName(flags, model)});
   if (!flags.isSet("dump-dir"))

@@ -8,9 +8,6 @@
 
 namespace weft {
 
-/// Whether --emit asks for kernels for the emulated device.
-bool isTwins(llvm::StringRef emit);
-
 /// `-o FILE`, else the model's name with an extension, in the current folder.
 /// For output that is not text.
 std::string outputName(const FlagValues &flags, const std::string &model);

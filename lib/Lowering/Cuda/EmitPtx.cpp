@@ -1,12 +1,12 @@
 //===- EmitPtx.cpp - Kernels as PTX ---------------------------------------===//
 
-#include "DeviceCode.h"
-
+#include "weft/Lowering/Cuda/DeviceCode.h"
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Lowering/Linalg/LlvmCode.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"
@@ -101,8 +101,8 @@ static void initializeTarget() {
   });
 }
 
-static std::unique_ptr<llvm::TargetMachine>
-createMachine(ModuleOp module, const CudaTarget &target) {
+std::unique_ptr<llvm::TargetMachine>
+createDeviceMachine(ModuleOp module, const CudaTarget &target) {
   initializeTarget();
   llvm::Triple triple("nvptx64-nvidia-cuda");
   std::string error;
@@ -162,12 +162,10 @@ static LogicalResult linkLibdevice(ModuleOp module, llvm::Module &code) {
   return success();
 }
 
-/// The kernels as an LLVM module; nothing of the source module's name or place
-/// gets in.
-static std::unique_ptr<llvm::Module> importKernels(ModuleOp module,
-                                                   llvm::LLVMContext &context,
-                                                   llvm::TargetMachine &machine,
-                                                   Functions functions) {
+// Nothing of the source module's name or place gets in.
+std::unique_ptr<llvm::Module> importKernels(ModuleOp module,
+                                            llvm::LLVMContext &context,
+                                            llvm::TargetMachine &machine) {
   auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModule);
   std::unique_ptr<llvm::Module> output;
   if (kernels)
@@ -180,18 +178,10 @@ static std::unique_ptr<llvm::Module> importKernels(ModuleOp module,
   output->setSourceFileName("weft");
   output->setDataLayout(machine.createDataLayout());
   output->setTargetTriple(machine.getTargetTriple());
-  if (functions == Functions::Linked && !findCallOfLibdevice(*output).empty() &&
-      failed(linkLibdevice(module, *output)))
-    return nullptr;
   return output;
 }
 
-/// The standard pipeline. No fast-math flag is set anywhere, so nothing is
-/// reassociated or contracted. An op on f16 or bf16 values that is computed in
-/// f32 and rounded becomes one on these types where that gives the same bits (a
-/// sum, difference or product: f32 has more than twice their digits), and such
-/// ops on neighbouring elements become one on pairs.
-static void optimize(llvm::Module &code, llvm::TargetMachine &machine) {
+void optimizeKernels(llvm::Module &code, llvm::TargetMachine &machine) {
   llvm::PipelineTuningOptions options;
   options.SLPVectorization = true;
   LlvmAnalyses analyses(machine, options);
@@ -199,19 +189,24 @@ static void optimize(llvm::Module &code, llvm::TargetMachine &machine) {
       .run(code, analyses.modules);
 }
 
-LogicalResult translateKernels(
-    ModuleOp module, const CudaTarget &target, Functions functions,
+/// Gives `write` the kernels and their elementary functions behind all passes
+/// on LLVM IR.
+static LogicalResult translateKernels(
+    ModuleOp module, const CudaTarget &target,
     llvm::function_ref<LogicalResult(llvm::Module &, llvm::TargetMachine &)>
         write) {
-  std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, target);
+  std::unique_ptr<llvm::TargetMachine> machine =
+      createDeviceMachine(module, target);
   if (!machine)
     return failure();
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code =
-      importKernels(module, context, *machine, functions);
+  std::unique_ptr<llvm::Module> code = importKernels(module, context, *machine);
   if (!code)
     return failure();
-  optimize(*code, *machine);
+  if (!findCallOfLibdevice(*code).empty() &&
+      failed(linkLibdevice(module, *code)))
+    return failure();
+  optimizeKernels(*code, *machine);
   return write(*code, *machine);
 }
 
@@ -221,7 +216,7 @@ FailureOr<std::string> emitDeviceIr(ModuleOp module, const CudaTarget &target) {
     text = printCode(code);
     return success();
   };
-  if (failed(translateKernels(module, target, Functions::Linked, write)))
+  if (failed(translateKernels(module, target, write)))
     return failure();
   return text;
 }
@@ -232,7 +227,7 @@ FailureOr<std::string> emitPtx(ModuleOp module, const CudaTarget &target) {
     ptx = writeCode(module, code, machine, llvm::CodeGenFileType::AssemblyFile);
     return LogicalResult(ptx);
   };
-  if (failed(translateKernels(module, target, Functions::Linked, write)))
+  if (failed(translateKernels(module, target, write)))
     return failure();
   return std::string(ptx->begin(), ptx->end());
 }

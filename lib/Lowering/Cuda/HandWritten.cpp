@@ -1,12 +1,12 @@
 //===- HandWritten.cpp - Hand-written kernels that a program needs --------===//
 
 #include "CudaRoutines.h"
-#include "DeviceCode.h"
 
 #include "weft/Abi/CudaWorkspaces.h"
 #include "weft/Abi/TransferRecords.h"
 #include "weft/Base/InputFile.h"
 #include "weft/Lowering/Cuda/Cuda.h"
+#include "weft/Lowering/Cuda/DeviceCode.h"
 #include "weft/Plan/PlanCollectives.h"
 
 #include "llvm/ADT/StringSwitch.h"

@@ -2,10 +2,9 @@
 
 #include "weft/Lowering/Cuda/Cuda.h"
 
-#include "DeviceCode.h"
-
 #include "weft/Base/OutputFile.h"
 #include "weft/Formats/Digest.h"
+#include "weft/Lowering/Cuda/DeviceCode.h"
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Support/HelperProgram.h"
 

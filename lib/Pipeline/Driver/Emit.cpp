@@ -30,13 +30,6 @@ Expected<std::string> Compiler::ptx() {
   return std::move(*ptx);
 }
 
-Expected<std::vector<char>> Compiler::twins(bool isChecked) {
-  FailureOr<std::vector<char>> object = target().emitTwins(*owned, isChecked);
-  if (failed(object))
-    return sink->takeError("emit");
-  return std::move(*object);
-}
-
 Expected<std::vector<char>> Compiler::objectCode() {
   FailureOr<std::vector<char>> object = target().emitObject(*owned);
   if (failed(object))

@@ -92,31 +92,27 @@ static void chooseLld(std::vector<std::string> &command) {
       command.push_back("--ld-path=" + *lld);
 }
 
-using Files = std::vector<std::string>;
+using Strings = std::vector<std::string>;
 
-static std::vector<std::string> linkerCommand(const Linkage &linkage,
-                                              const std::string &linker,
-                                              const std::string &folder,
-                                              const Files &objects,
-                                              const fs::path &program) {
-  // The folder of a library would enter a run path or a symbol: neither does
-  // here, and no build id is made, so the bytes depend on the inputs alone.
-  std::vector<std::string> command = {linker, "-o", program.string()};
-  llvm::append_range(command, objects);
+/// The runtime and the libraries of a target, as arguments of the linker. No
+/// run path and no symbol holds a folder, so the bytes of a program depend on
+/// the inputs alone.
+static Strings libraryArguments(const Linkage &linkage,
+                                const std::string &folder) {
+  Strings arguments;
   for (const std::string &archive : runtimeArchives(linkage))
-    command.push_back((fs::path(folder) / archive).string());
+    arguments.push_back((fs::path(folder) / archive).string());
 #ifdef WEFT_SANITIZER
   // The libraries of a sanitized build call the sanitizer's runtime.
-  command.push_back("-fsanitize=" WEFT_SANITIZER);
+  arguments.push_back("-fsanitize=" WEFT_SANITIZER);
 #endif
-  llvm::append_range(command, linkage.target.getLibraries().flags);
+  llvm::append_range(arguments, linkage.target.getLibraries().flags);
   if (linkage.usesMpi)
-    command.push_back("-lmpi");
-  for (const char *flag : {"-lpthread", "-ldl", "-lm", "-Wl,--build-id=none",
-                           "-Wl,--gc-sections", "-Wl,-z,noexecstack"})
-    command.push_back(flag);
-  chooseLld(command);
-  return command;
+    arguments.push_back("-lmpi");
+  for (const char *flag :
+       {"-lpthread", "-ldl", "-lm", "-Wl,--gc-sections", "-Wl,-z,noexecstack"})
+    arguments.push_back(flag);
+  return arguments;
 }
 
 /// Whether a linker says that it found no file of a name.
@@ -140,7 +136,7 @@ Status weft::linkExecutable(const Linkage &linkage, const Objects &objects,
 }
 
 static Status writeObjects(const Objects &objects, const fs::path &folder,
-                           Files &files) {
+                           Strings &files) {
   for (const std::vector<char> &object : objects) {
     files.push_back(
         (folder / ("program-" + std::to_string(files.size()) + ".o")).string());
@@ -152,27 +148,30 @@ static Status writeObjects(const Objects &objects, const fs::path &folder,
   return Status::success();
 }
 
-/// Runs the linker's command, which `makeCommand` gives for the files of the
-/// objects and of the result, and returns the bytes of the latter.
-static Expected<std::string>
-linkFile(const Objects &objects, const std::string &hint,
-         llvm::function_ref<std::vector<std::string>(const Files &,
-                                                     const fs::path &)>
-             makeCommand) {
+Expected<std::string> weft::linkObjects(const Objects &objects,
+                                        const Strings &arguments,
+                                        const std::string &hint) {
+  Expected<std::string> linker = findLinker();
+  if (!linker)
+    return linker.takeError();
   Expected<Temporary> temporary = makeHelperFolder("weft-link");
   if (!temporary)
     return temporary.takeError();
-  fs::path program = fs::path(temporary->path()) / "program";
-  Files files;
+  fs::path result = fs::path(temporary->path()) / "program";
+  Strings files;
   if (Status status = writeObjects(objects, temporary->path(), files); !status)
     return status.takeError();
-  if (Status status =
-          runHelper(makeCommand(files, program), temporary->path(), "linking");
+  Strings command = {*linker, "-o", result.string()};
+  llvm::append_range(command, files);
+  llvm::append_range(command, arguments);
+  command.push_back("-Wl,--build-id=none");
+  chooseLld(command);
+  if (Status status = runHelper(command, temporary->path(), "linking");
       !status) {
     Error error = status.takeError();
     return lacksFile(error) ? error.hint(hint) : error;
   }
-  auto buffer = llvm::MemoryBuffer::getFile(program.string());
+  auto buffer = llvm::MemoryBuffer::getFile(result.string());
   if (!buffer)
     return systemError(ExitCode::Storage, "cannot read the linked program",
                        buffer.getError().value());
@@ -181,36 +180,9 @@ linkFile(const Objects &objects, const std::string &hint,
 
 Expected<std::string> weft::linkProgram(const Linkage &linkage,
                                         const Objects &objects) {
-  Expected<std::string> linker = findLinker(), folder = runtimeFolder();
-  if (!linker)
-    return linker.takeError();
+  Expected<std::string> folder = runtimeFolder();
   if (!folder)
     return folder.takeError();
-  return linkFile(objects, linkHint(linkage),
-                  [&](const Files &files, const fs::path &program) {
-                    return linkerCommand(linkage, *linker, *folder, files,
-                                         program);
-                  });
-}
-
-Status weft::linkShared(const std::vector<char> &object,
-                        const std::string &output) {
-  Expected<std::string> linker = findLinker();
-  if (!linker)
-    return linker.takeError();
-  Expected<std::string> library =
-      linkFile({object}, "", [&](const Files &files, const fs::path &program) {
-        std::vector<std::string> command = {*linker,
-                                            "-shared",
-                                            "-o",
-                                            program.string(),
-                                            files.front(),
-                                            "-lm",
-                                            "-Wl,--build-id=none"};
-        chooseLld(command);
-        return command;
-      });
-  if (!library)
-    return library.takeError();
-  return writeFile(output, *library, FileMode::Executable);
+  return linkObjects(objects, libraryArguments(linkage, *folder),
+                     linkHint(linkage));
 }

@@ -207,7 +207,7 @@ const std::vector<FlagSpec> &weft::driverFlags() {
        "", -std::numeric_limits<double>::infinity(),
        std::numeric_limits<double>::infinity(), "o", FlagFile::Written},
       {"emit", FlagKind::Enum, DriverFlag, "exe", "", "what to write",
-       "graph|dist|plan|llvm|ptx|twins|checked-twins|obj|exe|timeline"},
+       "graph|dist|plan|llvm|ptx|obj|exe|timeline"},
       {"overwrite", FlagKind::Switch, DriverFlag, "", "",
        "let outputs replace files that weft did not write"},
       {"dump-dir", FlagKind::String, DriverFlag, "", "DIR",

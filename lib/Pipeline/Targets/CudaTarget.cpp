@@ -70,11 +70,10 @@ public:
   std::vector<ReservedMemory>
   getReserved(const FlagValues &flags) const override;
   Status checkPlan(ModuleOp module, const FlagValues &flags) const override;
-  /// Text output and twins are for one chip, so the target must have one chip.
+  /// Text output is for one chip, so the target must have one chip.
   Status checkEmit(StringRef emit, StringRef target) const override {
-    bool isOfOne = emit == "ptx" || emit == "llvm" || emit == "twins" ||
-                   emit == "checked-twins";
-    if (!isOfOne || devices.size() == 1)
+    bool isText = emit == "ptx" || emit == "llvm";
+    if (!isText || devices.size() == 1)
       return Status::success();
     return usageError("--emit=" + emit.str() +
                       " expects a target with one chip, but got " +
@@ -87,10 +86,6 @@ public:
   }
   FailureOr<std::string> emitPtx(ModuleOp module) const override {
     return weft::emitPtx(module, devices.front());
-  }
-  FailureOr<std::vector<char>> emitTwins(ModuleOp module,
-                                         bool isChecked) const override {
-    return weft::emitTwins(module, devices.front(), isChecked);
   }
   FailureOr<std::vector<char>> emitObject(ModuleOp module) const override;
 

@@ -13,19 +13,15 @@ using namespace mlir;
 using namespace weft;
 
 Status Target::checkEmit(StringRef emit, StringRef target) const {
-  if (emit != "ptx" && emit != "twins" && emit != "checked-twins")
+  if (emit != "ptx")
     return Status::success();
-  return usageError("--emit=" + emit.str() +
-                    " expects a target with PTX, but got " + target.str())
+  return usageError("--emit=ptx expects a target with PTX, but got " +
+                    target.str())
       .hint("such as --target=cuda:sm_90");
 }
 
 FailureOr<std::string> Target::emitPtx(ModuleOp module) const {
   return module.emitError("has no PTX for its target");
-}
-
-FailureOr<std::vector<char>> Target::emitTwins(ModuleOp module, bool) const {
-  return module.emitError("has no twins for its target");
 }
 
 static std::vector<TargetKind> &registry() {

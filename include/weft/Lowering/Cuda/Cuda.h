@@ -80,13 +80,6 @@ llvm::FailureOr<std::vector<char>>
 emitCudaObject(mlir::ModuleOp module, llvm::ArrayRef<CudaTarget> devices,
                llvm::ArrayRef<DeviceImage> images);
 
-/// An object for this machine with the kernels as functions that run one
-/// thread, for the emulated device of the tests (test/emulation). Its table
-/// `weft_twins` names the machine code that they stand for: what emitCubin
-/// gives. With `isChecked`, they tell every access to memory.
-llvm::FailureOr<std::vector<char>>
-emitTwins(mlir::ModuleOp module, const CudaTarget &target, bool isChecked);
-
 /// An error of this machine, not of the model: it has no source location, and
 /// the exit code of `error`.
 mlir::InFlightDiagnostic emitMachineError(mlir::MLIRContext *context,

@@ -73,11 +73,9 @@ public:
   std::string text();
   /// The estimated timeline of the plan as a Chrome trace.
   Expected<std::string> timeline();
-  /// LLVM IR, PTX, twins and object code; precondition: the phases before emit
-  /// ran.
+  /// LLVM IR, PTX and object code; precondition: the phases before emit ran.
   Expected<std::string> llvmIr();
   Expected<std::string> ptx();
-  Expected<std::vector<char>> twins(bool isChecked);
   Expected<std::vector<char>> objectCode();
   /// The objects that an executable is linked from. Kernels and tables are
   /// separate objects where the target supports it. Precondition: the phases

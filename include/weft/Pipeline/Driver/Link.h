@@ -24,20 +24,22 @@ struct Linkage {
 /// The bytes of relocatable objects.
 using Objects = std::vector<std::vector<char>>;
 
-/// Links objects with the runtime and the libraries of its target and returns
-/// the bytes of the program. The runtime's libraries are in ../lib relative to
-/// the running tool. The linker driver is $WEFT_CXX, else clang++-22, c++, g++
-/// or clang++ on the PATH. Equal inputs give equal bytes.
+/// Links objects and returns the bytes of the result. The linker driver is
+/// $WEFT_CXX, else clang++-22, c++, g++ or clang++ on the PATH; it gets
+/// `arguments` after the objects. `hint` is part of an error about a file that
+/// it does not find. Equal inputs give equal bytes.
+Expected<std::string> linkObjects(const Objects &objects,
+                                  const std::vector<std::string> &arguments,
+                                  const std::string &hint);
+
+/// Links objects with the runtime and the libraries of its target. The
+/// runtime's libraries are in ../lib relative to the running tool.
 Expected<std::string> linkProgram(const Linkage &linkage,
                                   const Objects &objects);
 
 /// The same into an executable at `output`, which appears whole or not at all.
 Status linkExecutable(const Linkage &linkage, const Objects &objects,
                       const std::string &output);
-
-/// Links an object that needs only libm into a shared library at `output`.
-/// Other symbols that it calls are resolved by the process that loads it.
-Status linkShared(const std::vector<char> &object, const std::string &output);
 
 /// Names of the archives that an executable links, in link order: each may use
 /// later ones.

@@ -124,11 +124,6 @@ public:
   emitLlvmIr(mlir::ModuleOp module) const = 0;
   /// The kernels in PTX, where checkEmit takes "ptx".
   virtual llvm::FailureOr<std::string> emitPtx(mlir::ModuleOp module) const;
-  /// An object with the kernels for an emulated device, where checkEmit takes
-  /// "twins". With `isChecked` ("checked-twins") they report their accesses to
-  /// memory.
-  virtual llvm::FailureOr<std::vector<char>> emitTwins(mlir::ModuleOp module,
-                                                       bool isChecked) const;
   /// A relocatable object that defines `weft_tables` (PackedTables.h), kernels
   /// and all.
   virtual llvm::FailureOr<std::vector<char>>

@@ -52,9 +52,8 @@ class Device:
 def compile_module(ptxas, module):
     """Machine code, and beside it its twins, where the driver finds them."""
     path = module.removesuffix(".mlir")
-    for emit, ending in (("ptx", ".ptx"), ("checked-twins", ".so")):
-        subprocess.run(["weft", "compile", module, "--from=lower-to-cuda",
-                        f"--emit={emit}", "-o", path + ending], check=True)
+    for command, ending in ((["weft", "compile", "--emit=ptx"], ".ptx"), (["weft-twins", "--checked"], ".so")):
+        subprocess.run([*command, module, "--from=lower-to-cuda", "-o", path + ending], check=True)
     subprocess.run([ptxas, "-arch=sm_90", "-O3", "-o", path + ".cubin",
                     path + ".ptx"], check=True)
     os.environ["WEFT_TWINS"] = path + ".so"

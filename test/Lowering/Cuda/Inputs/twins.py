@@ -22,10 +22,9 @@ def run(*command):
 
 def compile_model(model, folder, precision):
     """The names of its kernels; cubin, twins and checked twins in the folder."""
-    for emit, name in (("ptx", "k.ptx"), ("twins", "twins.so"),
-                       ("checked-twins", "checked.so")):
-        run("weft", "compile", model, "--target=cuda:sm_90", f"--precision={precision}",
-            f"--emit={emit}", "-o", os.path.join(folder, name))
+    for command, name in ((("weft", "compile", "--emit=ptx"), "k.ptx"), (("weft-twins",), "twins.so"),
+                          (("weft-twins", "--checked"), "checked.so")):
+        run(*command, model, "--target=cuda:sm_90", f"--precision={precision}", "-o", os.path.join(folder, name))
     with open(os.path.join(folder, "k.ptx")) as f:
         names = re.findall(r"\.entry (\w+)\(", f.read())
     run(os.environ["PTXAS"], "-arch=sm_90", "-O3", "-o",

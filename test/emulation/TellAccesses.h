@@ -1,12 +1,12 @@
 //===- TellAccesses.h - Code that reports its memory accesses ---*- C++ -*-===//
 //
 // Depends on LLVM alone, because a compiler plugin does the same to
-// hand-written kernels (test/emulation/TellAccessesPlugin.cpp).
+// hand-written kernels (TellAccessesPlugin.cpp).
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_LIB_LOWERING_CUDA_TELLACCESSES_H
-#define WEFT_LIB_LOWERING_CUDA_TELLACCESSES_H
+#ifndef WEFT_TEST_EMULATION_TELLACCESSES_H
+#define WEFT_TEST_EMULATION_TELLACCESSES_H
 
 #include <string>
 
@@ -16,7 +16,7 @@ class Function;
 
 namespace weft {
 
-/// Calls `weft_emu_load` or `weft_emu_store` (test/emulation/Emulation.h)
+/// Calls `weft_emu_load` or `weft_emu_store` (Emulation.h)
 /// before every access of `function` to memory other than its stack and its
 /// constants. There is one call for each part that a device accesses at once:
 /// at most 16 bytes, at a multiple of their size. A copy or fill of more parts
@@ -26,4 +26,4 @@ std::string tellAccesses(llvm::Function &function);
 
 } // namespace weft
 
-#endif // WEFT_LIB_LOWERING_CUDA_TELLACCESSES_H
+#endif // WEFT_TEST_EMULATION_TELLACCESSES_H

@@ -1,10 +1,12 @@
 //===- EmitTwins.cpp - Kernels for an emulated device ---------------------===//
 
-#include "DeviceCode.h"
+#include "EmitTwins.h"
+
+#include "Twins.h"
 
 #include "weft/Formats/Digest.h"
+#include "weft/Lowering/Cuda/DeviceCode.h"
 #include "weft/Lowering/Cuda/Passes.h"
-#include "weft/Lowering/Cuda/Twins.h"
 #include "weft/Lowering/Linalg/LlvmCode.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -188,25 +190,24 @@ emitTwins(ModuleOp module, const CudaTarget &target, bool isChecked) {
   if (failed(cubin))
     return failure();
   // For every machine with AVX2, so that equal modules give equal bytes.
-  std::unique_ptr<llvm::TargetMachine> host =
-      createHostMachine(module, "x86-64-v3", "");
-  if (!host)
+  std::unique_ptr<llvm::TargetMachine> host = createHostMachine(
+                                           module, "x86-64-v3", ""),
+                                       device =
+                                           createDeviceMachine(module, target);
+  if (!host || !device)
     return failure();
-  FailureOr<std::vector<char>> object = failure();
-  auto write = [&](llvm::Module &code, llvm::TargetMachine &) -> LogicalResult {
-    std::string error;
-    code.setTargetTriple(host->getTargetTriple());
-    code.setDataLayout(host->createDataLayout());
-    if (!rewriteForHost(code, isChecked, error))
-      return module.emitError(error);
-    TableWriter(module, code)
-        .write(target.chip, digest128(cubin->data(), cubin->size()), isChecked);
-    object = writeCode(module, code, *host, llvm::CodeGenFileType::ObjectFile);
-    return LogicalResult(object);
-  };
-  if (failed(translateKernels(module, target, Functions::Called, write)))
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code = importKernels(module, context, *device);
+  if (!code)
     return failure();
-  return object;
+  optimizeKernels(*code, *device);
+  code->setTargetTriple(host->getTargetTriple());
+  code->setDataLayout(host->createDataLayout());
+  if (std::string error; !rewriteForHost(*code, isChecked, error))
+    return module.emitError(error);
+  TableWriter(module, *code)
+      .write(target.chip, digest128(cubin->data(), cubin->size()), isChecked);
+  return writeCode(module, *code, *host, llvm::CodeGenFileType::ObjectFile);
 }
 
 } // namespace weft

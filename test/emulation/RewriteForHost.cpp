@@ -1,6 +1,6 @@
 //===- RewriteForHost.cpp - Kernels as code of this machine ---------------===//
 
-#include "DeviceCode.h"
+#include "EmitTwins.h"
 #include "TellAccesses.h"
 
 #include "llvm/ADT/StringSet.h"

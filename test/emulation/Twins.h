@@ -1,12 +1,11 @@
 //===- Twins.h - The table of a library of twins ----------------*- C -*-===//
 //
-// `weft compile --emit=twins` writes this table, and the emulated device reads
-// it (test/emulation).
+// The tool weft-twins writes this table, and the emulated driver reads it.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_LOWERING_CUDA_TWINS_H
-#define WEFT_LOWERING_CUDA_TWINS_H
+#ifndef WEFT_TEST_EMULATION_TWINS_H
+#define WEFT_TEST_EMULATION_TWINS_H
 
 #include <stdint.h>
 
@@ -50,4 +49,4 @@ struct WeftTwins {
 } // extern "C"
 #endif
 
-#endif // WEFT_LOWERING_CUDA_TWINS_H
+#endif // WEFT_TEST_EMULATION_TWINS_H
