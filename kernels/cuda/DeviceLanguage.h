@@ -2,8 +2,8 @@
 //
 // The kernels of this folder are one source for two compilers: nvcc makes them
 // code of a device (DeviceCuda.h), a compiler for this machine makes them the
-// threads of an emulated device (DeviceHost.h). What the two have in common is
-// here: element types and small functions on top.
+// threads of an emulated device (DeviceHost.h of test/emulation). What the two
+// have in common is here: element types and small functions on top.
 //
 // A kernel has one argument, a struct of KernelArguments.h, blocks and grids of
 // one dimension, and no shared memory but the dynamic one. Products and sums

@@ -1,13 +1,13 @@
 //===- DeviceHost.h - Device code as threads of this machine ----*- C++ -*-===//
 //
-// The twins of DeviceCuda.h, in terms of an emulated device (Emulation.h): a
+// DeviceCuda.h (kernels/cuda) in terms of an emulated device (Emulation.h): a
 // kernel becomes a function that runs one thread, and an entry of the table of
 // twins. Instructions of a warp run once for all its lanes.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_KERNELS_CUDA_DEVICEHOST_H
-#define WEFT_KERNELS_CUDA_DEVICEHOST_H
+#ifndef WEFT_TEST_EMULATION_DEVICEHOST_H
+#define WEFT_TEST_EMULATION_DEVICEHOST_H
 
 #include "Emulation.h"
 #include "weft/Runtime/Execute/Elements.h"
@@ -201,4 +201,4 @@ template <int groups> WEFT_DEVICE void waitForGroups() {
 
 } // namespace weft::cuda
 
-#endif // WEFT_KERNELS_CUDA_DEVICEHOST_H
+#endif // WEFT_TEST_EMULATION_DEVICEHOST_H
