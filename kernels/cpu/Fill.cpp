@@ -3,7 +3,7 @@
 #include "Arguments.h"
 #include "Dispatch.h"
 
-#include "weft/Runtime/Execute/Elements.h"
+#include "weft/Runtime/Execute/DTypes.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include "KernelArguments.h"
 #include "Launching.h"
 #include "weft/Abi/CudaRoutineAbi.h"
-#include "weft/Runtime/Execute/Elements.h"
+#include "weft/Runtime/Execute/DTypes.h"
 
 #include <algorithm>
 #include <cstdlib>

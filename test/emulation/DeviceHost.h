@@ -10,7 +10,7 @@
 #define WEFT_TEST_EMULATION_DEVICEHOST_H
 
 #include "Emulation.h"
-#include "weft/Runtime/Execute/Elements.h"
+#include "weft/Runtime/Execute/DTypes.h"
 
 #include <cmath>
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 #include "LaunchedProcesses.h"
 
-#include "weft/Runtime/Collectives/Tcp.h"
+#include "weft/Runtime/Collectives/Rendezvous.h"
 
 #include <cerrno>
 #include <chrono>

@@ -1,13 +1,15 @@
 //===- CheckpointExport.cpp - weft ckpt export ----------------------------===//
 
-#include "Companions.h"
 #include "weft/Base/Durable.h"
 #include "weft/Base/Half.h"
+#include "weft/Base/InputFile.h"
 #include "weft/Base/OutputFile.h"
 #include "weft/Base/OutputPaths.h"
+#include "weft/Formats/Digest.h"
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Manifest.h"
 #include "weft/Formats/StepDirectories.h"
+#include "weft/Formats/WeightFiles.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Checkpoints/CheckpointReader.h"
 #include "weft/Runtime/Checkpoints/CheckpointTools.h"
@@ -97,6 +99,73 @@ static Status writeWeights(CheckpointReader &reader, const Json &model,
     if (Status s = writeWeight(*writer, reader, weight, type); !s)
       return s;
   return writer->finish(ifTaken);
+}
+
+namespace {
+/// A file of an export, whole.
+struct ExportedFile {
+  std::string path, text;
+};
+} // namespace
+
+/// Tokenizers have some ten megabytes.
+static constexpr int64_t kMostBytes = int64_t(1) << 30;
+
+static std::string textOf(const Json &object, const char *name) {
+  const Json *field = object.isObject() ? object.find(name) : nullptr;
+  return field && field->isString() ? field->asString() : "";
+}
+
+/// The name of a file to copy; "" for what no compiler records, lest a made up
+/// checkpoint choose files of its reader.
+static std::string nameOf(const std::string &path) {
+  const std::string name = path.substr(path.find_last_of('/') + 1);
+  const std::vector<std::string> &names = companionNames();
+  return std::find(names.begin(), names.end(), name) == names.end() ? "" : name;
+}
+
+/// The files that `model`, the text of a checkpoint, records beside the model's
+/// configuration, for the folder `out`. One that is gone or was changed since
+/// is left out with a warning.
+static std::vector<ExportedFile> readCompanions(const Json &model,
+                                                const std::string &out) {
+  std::vector<ExportedFile> files;
+  const Json *list = model.find("companions");
+  if (!list || !list->isArray())
+    return files;
+  for (const Json &entry : list->asArray()) {
+    const std::string path = textOf(entry, "path"), name = nameOf(path);
+    if (name.empty())
+      continue;
+    auto text = readFile(path, kMostBytes);
+    if (!text)
+      warn(text.error().where(), "the export has no " + name +
+                                     "; copy it from the folder of the model");
+    else if (digestBytes(*text).xxh3 != textOf(entry, "xxh3"))
+      warn(path + ": was changed since the program was compiled",
+           "the export has no " + name + "; copy it if it is right");
+    else
+      files.push_back({out + "/" + name, std::move(*text)});
+  }
+  return files;
+}
+
+/// A usage error at the first file that is there already with other bytes.
+static Status checkNew(const std::vector<ExportedFile> &files) {
+  for (const ExportedFile &file : files) {
+    struct stat info;
+    if (::stat(file.path.c_str(), &info) != 0)
+      continue;
+    auto existing = readFile(file.path, kMostBytes);
+    if (!existing)
+      return existing.takeError().withCode(ExitCode::Storage);
+    if (*existing != file.text)
+      return usageError("expects a folder without another file of that name, "
+                        "but there is one")
+          .at(file.path)
+          .hint("choose another folder, or --overwrite replaces it");
+  }
+  return Status::success();
 }
 
 /// All files but the weights.

@@ -4,7 +4,7 @@
 #include "weft/Formats/Json.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Checkpoints/CheckpointReader.h"
-#include "weft/Runtime/Checkpoints/CheckpointScaler.h"
+#include "weft/Runtime/Checkpoints/ResumedOptimizer.h"
 #include "weft/Runtime/Execute/DTypes.h"
 
 #include <set>

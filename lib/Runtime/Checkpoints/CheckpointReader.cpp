@@ -5,7 +5,7 @@
 #include "weft/Base/Text.h"
 #include "weft/Formats/Json.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
-#include "weft/Runtime/Devices/ArenaBytes.h"
+#include "weft/Runtime/Devices/Ports.h"
 
 #include <algorithm>
 

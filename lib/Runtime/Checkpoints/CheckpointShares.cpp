@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <sstream>
 #include <tuple>
 
 using namespace weft;
@@ -117,4 +118,51 @@ HeldRange weft::placeOf(const NamedTensor &tensor, const WrittenPiece &piece) {
   return {piece.begin, piece.end,
           held.offset +
               (piece.begin - held.begin) * dtypeBytes(tensor.dtype())};
+}
+
+//===- Shares of digests --------------------------------------------------===//
+
+std::string weft::shareText(const std::vector<BlockDigests> &files) {
+  std::string text;
+  for (const BlockDigests &blocks : files) {
+    for (const std::string &digest : blocks)
+      text += digest + ",";
+    text += "\n";
+  }
+  return text;
+}
+
+static BlockDigests parseLine(const std::string &line) {
+  BlockDigests blocks;
+  std::istringstream parts(line);
+  for (std::string digest; std::getline(parts, digest, ',');)
+    blocks.push_back(digest);
+  return blocks;
+}
+
+/// Adds the digests of one process. False if one differs from a known digest.
+static bool addBlocks(BlockDigests &all, const BlockDigests &blocks) {
+  bool fits = true;
+  all.resize(std::max(all.size(), blocks.size()));
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    if (all[i].empty())
+      all[i] = blocks[i];
+    fits &= blocks[i].empty() || blocks[i] == all[i];
+  }
+  return fits;
+}
+
+JoinedShares weft::joinShares(const std::vector<std::string> &shares) {
+  JoinedShares joined;
+  for (const std::string &share : shares) {
+    std::istringstream lines(share);
+    size_t file = 0;
+    for (std::string line; std::getline(lines, line); ++file) {
+      joined.files.resize(std::max(joined.files.size(), file + 1));
+      const bool fits = addBlocks(joined.files[file], parseLine(line));
+      if (!fits && (!joined.different || file < *joined.different))
+        joined.different = file;
+    }
+  }
+  return joined;
 }

@@ -2,12 +2,11 @@
 
 #include "weft/Runtime/Checkpoints/InitialWeights.h"
 
-#include "ReadWeight.h"
 #include "weft/Abi/Names.h"
 #include "weft/Base/Text.h"
 #include "weft/Formats/WeightFiles.h"
-#include "weft/Runtime/Checkpoints/BlockShares.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
+#include "weft/Runtime/Checkpoints/CheckpointShares.h"
 #include "weft/Runtime/Devices/Ports.h"
 
 #include <algorithm>

@@ -1,10 +1,9 @@
 //===- ReadWeight.cpp - One weight of a file, into the arena --------------===//
 
-#include "ReadWeight.h"
-
 #include "weft/Base/Half.h"
 #include "weft/Base/Text.h"
-#include "weft/Runtime/Devices/ArenaBytes.h"
+#include "weft/Runtime/Checkpoints/InitialWeights.h"
+#include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
 
 #include <algorithm>

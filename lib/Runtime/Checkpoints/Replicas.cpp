@@ -5,7 +5,7 @@
 #include "weft/Base/Text.h"
 #include "weft/Formats/Digest.h"
 #include "weft/Runtime/Collectives/Transport.h"
-#include "weft/Runtime/Devices/ArenaBytes.h"
+#include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Execute/StateSegments.h"
 

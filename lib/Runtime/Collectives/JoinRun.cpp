@@ -1,7 +1,5 @@
 //===- JoinRun.cpp - How ranks come together at rank 0 --------------------===//
 
-#include "JoinRun.h"
-
 #include "Peers.h"
 #include "weft/Base/Text.h"
 #include "weft/Runtime/Collectives/Transport.h"

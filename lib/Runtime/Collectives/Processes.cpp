@@ -2,8 +2,6 @@
 
 #include "weft/Runtime/Collectives/Processes.h"
 
-#include "Environment.h"
-
 #include <algorithm>
 #include <cstdlib>
 #include <sched.h>
@@ -13,12 +11,12 @@ using namespace weft;
 
 RankProcess::~RankProcess() = default;
 
-bool weft::isSet(const char *name) {
+bool weft::hasVariable(const char *name) {
   const char *value = std::getenv(name);
   return value && *value;
 }
 
-std::string weft::valueOf(const char *name) {
+std::string weft::variableText(const char *name) {
   const char *value = std::getenv(name);
   return value ? value : "";
 }
@@ -44,7 +42,7 @@ static Launcher launcherOf(std::string name, const char *processes,
 }
 
 static Launcher torchLauncher() {
-  return launcherOf(isSet("TORCHELASTIC_RUN_ID")
+  return launcherOf(hasVariable("TORCHELASTIC_RUN_ID")
                         ? "torchrun"
                         : "the launcher that sets WORLD_SIZE",
                     "WORLD_SIZE", "RANK", "LOCAL_WORLD_SIZE", "LOCAL_RANK");
@@ -66,24 +64,24 @@ static Launcher slurmLauncher() {
 /// srun sets PMIX_RANK with --mpi=pmix, and PMI_RANK with --mpi=pmi2.
 static Launcher pmiLauncher() {
   Launcher launcher = slurmLauncher();
-  if (!isSet("SLURM_STEP_ID"))
+  if (!hasVariable("SLURM_STEP_ID"))
     launcher.name = "a launcher of PMIx";
-  if (isSet("PMI_SIZE"))
+  if (hasVariable("PMI_SIZE"))
     launcher.processes = numberOf("PMI_SIZE");
-  launcher.rank = numberOf(isSet("PMIX_RANK") ? "PMIX_RANK" : "PMI_RANK");
+  launcher.rank = numberOf(hasVariable("PMIX_RANK") ? "PMIX_RANK" : "PMI_RANK");
   launcher.hasMpi = true;
   return launcher;
 }
 
 std::optional<Launcher> weft::findLauncher() {
-  const bool isTorch = isSet("RANK") && isSet("WORLD_SIZE");
-  if (isTorch && isSet("MASTER_ADDR") && isSet("MASTER_PORT"))
+  const bool isTorch = hasVariable("RANK") && hasVariable("WORLD_SIZE");
+  if (isTorch && hasVariable("MASTER_ADDR") && hasVariable("MASTER_PORT"))
     return torchLauncher();
-  if (isSet("OMPI_COMM_WORLD_SIZE"))
+  if (hasVariable("OMPI_COMM_WORLD_SIZE"))
     return openMpiLauncher();
-  if (isSet("PMIX_RANK") || isSet("PMI_RANK"))
+  if (hasVariable("PMIX_RANK") || hasVariable("PMI_RANK"))
     return pmiLauncher();
-  if (isSet("SLURM_PROCID") && numberOf("SLURM_STEP_NUM_TASKS") > 1)
+  if (hasVariable("SLURM_PROCID") && numberOf("SLURM_STEP_NUM_TASKS") > 1)
     return slurmLauncher();
   if (isTorch)
     return torchLauncher();

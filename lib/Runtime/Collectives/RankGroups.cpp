@@ -2,8 +2,12 @@
 
 #include "weft/Runtime/Collectives/RankGroups.h"
 
+#include "weft/Abi/CollectiveRecords.h"
+#include "weft/Base/Text.h"
 #include "weft/Runtime/Collectives/Loopback.h"
+#include "weft/Runtime/Execute/DTypes.h"
 
+#include <cstdio>
 #include <functional>
 #include <numeric>
 
@@ -222,4 +226,117 @@ Absence weft::absenceOf(WeftContext &context) {
     if (!each->connection().absence().ranks.empty())
       return each->connection().absence();
   return groupsOf(context)->absence;
+}
+
+//===- Costs of collectives -----------------------------------------------===//
+
+namespace {
+struct KindName {
+  Collective kind;
+  const char *name;
+};
+} // namespace
+
+static const KindName kKinds[] = {{Collective::AllGather, "all_gather"},
+                                  {Collective::ReduceScatter, "reduce_scatter"},
+                                  {Collective::AllReduce, "all_reduce"}};
+
+static void add(CollectiveCount &sum, const CollectiveCount &one) {
+  sum.calls += one.calls;
+  sum.bytes += one.bytes;
+  sum.nanoseconds += one.nanoseconds;
+}
+
+CollectiveCount weft::costOf(WeftContext &context, Collective kind) {
+  CollectiveCount sum;
+  for (const Communicator *one : allRanks(context))
+    add(sum, one->count(kind));
+  return sum;
+}
+
+/// The time is measured on stream 0, which waits for the other streams.
+CollectiveCount weft::costOfPrograms(WeftContext &context) {
+  CollectiveCount sum;
+  for (const KindName &each : kKinds)
+    add(sum, costOf(context, each.kind));
+  const CommandStreams *streams = streamsOf(context);
+  sum.nanoseconds = streams ? streams->waitedNs() : 0;
+  for (const Communicator *one : ranksOf(context, /*stream=*/0))
+    for (const KindName &each : kKinds)
+      sum.nanoseconds += one->count(each.kind).nanoseconds;
+  return sum;
+}
+
+std::string weft::costText(WeftContext &context) {
+  std::string text;
+  for (const KindName &each : kKinds) {
+    const CollectiveCount cost = costOf(context, each.kind);
+    if (cost.calls == 0)
+      continue;
+    char ms[40];
+    std::snprintf(ms, sizeof ms, "%.1f", double(cost.nanoseconds) * 1e-6);
+    text += (text.empty() ? "" : "; ") + std::string(each.name) + " " +
+            std::to_string(cost.calls) + " calls, " + humanBytes(cost.bytes) +
+            " sent, " + ms + " ms";
+  }
+  return text;
+}
+
+/// All numbers travel as f64.
+static constexpr int64_t kNumberBytes = 8;
+
+/// Of the slice that a rank sends to each other rank.
+static int64_t pieceBytes(const WeftCommand &command) {
+  const std::string_view name = command.name;
+  if (name == "all_gather") {
+    const auto &record =
+        *static_cast<const WeftAllGatherRecord *>(command.record);
+    return record.elements * dtypeBytes(int32_t(record.dtype));
+  }
+  if (name == "reduce_scatter") {
+    const auto &record =
+        *static_cast<const WeftReduceScatterRecord *>(command.record);
+    return record.elements * dtypeBytes(int32_t(record.dtype));
+  }
+  if (name == "all_reduce")
+    return kNumberBytes *
+           static_cast<const WeftAllReduceRecord *>(command.record)->count;
+  return 0; // own_slice and rank send nothing
+}
+
+int64_t weft::sentBytes(const WeftProgram &program) {
+  int64_t bytes = 0;
+  for (int32_t i = 0; i < program.numCommands; ++i)
+    if (const WeftRankGroup *among = findRankGroup(program.commands[i]))
+      bytes += (among->ranks - 1) * pieceBytes(program.commands[i]);
+  return bytes;
+}
+
+//===- Numbers of all ranks -----------------------------------------------===//
+
+Expected<RankNumbers> weft::gatherNumbers(WeftContext &context,
+                                          const std::vector<double> &own,
+                                          const std::string &title) {
+  Communicator *all = findRanks(context, 0);
+  if (!all)
+    return Error(ExitCode::Communication,
+                 "expects rank " + std::to_string(context.rank()) + " in " +
+                     title + ", but it has left the run");
+  std::vector<double> each(own.size() * size_t(all->ranks()));
+  if (Status s = all->allGather(own.data(), each.data(),
+                                int64_t(own.size() * sizeof(double)), title,
+                                Collective::Numbers);
+      !s)
+    return s.takeError();
+  RankNumbers numbers;
+  for (auto at = each.begin(); at != each.end(); at += ptrdiff_t(own.size()))
+    numbers.emplace_back(at, at + ptrdiff_t(own.size()));
+  return numbers;
+}
+
+double weft::sumOverRanks(const RankNumbers &all, size_t i) {
+  double sum = 0;
+  for (const std::vector<double> &ofRank : all)
+    sum += ofRank[i];
+  return sum;
 }

@@ -2,7 +2,6 @@
 
 #include "weft/Runtime/Collectives/Rendezvous.h"
 
-#include "Environment.h"
 #include "weft/Formats/Digest.h"
 #include "weft/Runtime/Collectives/Processes.h"
 
@@ -21,7 +20,7 @@ static constexpr int kFirstJobPort = 20000, kJobPorts = 10000;
 //===----------------------------------------------------------------------===//
 
 static Expected<int> readNumber(const char *name, int64_t least, int64_t most) {
-  const std::string text = valueOf(name);
+  const std::string text = variableText(name);
   char *end = nullptr;
   const long number = std::strtol(text.c_str(), &end, 10);
   if (!text.empty() && !*end && number >= least && number <= most)
@@ -60,9 +59,9 @@ static std::vector<int> portsOfJob(const std::string &job) {
 
 /// MASTER_ADDR and MASTER_PORT, where they are set.
 static Status readMaster(Rendezvous &into) {
-  if (isSet("MASTER_ADDR"))
-    into.host = valueOf("MASTER_ADDR");
-  if (!isSet("MASTER_PORT"))
+  if (hasVariable("MASTER_ADDR"))
+    into.host = variableText("MASTER_ADDR");
+  if (!hasVariable("MASTER_PORT"))
     return Status::success();
   auto port = readNumber("MASTER_PORT", 1, kMostPort);
   if (!port)
@@ -95,27 +94,28 @@ static Status readTorch(Rendezvous &into) {
   if (Status s = readRanks("RANK", "WORLD_SIZE", into); !s)
     return s;
   for (const char *name : {"MASTER_ADDR", "MASTER_PORT"})
-    if (!isSet(name))
+    if (!hasVariable(name))
       return usageError(std::string("expects ") + name +
                         " beside RANK and WORLD_SIZE, but it is not set");
   if (Status s = readMaster(into); !s)
     return s;
   // The agent has the port of its own store.
-  if (valueOf("TORCHELASTIC_USE_AGENT_STORE") == "True")
+  if (variableText("TORCHELASTIC_USE_AGENT_STORE") == "True")
     into.ports = portsFrom(into.ports.front() + 1, kTriedPorts);
-  into.key = "torchrun " + valueOf("TORCHELASTIC_RUN_ID") + " " +
-             valueOf("TORCHELASTIC_RESTART_COUNT");
+  into.key = "torchrun " + variableText("TORCHELASTIC_RUN_ID") + " " +
+             variableText("TORCHELASTIC_RESTART_COUNT");
   return Status::success();
 }
 
 static Status readSlurm(Rendezvous &into) {
   if (Status s = readRanks("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", into); !s)
     return s;
-  into.key = "srun " + valueOf("SLURM_JOB_ID") + "." +
-             valueOf("SLURM_STEP_ID") + " " + valueOf("SLURM_RESTART_COUNT");
-  into.host =
-      firstHost(valueOf(isSet("SLURM_STEP_NODELIST") ? "SLURM_STEP_NODELIST"
-                                                     : "SLURM_JOB_NODELIST"));
+  into.key = "srun " + variableText("SLURM_JOB_ID") + "." +
+             variableText("SLURM_STEP_ID") + " " +
+             variableText("SLURM_RESTART_COUNT");
+  into.host = firstHost(variableText(hasVariable("SLURM_STEP_NODELIST")
+                                         ? "SLURM_STEP_NODELIST"
+                                         : "SLURM_JOB_NODELIST"));
   into.ports = portsOfJob(into.key);
   if (into.host.empty())
     return usageError("expects SLURM_STEP_NODELIST of srun, but it is not set");
@@ -123,15 +123,16 @@ static Status readSlurm(Rendezvous &into) {
 }
 
 static Status readMpi(const Launcher &launcher, Rendezvous &into) {
-  const bool isOpenMpi = isSet("OMPI_COMM_WORLD_SIZE");
-  const char *rank = isOpenMpi            ? "OMPI_COMM_WORLD_RANK"
-                     : isSet("PMIX_RANK") ? "PMIX_RANK"
-                                          : "PMI_RANK";
+  const bool isOpenMpi = hasVariable("OMPI_COMM_WORLD_SIZE");
+  const char *rank = isOpenMpi                  ? "OMPI_COMM_WORLD_RANK"
+                     : hasVariable("PMIX_RANK") ? "PMIX_RANK"
+                                                : "PMI_RANK";
   const char *ranks = isOpenMpi ? "OMPI_COMM_WORLD_SIZE" : "PMI_SIZE";
   if (Status s = readRanks(rank, ranks, into); !s)
     return s;
-  into.key = launcher.name + " " + valueOf("OMPI_MCA_ess_base_jobid") + " " +
-             valueOf("PMIX_NAMESPACE") + " " + valueOf("PMI_JOBID");
+  into.key = launcher.name + " " + variableText("OMPI_MCA_ess_base_jobid") +
+             " " + variableText("PMIX_NAMESPACE") + " " +
+             variableText("PMI_JOBID");
   into.ports = portsOfJob(into.key);
   if (launcher.localCount == into.ranks)
     into.host = "127.0.0.1";
@@ -161,9 +162,9 @@ Expected<Rendezvous> weft::findRendezvous() {
   if (Status s = readLauncher(*launcher, found); !s)
     return s.takeError();
   found.isOneMachine = launcher->localCount == found.ranks;
-  found.key = digest128(valueOf(kSecretVariable) + "\n" + found.key);
-  found.interface = valueOf(kInterfaceVariable);
-  if (found.rank != 0 || !isSet(kListenerVariable))
+  found.key = digest128(variableText(kSecretVariable) + "\n" + found.key);
+  found.interface = variableText(kInterfaceVariable);
+  if (found.rank != 0 || !hasVariable(kListenerVariable))
     return found;
   auto listener = readNumber(kListenerVariable, 3, kMostRanks);
   if (!listener)

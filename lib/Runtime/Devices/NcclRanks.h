@@ -4,7 +4,7 @@
 // which is split off it. The sums of ordered reductions are not NCCL's: pieces
 // are exchanged, and kernels add them in the order of ranks, so that bits equal
 // ranks on one device. Those of native ones depend on the ring alone
-// (config(), NcclVariables.cpp).
+// (config(), Nccl.cpp).
 //
 // Where reductions have a stream of their own, each group has a second
 // communicator for them. Collectives of two communicators at once would need

@@ -2,8 +2,6 @@
 
 #include "weft/Runtime/Execute/DTypes.h"
 
-#include "weft/Runtime/Execute/Elements.h"
-
 #include <algorithm>
 #include <cmath>
 

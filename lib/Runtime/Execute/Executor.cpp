@@ -5,17 +5,20 @@
 #include <chrono>
 #include <utility>
 
-namespace weft {
-namespace {
+// Weak: a program without products links no oneDNN.
+extern "C" [[gnu::weak]] void weft_cpu_gemm_prepare(WeftContext *,
+                                                    const WeftCommand *);
 
-int64_t nowNs() {
+using namespace weft;
+
+static int64_t nowNs() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
-void runCommand(WeftContext &context, const WeftCommand &command,
-                void *const *buffers) {
+static void runCommand(WeftContext &context, const WeftCommand &command,
+                       void *const *buffers) {
   if (command.library)
     return command.library(&context, &command, buffers);
   WeftKernelFn kernel = command.kernel;
@@ -24,17 +27,15 @@ void runCommand(WeftContext &context, const WeftCommand &command,
   });
 }
 
-void runTraced(WeftContext &context, const WeftProgram &program,
-               const WeftCommand &command, void *const *buffers) {
+static void runTraced(WeftContext &context, const WeftProgram &program,
+                      const WeftCommand &command, void *const *buffers) {
   int64_t start = nowNs();
   runCommand(context, command, buffers);
   if (!std::exchange(context.isTracedLater, false))
     context.traceHook({&program, &command, start, nowNs() - start});
 }
 
-} // namespace
-
-bool runProgram(WeftContext &context, const WeftProgram &program) {
+bool weft::runProgram(WeftContext &context, const WeftProgram &program) {
   if (!context.ensureTeam())
     return false;
   context.running = &program;
@@ -53,7 +54,7 @@ bool runProgram(WeftContext &context, const WeftProgram &program) {
   return true;
 }
 
-bool runProgram(WeftContext &context, const char *name) {
+bool weft::runProgram(WeftContext &context, const char *name) {
   if (const WeftProgram *program = context.findProgram(name))
     return runProgram(context, *program);
   context.fail(70, std::string("expects a program '") + name +
@@ -61,4 +62,52 @@ bool runProgram(WeftContext &context, const char *name) {
   return false;
 }
 
-} // namespace weft
+//===- Contexts of the host -----------------------------------------------===//
+
+// The parts of a context that need libgomp. A program for another device does
+// not link libgomp.
+
+/// Forms a team with as many threads as the options ask for, but no more than
+/// the program has workspaces for.
+static ThreadTeam formTeam(const ContextOptions &options) {
+  int wanted = options.threads > 0 ? options.threads : availableThreads();
+  if (options.maxThreads <= 0 || wanted <= options.maxThreads)
+    return weft::formTeam(wanted);
+  ThreadTeam team = weft::formTeam(options.maxThreads);
+  if (team.shortage.empty())
+    team.shortage = "the program is compiled for at most " +
+                    std::to_string(options.maxThreads) + " (--threads-max)";
+  return team;
+}
+
+WeftContext::WeftContext(const ContextOptions &options)
+    : WeftContext(options, formTeam(options)) {}
+
+bool WeftContext::ensureTeam() {
+  if (weft::ensureTeam(team.members))
+    return true;
+  fail(9, "expects " + std::to_string(team.members) +
+              " threads, as when the context was made, but the thread that "
+              "runs the program gets fewer");
+  return false;
+}
+
+void WeftContext::touchMemory() {
+  constexpr int64_t page = 4096;
+  parallelFor((arenaBytes() + page - 1) / page, 512, [&](RangePart part) {
+    for (int64_t i = part.begin; i < part.end; ++i) {
+      volatile char *first = arena + i * page;
+      *first = *first;
+    }
+  });
+}
+
+void weft::warmUp(WeftContext &context,
+                  const std::vector<const WeftProgram *> &programs) {
+  for (const WeftProgram *program : programs)
+    for (int32_t i = 0; i < program->numCommands; ++i)
+      if (program->commands[i].kind == WEFT_GEMM && weft_cpu_gemm_prepare)
+        weft_cpu_gemm_prepare(&context, &program->commands[i]);
+  context.touchMemory();
+  context.clearError();
+}

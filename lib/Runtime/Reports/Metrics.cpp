@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Reports/Metrics.h"
 
+#include "weft/Base/Error.h"
 #include "weft/Base/InputFile.h"
 #include "weft/Base/OutputFile.h"
 #include "weft/Base/Text.h"
@@ -186,4 +187,41 @@ Status MetricsLog::write(const std::string &text) const {
     done += size_t(n);
   }
   return Status::success();
+}
+
+//===- Journal ------------------------------------------------------------===//
+
+Status Journal::step(const StepReport &report) {
+  if (progress)
+    progress->step(report);
+  return metrics.line(stepJson(report));
+}
+
+Status Journal::eval(const EvalReport &report) {
+  if (progress)
+    progress->eval(report);
+  return metrics.line(evalJson(report));
+}
+
+Status Journal::sample(int64_t step, const std::string &text) {
+  if (progress)
+    progress->sample(step, text);
+  return metrics.line(sampleJson(step, text));
+}
+
+void Journal::note(const std::string &text) {
+  if (progress)
+    progress->note(text);
+}
+
+void Journal::warnOf(const std::string &text, const std::string &hint) {
+  if (!progress)
+    return;
+  progress->finish();
+  warn(text, hint);
+}
+
+void Journal::finish() {
+  if (progress)
+    progress->finish();
 }

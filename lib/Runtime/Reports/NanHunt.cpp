@@ -3,8 +3,8 @@
 #include "weft/Runtime/Reports/NanHunt.h"
 
 #include "NanValues.h"
+
 #include "weft/Abi/TransferRecords.h"
-#include "weft/Runtime/Devices/ArenaBytes.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
 

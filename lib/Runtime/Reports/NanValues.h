@@ -5,7 +5,7 @@
 
 #include "weft/Abi/Executable.h"
 #include "weft/Abi/Names.h"
-#include "weft/Runtime/Reports/TaintedBytes.h"
+#include "weft/Runtime/Reports/NanHunt.h"
 
 #include <cmath>
 #include <string_view>

@@ -6,7 +6,7 @@
 #include "weft/Base/StandardStreams.h"
 #include "weft/Runtime/Checkpoints/InitialWeights.h"
 #include "weft/Runtime/Collectives/LaunchHeartbeat.h"
-#include "weft/Runtime/Collectives/Tcp.h"
+#include "weft/Runtime/Collectives/Rendezvous.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/CpuFeatures.h"
 #include "weft/Runtime/Execute/StateSegments.h"

@@ -1,7 +1,5 @@
 //===- KeptFlags.cpp - Flags that a resumed run keeps ---------------------===//
 
-#include "weft/Runtime/Run/KeptFlags.h"
-
 #include "weft/Formats/Manifest.h"
 #include "weft/Formats/StepDirectories.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"

@@ -1,7 +1,12 @@
 //===- LearningRate.cpp - Learning rate of a step -------------------------===//
 
-#include "weft/Runtime/Run/LearningRate.h"
+#include "weft/Runtime/Run/RunFlags.h"
 
+#include "weft/Base/Text.h"
+#include "weft/Formats/Json.h"
+#include "weft/Runtime/Run/Run.h"
+
+#include <algorithm>
 #include <cmath>
 
 using namespace weft;
@@ -37,4 +42,101 @@ double RateSchedule::at(int64_t step) const {
   }
   }
   return lr;
+}
+
+//===- Checks -------------------------------------------------------------===//
+
+static bool decays(const RateSchedule &rate) {
+  return rate.kind != RateScheduleKind::Constant;
+}
+
+/// The length of a training, by the flag that was given.
+static std::string stepsText(const RunOptions &options) {
+  const std::string steps = std::to_string(*options.steps);
+  return options.epochs
+             ? "the " + steps +
+                   " steps of --epochs=" + std::to_string(*options.epochs)
+             : "--steps=" + steps;
+}
+
+Status weft::checkRates(const RunOptions &options) {
+  if (!options.trains())
+    return Status::success();
+  const RateSchedule &rate = options.schedule;
+  if (rate.warmup >= *options.steps)
+    return usageError("--warmup expects less than " + stepsText(options) +
+                      ", but got " + std::to_string(rate.warmup))
+        .hint("no step would follow the warmup");
+  if (!decays(rate))
+    return Status::success();
+  if (rate.warmup >= rate.decaySteps)
+    return usageError("--warmup expects less than --lr-decay-steps=" +
+                      std::to_string(rate.decaySteps) + ", but got " +
+                      std::to_string(rate.warmup));
+  if (rate.minLr > rate.lr)
+    return usageError("--min-lr expects at most --lr=" + numberText(rate.lr) +
+                      ", but got " + numberText(rate.minLr))
+        .hint("--lr is the learning rate after the warmup, --min-lr the one at "
+              "the end");
+  return Status::success();
+}
+
+std::string weft::warnOfEarlyEnd(const RunOptions &options) {
+  const RateSchedule &rate = options.schedule;
+  if (!options.trains() || !decays(rate) || rate.decaySteps >= *options.steps)
+    return "";
+  const std::string steps = std::to_string(*options.steps);
+  return "--lr-decay-steps=" + std::to_string(rate.decaySteps) +
+         " is below --steps=" + steps + ": from step " +
+         std::to_string(rate.decaySteps + 1) +
+         " on the learning rate is --min-lr=" + numberText(rate.minLr) +
+         "; --lr-decay-steps=" + steps + " makes the schedule last the run";
+}
+
+/// The steps of a schedule that lasted as long as its run; 0 if the record does
+/// not tell.
+static int64_t decayStepsOf(const RunRecord &run) {
+  return run.decaySteps > 0 ? run.decaySteps
+                            : countOf(run.flags, "steps").value_or(0);
+}
+
+std::string weft::warnOfJump(const RunOptions &options, const RunRecord &was,
+                             const RunRecord &now, int64_t nextStep) {
+  const RateSchedule &rate = options.schedule;
+  const int64_t steps = decayStepsOf(was);
+  const bool isDefault = !findSetting(was.flags, "lr-decay-steps") &&
+                         !findSetting(now.flags, "lr-decay-steps");
+  if (!options.trains() || !decays(rate) || !isDefault || steps < 1 ||
+      steps == rate.decaySteps || nextStep > *options.steps)
+    return "";
+  RateSchedule kept = rate;
+  kept.decaySteps = steps;
+  // As people read them: what differs in the seventh digit is no jump.
+  const std::string before = numberText(kept.at(nextStep), 6);
+  const std::string after = numberText(rate.at(nextStep), 6);
+  if (before == after)
+    return "";
+  return "the learning rate of step " + std::to_string(nextStep) + " is " +
+         after + " instead of " + before + ", since the training has " +
+         std::to_string(rate.decaySteps) + " steps instead of " +
+         std::to_string(steps) + "; --lr-decay-steps=" + std::to_string(steps) +
+         " keeps the course";
+}
+
+void weft::setSteps(RunOptions &options, int64_t steps) {
+  options.steps = steps;
+  if (options.decaysToEnd)
+    options.schedule.decaySteps = steps;
+}
+
+Expected<int64_t> weft::countEpochSteps(const TrainState &state, int64_t epochs,
+                                        int64_t rows, int64_t rowsOfStep) {
+  int64_t last = 0;
+  if (__builtin_mul_overflow(epochs, rows, &last) || last > mostRows)
+    return usageError("--epochs expects a training of at most " +
+                      std::to_string(mostRows) + " rows, but got " +
+                      std::to_string(epochs) + " times " +
+                      std::to_string(rows));
+  const int64_t left = std::max<int64_t>(last - state.cursor.rows, 0);
+  return state.step + left / rowsOfStep + (left % rowsOfStep != 0);
 }

@@ -3,7 +3,7 @@
 #include "weft/Runtime/Run/RankPart.h"
 
 #include "weft/Abi/Names.h"
-#include "weft/Runtime/Checkpoints/CheckpointScaler.h"
+#include "weft/Runtime/Checkpoints/ResumedOptimizer.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/ScalerState.h"

@@ -11,7 +11,7 @@
 #include "weft/Runtime/Collectives/LaunchHeartbeat.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
-#include "weft/Runtime/Run/RateChecks.h"
+#include "weft/Runtime/Run/RunFlags.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 #include <cmath>

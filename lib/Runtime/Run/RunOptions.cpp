@@ -4,7 +4,6 @@
 
 #include "weft/Base/Text.h"
 #include "weft/Runtime/Collectives/Processes.h"
-#include "weft/Runtime/Run/RateChecks.h"
 
 #include <algorithm>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 #include "weft/Runtime/Run/Run.h"
 
 #include "weft/Formats/Json.h"
-#include "weft/Runtime/Run/RateChecks.h"
+#include "weft/Runtime/Run/RunFlags.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 #include <algorithm>

@@ -3,12 +3,10 @@
 #include "weft/Runtime/Run/StepRunner.h"
 
 #include "weft/Abi/Names.h"
-#include "weft/Runtime/Collectives/CollectiveCounters.h"
 #include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
-#include "weft/Runtime/Execute/SentBytes.h"
 #include "weft/Runtime/Execute/StateSegments.h"
 #include "weft/Runtime/Run/Evaluate.h"
 #include "weft/Runtime/Run/Gradients.h"

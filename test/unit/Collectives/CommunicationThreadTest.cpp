@@ -1,6 +1,6 @@
 //===- CommunicationThreadTest.cpp - Jobs of a communicator ---------------===//
 
-#include "weft/Runtime/Collectives/CommunicationThread.h"
+#include "weft/Runtime/Collectives/CommandStreams.h"
 
 #include <gtest/gtest.h>
 

@@ -2,9 +2,9 @@
 
 #include "CollectiveChecks.h"
 #include "TestNumbers.h"
-#include "weft/Runtime/Collectives/CommunicationThread.h"
+#include "weft/Runtime/Collectives/CommandStreams.h"
 #include "weft/Runtime/Collectives/Communicator.h"
-#include "weft/Runtime/Collectives/Voting.h"
+#include "weft/Runtime/Collectives/Consensus.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProcessChecks.h"
-#include "weft/Runtime/Collectives/Tcp.h"
+#include "weft/Runtime/Collectives/Rendezvous.h"
 
 using namespace weft;
 

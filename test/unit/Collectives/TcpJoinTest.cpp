@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "weft/Runtime/Collectives/Tcp.h"
+#include "weft/Runtime/Collectives/Rendezvous.h"
 
 #include <gtest/gtest.h>
 

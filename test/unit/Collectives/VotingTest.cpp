@@ -1,7 +1,7 @@
 //===- VotingTest.cpp - Votes as bytes ------------------------------------===//
 
-#include "weft/Runtime/Collectives/Voting.h"
 #include "LoopbackRanks.h"
+#include "weft/Runtime/Collectives/Consensus.h"
 
 #include <gtest/gtest.h>
 

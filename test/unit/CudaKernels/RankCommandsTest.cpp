@@ -4,7 +4,7 @@
 #include "KernelArguments.h"
 #include "weft/Abi/CollectiveRecords.h"
 #include "weft/Base/Half.h"
-#include "weft/Runtime/Collectives/Reduce.h"
+#include "weft/Runtime/Collectives/Communicator.h"
 #include "weft/Runtime/Devices/Launch.h"
 
 #include <cmath>

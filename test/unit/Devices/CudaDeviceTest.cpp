@@ -1,7 +1,7 @@
 //===- CudaDeviceTest.cpp - The runtime of CUDA devices -------------------===//
 
 #include "CudaDeviceFixture.h"
-#include "weft/Runtime/Devices/ArenaBytes.h"
+#include "weft/Runtime/Devices/Ports.h"
 
 #include <algorithm>
 #include <cstring>

@@ -7,7 +7,6 @@
 #include "weft/Runtime/Execute/Metadata.h"
 #include "weft/Runtime/Reports/Progress.h"
 #include "weft/Runtime/Run/Generate.h"
-#include "weft/Runtime/Run/LearningRate.h"
 #include "weft/Runtime/Run/RunFlags.h"
 
 #include <gtest/gtest.h>

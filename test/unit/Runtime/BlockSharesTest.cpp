@@ -1,6 +1,6 @@
 //===- BlockSharesTest.cpp - Digests that processes find together ---------===//
 
-#include "weft/Runtime/Checkpoints/BlockShares.h"
+#include "weft/Runtime/Checkpoints/CheckpointShares.h"
 
 #include <gtest/gtest.h>
 

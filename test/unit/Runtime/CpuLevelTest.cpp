@@ -1,6 +1,6 @@
 //===- CpuLevelTest.cpp - What oneDNN makes of processors -----------------===//
 
-#include "weft/Runtime/Run/CpuLevel.h"
+#include "weft/Runtime/Execute/CpuFeatures.h"
 
 #include <gtest/gtest.h>
 

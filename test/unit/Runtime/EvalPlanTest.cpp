@@ -1,6 +1,6 @@
 //===- EvalPlanTest.cpp - Which batches an evaluation runs ----------------===//
 
-#include "weft/Runtime/Run/EvalPlan.h"
+#include "weft/Runtime/Run/Evaluate.h"
 
 #include <gtest/gtest.h>
 

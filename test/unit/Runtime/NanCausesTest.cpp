@@ -1,6 +1,6 @@
 //===- NanCausesTest.cpp - First non-finite value of all ranks ------------===//
 
-#include "weft/Runtime/Run/NanCauses.h"
+#include "weft/Runtime/Run/Trainer.h"
 
 #include "gtest/gtest.h"
 

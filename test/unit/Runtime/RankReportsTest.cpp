@@ -2,10 +2,9 @@
 
 #include "RankToy.h"
 
-#include "weft/Runtime/Collectives/CollectiveCounters.h"
 #include "weft/Runtime/Collectives/Loopback.h"
 #include "weft/Runtime/Collectives/RankGroups.h"
-#include "weft/Runtime/Run/RankReports.h"
+#include "weft/Runtime/Run/Trainer.h"
 
 using namespace weft;
 

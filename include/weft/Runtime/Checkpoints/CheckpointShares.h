@@ -5,6 +5,10 @@
 
 #include "weft/Runtime/Execute/StateSegments.h"
 
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace weft {
 
 /// Elements [begin, end) of a tensor, which the file of one rank has.
@@ -21,6 +25,26 @@ shareWrites(const std::vector<NamedTensor> &saved, int64_t ranks);
 
 /// The arena range of a piece on its rank.
 HeldRange placeOf(const NamedTensor &tensor, const WrittenPiece &piece);
+
+//===- Shares of digests --------------------------------------------------===//
+
+// Each process has read some blocks of the same files. Processes exchange the
+// digests of these blocks as a text: one line per file with the digests of its
+// blocks, each followed by a comma. The digest of an unread block is empty.
+
+/// The digests of the blocks of a file; "" for a block that was not read.
+using BlockDigests = std::vector<std::string>;
+
+std::string shareText(const std::vector<BlockDigests> &files);
+
+struct JoinedShares {
+  std::vector<BlockDigests> files;
+  /// The index of the first file whose digests differ between processes.
+  std::optional<size_t> different;
+};
+
+/// Merges the texts of all processes.
+JoinedShares joinShares(const std::vector<std::string> &shares);
 
 } // namespace weft
 

@@ -26,6 +26,13 @@ namespace weft {
 std::string locateWeights(const std::string &path,
                           const std::string &executablePath);
 
+/// Reads a rank's shard of a weight and stores it, converted if the types
+/// differ. Without a context it is only checked. A value that the type of the
+/// weight cannot represent is an input error.
+Status readWeight(int64_t rank, const WeftContext *context,
+                  const NamedTensor &tensor,
+                  const SafetensorsModel::Entry &entry);
+
 class InitialWeights {
 public:
   /// Chooses the source and checks everything but its values. `initFrom` is a

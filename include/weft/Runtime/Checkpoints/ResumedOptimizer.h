@@ -18,6 +18,7 @@
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Manifest.h"
 #include "weft/Runtime/Execute/Metadata.h"
+#include "weft/Runtime/Execute/ScalerState.h"
 
 #include <set>
 
@@ -51,6 +52,23 @@ Expected<ResumedOptimizer> resumeOptimizer(const Manifest &manifest,
 /// The step counters of a program for `model.json`, if there are several: for
 /// each counter the parameters that it counts.
 Json describeCounters(const Metadata &metadata);
+
+//===- Loss scale ---------------------------------------------------------===//
+
+// A checkpoint holds the states of the loss scale, and the name of its policy
+// in its model.json.
+
+/// The checkpoint in `directory`, whose model.json is `model`, was saved under
+/// the program's policy.
+Status checkScalePolicy(const Json &model, const std::string &directory,
+                        const LossScaler &program);
+
+/// Brings a loaded loss scale in line with the program's numbers: a fixed scale
+/// is the program's, a dynamic one is not below its minimum, and the hysteresis
+/// left is one that the program counts down from. What became of the scale, if
+/// that is not what was loaded.
+Expected<std::optional<std::string>> adaptLossScale(const WeftContext &context,
+                                                    const LossScaler &program);
 
 } // namespace weft
 

@@ -10,13 +10,26 @@
 #ifndef WEFT_RUNTIME_COLLECTIVES_COMMUNICATOR_H
 #define WEFT_RUNTIME_COLLECTIVES_COMMUNICATOR_H
 
-#include "weft/Runtime/Collectives/Reduce.h"
 #include "weft/Runtime/Collectives/Transport.h"
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 
 namespace weft {
+
+/// Whether sumPieces adds numbers of the WeftDType `dtype`: f32, f64, f16,
+/// bf16.
+bool canSum(int32_t dtype);
+
+/// The arithmetic of reductions, independent of the transport. The bits of an
+/// element depend only on its values by rank, its type and two divisors.
+///
+/// Divides each element by `pre` and rounds it to its type. Adds the `count`
+/// pieces in their order, in f32 (f64 for f64). Divides the sum by `post` and
+/// rounds it. `out` may be one of the pieces.
+void sumPieces(int32_t dtype, const void *const *pieces, int count,
+               int64_t elements, void *out, double pre, double post);
 
 /// Numbers: values that a run exchanges outside its programs.
 enum class Collective { AllGather, ReduceScatter, AllReduce, Numbers };

@@ -11,6 +11,7 @@
 #include "weft/Runtime/Collectives/Transport.h"
 
 #include <optional>
+#include <string>
 
 namespace weft {
 
@@ -68,6 +69,11 @@ int findLocalRank();
 /// Processes of the run that use the same processors as this one: 1 where the
 /// launcher has bound it to some of the machine's.
 int countUnbound();
+
+/// Whether a variable has a value that is not empty.
+bool hasVariable(const char *name);
+/// Its value; "" if there is none.
+std::string variableText(const char *name);
 
 } // namespace weft
 

@@ -19,7 +19,9 @@
 #ifndef WEFT_RUNTIME_COLLECTIVES_RENDEZVOUS_H
 #define WEFT_RUNTIME_COLLECTIVES_RENDEZVOUS_H
 
+#include "weft/Base/Descriptor.h"
 #include "weft/Base/Error.h"
+#include "weft/Runtime/Collectives/Processes.h"
 
 #include <string>
 #include <vector>
@@ -51,6 +53,22 @@ Expected<Rendezvous> findRendezvous();
 
 /// The first of a list as Slurm writes it: "node07" of "node[07-09],other".
 std::string firstHost(const std::string &list);
+
+/// Joins the processes of a run that torchrun, srun or weft launch has started
+/// without MPI, with the system's libraries only. It waits `timeout` seconds.
+/// An error names the absent ranks (exit 7) or the settings that differ (exit
+/// 2).
+Expected<std::unique_ptr<RankProcess>> joinTcp(const Rendezvous &rendezvous,
+                                               double timeout);
+
+/// Where ranks of this machine meet whom one process starts: it listens before
+/// they run, and rank 0 inherits the socket (kListenerVariable).
+struct LocalRendezvous {
+  Descriptor listener;
+  std::string host; // "127.0.0.1"
+  int port = 0;
+};
+Expected<LocalRendezvous> listenLocally();
 
 } // namespace weft
 

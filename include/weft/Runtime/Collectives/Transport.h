@@ -4,7 +4,7 @@
 // operation exchanges pieces of equal size between all ranks. Collectives,
 // votes and everything else are built on it. There are three transports:
 // threads of one process (Loopback.h), processes of MPI (Mpi.h), and processes
-// that communicate over TCP (Tcp.h).
+// that communicate over TCP (Rendezvous.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,16 +12,63 @@
 #define WEFT_RUNTIME_COLLECTIVES_TRANSPORT_H
 
 #include "weft/Base/Error.h"
-#include "weft/Runtime/Collectives/Heartbeats.h"
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
 namespace weft {
+
+/// Heartbeats of all ranks of a run, by global rank. A rank that loads or saves
+/// reaches no exchange for as long as its disk takes. It sends heartbeats
+/// meanwhile, so that ranks that wait for it know that it is alive. A process
+/// that is stopped sends none. Any thread may call it.
+class Heartbeats {
+public:
+  virtual ~Heartbeats();
+  /// Sends a heartbeat of `rank`, one of this process, to all others.
+  virtual void send(int rank) = 0;
+  /// How many heartbeats of `rank` have arrived.
+  virtual int64_t count(int rank) = 0;
+  /// Whether the process of `rank` was ended: it has sent no
+  /// FailureNotice::Ended. False where that is not known.
+  virtual bool hasEnded(int /*rank*/) { return false; }
+  /// Whether it has ended or says that it does.
+  virtual bool hasLeft(int /*rank*/) { return false; }
+};
+
+/// Ranks that are threads of one process.
+std::shared_ptr<Heartbeats> makeThreadHeartbeats(int ranks);
+
+/// A thread that sends the heartbeats of a rank while the object lives.
+class HeartbeatSender {
+public:
+  /// At once, and then each second or, where ranks wait for less than four,
+  /// four times in `timeout` seconds.
+  HeartbeatSender(std::shared_ptr<Heartbeats> heartbeats, int rank,
+                  double timeout);
+  ~HeartbeatSender();
+  HeartbeatSender(const HeartbeatSender &) = delete;
+  HeartbeatSender &operator=(const HeartbeatSender &) = delete;
+
+private:
+  void run();
+
+  const std::shared_ptr<Heartbeats> heartbeats;
+  const int rank;
+  const std::chrono::duration<double> pause;
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool isOver = false;
+  std::thread thread; // the last, since it uses the others
+};
 
 /// Ranks that did not reach an exchange, as global rank numbers.
 struct Absence {

@@ -12,7 +12,7 @@
 
 #include "weft/Abi/Executable.h"
 #include "weft/Base/Error.h"
-#include "weft/Runtime/Data/DataOptions.h"
+#include "weft/Formats/TokenFile.h"
 #include "weft/Runtime/Execute/Metadata.h"
 
 #include <memory>
@@ -20,6 +20,15 @@
 #include <vector>
 
 namespace weft {
+
+struct DataOptions {
+  std::string data, valData;
+  double valFraction = 0.0;
+  TokenFormat format = TokenFormat::Auto;
+  bool byteTokenizer = false;
+  /// Whether the run needs the rows of `data`, not only of `valData`.
+  bool readsTraining = false;
+};
 
 /// Thread-safe for the ranks of a process.
 class DataSource {

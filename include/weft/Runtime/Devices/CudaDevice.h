@@ -11,7 +11,6 @@
 #define WEFT_RUNTIME_DEVICES_CUDADEVICE_H
 
 #include "weft/Abi/TransferRecords.h"
-#include "weft/Runtime/Devices/CudaConstants.h"
 #include "weft/Runtime/Devices/CudaImages.h"
 #include "weft/Runtime/Devices/CudaPorts.h"
 #include "weft/Runtime/Devices/CudaRanges.h"
@@ -151,7 +150,7 @@ private:
   Status bindCpus();
   Status enter();
 
-  // CudaMemory.cpp
+  // CudaArena.cpp
   /// `isOwn`: memory allocated since the last look belongs to this program.
   Status measureMemory(bool isOwn);
   std::string describeMemory() const;
@@ -236,7 +235,7 @@ private:
   Status launchRegion(WeftContext &context, const Commands &commands,
                       const CudaRegion &region);
 
-  // CudaWatch.cpp
+  // CudaRun.cpp: watched runs
   Status launchWatched(WeftContext &context, const WeftProgram &program);
   Status runWatched(WeftContext &context, const Commands &command);
 

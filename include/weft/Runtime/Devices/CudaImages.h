@@ -3,6 +3,7 @@
 #ifndef WEFT_RUNTIME_DEVICES_CUDAIMAGES_H
 #define WEFT_RUNTIME_DEVICES_CUDAIMAGES_H
 
+#include "weft/Abi/CudaWorkspaces.h"
 #include "weft/Abi/Executable.h"
 #include "weft/Runtime/Devices/CudaDriver.h"
 
@@ -58,6 +59,26 @@ private:
   CudaChip device;
   std::vector<CudaModule> modules;
   std::unordered_map<std::string, Kernel> kernels;
+};
+
+/// The elements of a program's constants are stored after the arena, each list
+/// of bytes once. They are written when the device is opened. Commands that
+/// write constants copy from there.
+class CudaConstants {
+public:
+  CudaConstants() = default;
+  /// Lays out the constants of all commands of `executable`.
+  explicit CudaConstants(const WeftExecutable &executable);
+
+  /// All constants, in order, each at a multiple of kConstantAlignment.
+  const std::vector<char> &bytes() const { return all; }
+  /// The offset in bytes() of the elements of a record. The record must belong
+  /// to a command that writes a constant.
+  int64_t offsetOf(const void *record) const { return offsets.at(record); }
+
+private:
+  std::vector<char> all;
+  std::unordered_map<const void *, int64_t> offsets;
 };
 
 } // namespace weft

@@ -2,7 +2,7 @@
 //
 // A context has one device: the host, whose memory the runtime can access, or
 // an accelerator with its own memory. The runtime accesses the bytes of tensors
-// only through the functions here and in ArenaBytes.h, so that it knows no kind
+// only through the functions here and in Ports.h, so that it knows no kind
 // of device by name. The kind is decided when a program is linked: the library
 // of its target defines openDevice(), enterProcess() and leaveProcess().
 //

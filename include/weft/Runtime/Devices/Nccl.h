@@ -9,6 +9,8 @@
 #define WEFT_RUNTIME_DEVICES_NCCL_H
 
 #include "weft/Base/Error.h"
+#include "weft/Formats/RunRecord.h"
+#include "weft/Runtime/Execute/RankMeetings.h"
 
 #include <nccl.h>
 
@@ -51,6 +53,26 @@ struct NcclLibrary {
 
 /// "2.28.9" of 22809.
 std::string ncclVersionText(int version);
+
+//===- The environment of NCCL's sums -------------------------------------===//
+
+/// Fixes the variables that decide in which order NCCL adds, with `channels`
+/// channels for each communicator. Warns of other values if `warns`. Call it
+/// before the first call of NCCL.
+void fixNcclVariables(int channels, bool warns);
+
+/// Removes the variable that would replace the choice of --gather. Warns of it
+/// if `warns`. Call it before the first call of NCCL.
+void removeNcclCtaPolicy(bool warns);
+
+/// The facts that bits of native reductions depend on: the version of NCCL and
+/// the other variables in its environment.
+Settings ncclFacts(const NcclLibrary &library);
+
+/// Warns, if `warns`, of the first fact that differs between ranks. All ranks
+/// call.
+Status compareNcclFacts(RankMeetings &meetings, const Settings &facts,
+                        bool warns);
 
 } // namespace weft
 

@@ -9,6 +9,7 @@
 #define WEFT_RUNTIME_REPORTS_METRICS_H
 
 #include "weft/Base/FileLock.h"
+#include "weft/Runtime/Reports/Progress.h"
 
 #include <cstdint>
 #include <optional>
@@ -59,6 +60,30 @@ private:
   Descriptor file;
   FileLock lock;
   std::string path;
+};
+
+/// Part of the process: progress on standard output and the metrics file, which
+/// have one writer however many ranks a process runs.
+class Journal {
+public:
+  /// Says nothing and writes nowhere: for the ranks that do not report.
+  Journal() = default;
+  Journal(Progress progress, MetricsLog metrics)
+      : progress(std::move(progress)), metrics(std::move(metrics)) {}
+
+  /// Shows it and appends it to the metrics; a full disk is a storage error.
+  Status step(const StepReport &report);
+  Status eval(const EvalReport &report);
+  Status sample(int64_t step, const std::string &text);
+  /// A line of prose between steps, and a warning.
+  void note(const std::string &text);
+  void warnOf(const std::string &text, const std::string &hint);
+  /// Nothing comes after this.
+  void finish();
+
+private:
+  std::optional<Progress> progress;
+  MetricsLog metrics;
 };
 
 } // namespace weft

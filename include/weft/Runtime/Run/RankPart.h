@@ -14,9 +14,9 @@
 #include "weft/Runtime/Collectives/Consensus.h"
 #include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Data/DataSource.h"
+#include "weft/Runtime/Reports/Metrics.h"
 #include "weft/Runtime/Reports/NanHunt.h"
-#include "weft/Runtime/Run/Journal.h"
-#include "weft/Runtime/Run/RunInputs.h"
+#include "weft/Runtime/Run/RunFlags.h"
 #include "weft/Runtime/Run/Signals.h"
 
 #include <memory>

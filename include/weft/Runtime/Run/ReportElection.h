@@ -12,7 +12,7 @@
 #ifndef WEFT_RUNTIME_RUN_REPORTELECTION_H
 #define WEFT_RUNTIME_RUN_REPORTELECTION_H
 
-#include "weft/Runtime/Collectives/Voting.h"
+#include "weft/Runtime/Collectives/Consensus.h"
 
 namespace weft {
 

@@ -9,20 +9,49 @@
 #define WEFT_RUNTIME_RUN_RUNFLAGS_H
 
 #include "weft/Base/Flags.h"
+#include "weft/Formats/RunRecord.h"
 #include "weft/Runtime/Checkpoints/ResumeOptions.h"
-#include "weft/Runtime/Data/DataOptions.h"
+#include "weft/Runtime/Collectives/Processes.h"
+#include "weft/Runtime/Data/DataSource.h"
 #include "weft/Runtime/Devices/Device.h"
+#include "weft/Runtime/Execute/Fault.h"
 #include "weft/Runtime/Execute/Metadata.h"
 #include "weft/Runtime/Reports/Progress.h"
-#include "weft/Runtime/Run/KeptFlags.h"
-#include "weft/Runtime/Run/LearningRate.h"
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+struct WeftExecutable;
+
 namespace weft {
+
+/// The learning-rate schedules of a run. All arithmetic is double; the value
+/// that reaches the optimizer is the one written to the metrics.
+enum class RateScheduleKind { Constant, Linear, Cosine, Wsd };
+
+/// A schedule, with s the step from 1 and i = s - 1:
+///   i < warmup         lr * (i + 1) / warmup
+///   constant           lr
+///   linear             minLr + (1 - r) * (lr - minLr)
+///   cosine             minLr + (1 + cos(pi * r)) / 2 * (lr - minLr)
+///   wsd                lr before d = floor(0.8 * decaySteps), then
+///                      minLr + (1 - sqrt((i - d) / (decaySteps - d)))
+///                            * (lr - minLr)
+/// where r = (i - warmup) / (decaySteps - warmup). From i >= decaySteps on the
+/// decaying schedules give minLr.
+struct RateSchedule {
+  RateScheduleKind kind = RateScheduleKind::Constant;
+  double lr = 1e-3;
+  double minLr = 0.0;
+  int64_t warmup = 0;
+  int64_t decaySteps = 0;
+
+  /// The learning rate of `step`, counted from 1.
+  double at(int64_t step) const;
+};
 
 /// The table of all run flags, in the order of the help text.
 std::vector<FlagSpec> runFlagSpecs();
@@ -112,6 +141,81 @@ std::map<std::string, std::string> compiledFlags(const Metadata &metadata);
 
 /// The help text of an executable: of the flags that it takes.
 std::string runHelp(const Metadata &metadata, const std::string &program);
+
+//===- Kept flags ---------------------------------------------------------===//
+
+// A checkpoint records the flags of its run. A resumed run takes the flags that
+// its command line does not give, and names the settings that changed.
+
+/// A run flag that checkpoints record.
+struct KeptFlag {
+  const char *name;
+  bool named;     // results depend on it: a warning names a change
+  bool isFile;    // recorded with its absolute path
+  bool evaluates; // also taken by --eval-only
+};
+
+/// The flags that checkpoints record. All others belong to one start of the
+/// program, to the machine, or to the state in the checkpoint (seed,
+/// shuffling).
+std::vector<KeptFlag> keptFlags();
+
+/// The settings that a command line takes from its checkpoint.
+struct KeptSettings {
+  std::optional<RunRecord> record;
+  std::vector<std::string> args; // "--lr=0.001"
+  Settings inputs;               // the files among them that the run reads
+};
+
+/// Reads the manifest that `given` resumes from. Nothing without --resume, and
+/// for --resume=auto without a checkpoint. A checkpoint of another model is a
+/// checkpoint error that names the first difference.
+Expected<KeptSettings> findKeptSettings(const FlagValues &given,
+                                        const FlagTable &table,
+                                        const Metadata &metadata,
+                                        const WeftExecutable &executable);
+
+/// Checks that the files that only the checkpoint names exist. Exit 3 as for a
+/// file that cannot be opened; the hint says that the checkpoint names it.
+Status checkInputsAreThere(const KeptSettings &kept);
+
+/// The record of a run with the flags `values`, some of them from `kept`.
+RunRecord recordOf(const FlagValues &values, const FlagTable &table,
+                   const KeptSettings &kept, const Metadata &metadata);
+
+/// The differences between the run of a checkpoint and this one, by flag:
+/// "--lr was 0.001 in the checkpoint, now 0.002".
+std::vector<std::string> changedSettings(const RunRecord &was,
+                                         const RunRecord &now);
+
+//===- Learning rates -----------------------------------------------------===//
+
+/// Rules between the numbers of a schedule and the steps of a run that trains:
+/// exit 2.
+Status checkRates(const RunOptions &options);
+
+/// A warning if the schedule ends before the run does, or "".
+std::string warnOfEarlyEnd(const RunOptions &options);
+
+/// A warning if the default of --lr-decay-steps, the steps of the training, has
+/// moved since `was` and `nextStep` therefore gets another learning rate, or
+/// "".
+std::string warnOfJump(const RunOptions &options, const RunRecord &was,
+                       const RunRecord &now, int64_t nextStep);
+
+/// The same for the process and for each of its ranks, and changed by none.
+struct RunInputs {
+  const WeftExecutable &executable;
+  const Metadata &metadata;
+  const RunOptions &options;
+  const Faults &faults;
+  /// Of a run whose ranks are processes; null: all are in this one.
+  RankProcess *process = nullptr;
+
+  int64_t ranks() const { return metadata.ranks(); }
+  /// Whether rank 0 is in this process: the one that speaks and saves for all.
+  bool isFirst() const { return !process || process->rank() == 0; }
+};
 
 } // namespace weft
 

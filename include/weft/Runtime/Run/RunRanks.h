@@ -10,7 +10,7 @@
 #ifndef WEFT_RUNTIME_RUN_RUNRANKS_H
 #define WEFT_RUNTIME_RUN_RUNRANKS_H
 
-#include "weft/Runtime/Collectives/Voting.h"
+#include "weft/Runtime/Collectives/Consensus.h"
 #include "weft/Runtime/Run/RankPart.h"
 
 #include <functional>

@@ -18,7 +18,7 @@
 #include "weft/Runtime/Reports/NanHunt.h"
 #include "weft/Runtime/Reports/Progress.h"
 #include "weft/Runtime/Run/MicroPrograms.h"
-#include "weft/Runtime/Run/RunInputs.h"
+#include "weft/Runtime/Run/RunFlags.h"
 
 #include <chrono>
 #include <deque>

@@ -9,10 +9,13 @@
 #ifndef WEFT_RUNTIME_RUN_TRAINER_H
 #define WEFT_RUNTIME_RUN_TRAINER_H
 
+#include "weft/Base/Error.h"
 #include "weft/Runtime/Collectives/Consensus.h"
+#include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/ScalerState.h"
+#include "weft/Runtime/Reports/Metrics.h"
+#include "weft/Runtime/Reports/Progress.h"
 #include "weft/Runtime/Run/Gradients.h"
-#include "weft/Runtime/Run/Journal.h"
 #include "weft/Runtime/Run/Signals.h"
 #include "weft/Runtime/Run/StepRunner.h"
 
@@ -125,6 +128,26 @@ Status checkHyperParameters(const WeftExecutable &executable,
 /// can be counted: else exit 2.
 Status checkRowCount(const TrainState &state, const RunOptions &options,
                      const Metadata &metadata, int ranks);
+
+/// Merges the reports of a step of all ranks into `report`, whose `ranks` has
+/// the collectives' costs of this rank. Losses and the times of the parts of a
+/// step become means; step time, sent bytes and memory become maxima. All ranks
+/// call it.
+Status joinReports(WeftContext &context, StepReport &report);
+
+//===- Causes of all ranks ------------------------------------------------===//
+
+/// The cause of this rank as a text for the other ranks; "" for none.
+std::string formatNanCause(const NanCause &cause);
+
+/// A sentence about the first cause of all ranks, with its rank if there are
+/// several; "" for none. `texts` has the causes of the ranks, by rank.
+std::string describeFirstCause(const std::vector<std::string> &texts);
+
+/// The same by a vote of all ranks after a step with values that are not
+/// finite. If a rank has left, the cause of this rank.
+std::string findFirstCause(Consensus &consensus, int64_t step,
+                           const NanCause &own);
 
 } // namespace weft
 
