@@ -12,15 +12,17 @@
 
 namespace weft {
 
-/// Exit codes a routine reports (docs/executable.md).
-enum ErrorCode { kDeviceError = 9, kInternalError = 70 };
-
-/// Reports `message` with the routine and its place in the model in front.
-inline void failCommand(WeftContext &context, const WeftCommand &command,
-                        int code, const std::string &message) {
-  context.fail(code, placeOf(command) + ": " + message);
+/// Reports an internal error of such parts, with the routine and its place in
+/// the model in front. Always false, the result of a check that fails.
+template <typename... Parts>
+bool failCommand(WeftContext &context, const WeftCommand &command,
+                 const Parts &...parts) {
+  context.fail(int(ExitCode::Internal),
+               concat(placeOf(command), ": ", parts...));
+  return false;
 }
 
+/// The same for an error with an exit code of its own (docs/executable.md).
 inline void failCommand(WeftContext &context, const WeftCommand &command,
                         const Error &error) {
   context.fail(error.exitStatus(), placeOf(command) + ": " + error.where(),
@@ -33,10 +35,8 @@ inline bool checkBuffers(WeftContext &context, const WeftCommand &command,
   int64_t count = command.numBuffers - (command.workspaceBytes > 0);
   if (count >= wanted)
     return true;
-  failCommand(context, command, kInternalError,
-              "expects " + std::to_string(wanted) + " buffers, but got " +
-                  std::to_string(count));
-  return false;
+  return failCommand(context, command, "expects ", wanted, " buffers, but got ",
+                     count);
 }
 
 /// Why findRecord refuses the record of a command.
@@ -54,9 +54,8 @@ std::string describeWrongRecord(const WeftCommand &command) {
   if constexpr (kEntryBytes<Record> != 0) {
     if (bytes >= static_cast<int64_t>(sizeof(Record)))
       wanted +=
-          " and " +
-          std::to_string(static_cast<const Record *>(command.record)->count) +
-          " entries of " + std::to_string(kEntryBytes<Record>);
+          concat(" and ", static_cast<const Record *>(command.record)->count,
+                 " entries of ", kEntryBytes<Record>);
   }
   return "expects a record of " + wanted + ", but got " + std::to_string(bytes);
 }
@@ -67,8 +66,7 @@ const RecordOf<Kind> *recordOf(WeftContext &context,
                                const WeftCommand &command) {
   const RecordOf<Kind> *record = findRecord<Kind>(command);
   if (!record)
-    failCommand(context, command, kInternalError,
-                describeWrongRecord<Kind>(command));
+    failCommand(context, command, describeWrongRecord<Kind>(command));
   return record;
 }
 
@@ -78,13 +76,10 @@ inline bool checkRange(WeftContext &context, const WeftCommand &command,
                        int64_t high = INT64_MAX) {
   if (value >= low && value <= high)
     return true;
-  std::string rule =
-      std::string("expects ") + name + " of at least " + std::to_string(low);
-  if (high != INT64_MAX)
-    rule += " and at most " + std::to_string(high);
-  failCommand(context, command, kInternalError,
-              rule + ", but got " + std::to_string(value));
-  return false;
+  return failCommand(context, command, "expects ", name, " of at least ", low,
+                     high == INT64_MAX ? ""
+                                       : " and at most " + std::to_string(high),
+                     ", but got ", value);
 }
 
 /// Whether argument `value` called `name` is a probability.
@@ -92,10 +87,8 @@ inline bool checkProbability(WeftContext &context, const WeftCommand &command,
                              const char *name, double value) {
   if (value >= 0.0 && value <= 1.0)
     return true;
-  failCommand(context, command, kInternalError,
-              std::string("expects ") + name + " in [0, 1], but got " +
-                  std::to_string(value));
-  return false;
+  return failCommand(context, command, "expects ", name, " in [0, 1], but got ",
+                     value);
 }
 
 /// The workspace of a command, its last buffer; reports one of fewer bytes than
@@ -104,9 +97,8 @@ inline char *workspaceOf(WeftContext &context, const WeftCommand &command,
                          void *const *buffers, int64_t wanted) {
   if (command.workspaceBytes >= wanted && command.numBuffers > 0)
     return static_cast<char *>(buffers[command.numBuffers - 1]);
-  failCommand(context, command, kInternalError,
-              "expects a workspace of at least " + std::to_string(wanted) +
-                  " bytes, but got " + std::to_string(command.workspaceBytes));
+  failCommand(context, command, "expects a workspace of at least ", wanted,
+              " bytes, but got ", command.workspaceBytes);
   return nullptr;
 }
 
@@ -141,10 +133,9 @@ inline bool checkIndexType(WeftContext &context, const WeftCommand &command,
                            int64_t dtype) {
   if (dtype == WEFT_I32 || dtype == WEFT_I64)
     return true;
-  failCommand(context, command, kInternalError,
-              "expects indices of dtype i32 (5) or i64 (6), but got " +
-                  std::to_string(dtype));
-  return false;
+  return failCommand(context, command,
+                     "expects indices of dtype i32 (5) or i64 (6), but got ",
+                     dtype);
 }
 
 /// A type of the floats that routines work with.
@@ -186,11 +177,8 @@ inline bool checkFloatType(WeftContext &context, const WeftCommand &command,
                            const char *name, int64_t dtype) {
   if (isFloatType(dtype))
     return true;
-  failCommand(context, command, kInternalError,
-              std::string("expects ") + name +
-                  " of dtype f32 (0), f16 (2) or bf16 (3), but got " +
-                  std::to_string(dtype));
-  return false;
+  return failCommand(context, command, "expects ", name,
+                     " of dtype f32 (0), f16 (2) or bf16 (3), but got ", dtype);
 }
 
 } // namespace weft

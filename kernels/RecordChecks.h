@@ -7,6 +7,71 @@
 
 namespace weft {
 
+//===- A copy as nested loops ---------------------------------------------===//
+
+/// Dimensions of a copy at most.
+constexpr int kMaxRank = 8;
+
+/// A copy as loops, outermost first; always at least one.
+struct CopyLoops {
+  WeftCopyDim dims[kMaxRank];
+  int rank = 0;
+};
+
+/// Adds an innermost loop. It is merged into the enclosing loop if both sides
+/// are contiguous across the two.
+inline void addLoop(CopyLoops &loops, const WeftCopyDim &dim) {
+  WeftCopyDim *outer = loops.rank ? &loops.dims[loops.rank - 1] : nullptr;
+  if (outer && outer->from == dim.size * dim.from &&
+      outer->to == dim.size * dim.to)
+    *outer = {outer->size * dim.size, dim.from, dim.to};
+  else
+    loops.dims[loops.rank++] = dim;
+}
+
+/// Drops dimensions of one element and merges neighbours that are contiguous on
+/// both sides.
+inline CopyLoops readLoops(const WeftCopyRecord &record) {
+  CopyLoops loops;
+  for (int64_t i = 0; i < record.count; ++i) {
+    WeftCopyDim dim = entriesOf<WeftCopyDim>(record)[i];
+    if (dim.size == 1)
+      continue;
+    addLoop(loops, dim);
+  }
+  if (loops.rank == 0)
+    loops.dims[loops.rank++] = {1, 1, 1};
+  return loops;
+}
+
+inline bool checkCopy(WeftContext &context, const WeftCommand &command,
+                      const WeftCopyRecord &record) {
+  if (!checkBuffers(context, command, 2) ||
+      !checkRange(context, command, "rank", record.count, 0, kMaxRank))
+    return false;
+  for (int64_t i = 0; i < record.count; ++i)
+    if (!checkRange(context, command, "dimension",
+                    entriesOf<WeftCopyDim>(record)[i].size, 1))
+      return false;
+  return true;
+}
+
+inline void failElementBytes(WeftContext &context, const WeftCommand &command,
+                             const WeftCopyRecord &record) {
+  failCommand(context, command,
+              "expects 1, 2, 4 or 8 bytes per element, but got ",
+              record.elementBytes);
+}
+
+inline void failFillType(WeftContext &context, const WeftCommand &command,
+                         int64_t dtype) {
+  failCommand(context, command,
+              "expects dtype f32, f64, f16, bf16, i1, i32 or i64, but got ",
+              dtype);
+}
+
+//===- Attention and embeddings -------------------------------------------===//
+
 inline bool checkAttention(WeftContext &context, const WeftCommand &command,
                            const WeftAttentionRecord &a) {
   constexpr int64_t most = int64_t(1) << 30; // key numbers are 32 bit
@@ -17,13 +82,9 @@ inline bool checkAttention(WeftContext &context, const WeftCommand &command,
       !inRange("keys", a.keys) || !inRange("heads", a.heads) ||
       !inRange("keyHeads", a.keyHeads) || !inRange("headSize", a.headSize))
     return false;
-  if (a.heads % a.keyHeads != 0) {
-    failCommand(context, command, kInternalError,
-                "expects keyHeads that divides heads " +
-                    std::to_string(a.heads) + ", but got " +
-                    std::to_string(a.keyHeads));
-    return false;
-  }
+  if (a.heads % a.keyHeads != 0)
+    return failCommand(context, command, "expects keyHeads that divides heads ",
+                       a.heads, ", but got ", a.keyHeads);
   return checkFloatType(context, command, "q, k, v and out", a.dtype) &&
          checkProbability(context, command, "dropout", a.dropout);
 }
@@ -52,12 +113,11 @@ inline bool checkEmbeddingGrad(WeftContext &context, const WeftCommand &command,
       !checkRange(context, command, "accumulate", record.accumulate, 0, 2) ||
       !checkFloatType(context, command, "dout", record.dtypeOut))
     return false;
-  if (record.dtypeTable != WEFT_F32 && record.dtypeTable != record.dtypeOut) {
-    failCommand(context, command, kInternalError,
-                "expects dtable of dtype f32 (0) or that of dout, but got " +
-                    std::to_string(record.dtypeTable));
-    return false;
-  }
+  if (record.dtypeTable != WEFT_F32 && record.dtypeTable != record.dtypeOut)
+    return failCommand(
+        context, command,
+        "expects dtable of dtype f32 (0) or that of dout, but got ",
+        record.dtypeTable);
   return checkBuffers(context, command,
                       3 + (record.accumulate == WEFT_ADD_IF_FLAG));
 }

@@ -4,11 +4,28 @@
 #define WEFT_KERNELS_CPU_FLOATRUNS_H
 
 #include "Arguments.h"
-#include "Dispatch.h"
+#include "isa/Loops.h"
+
+#include "weft/Runtime/Execute/Context.h"
 
 #include <algorithm>
 
 namespace weft {
+
+inline const Loops &loopsOf(const WeftContext &context) {
+  switch (context.isa()) {
+  case CpuIsa::Avx512:
+    return avx512::loops;
+  case CpuIsa::Avx2:
+    return avx2::loops;
+  case CpuIsa::Baseline:
+    break;
+  }
+  return baseline::loops;
+}
+
+/// Elements per part of a loop bound by memory: some microseconds of work.
+constexpr int64_t kElementGrain = 16384;
 
 /// Elements that are widened at once: they stay in the first-level cache.
 constexpr int64_t kRunLength = 1024;

@@ -4,7 +4,6 @@
 
 #include "weft/Base/OutOfMemory.h"
 
-#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -142,7 +141,7 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
         "expects a product with a bias alone on the CPU, but got epilogue " +
         std::to_string(shape.epilogue);
   if (!wrong.empty())
-    return failCommand(*context, *command, kInternalError, wrong);
+    return failCommand(*context, *command, internalError(wrong));
   int64_t needed =
       3 + (shape.hasBias != 0) + (shape.accumulate == WEFT_ADD_IF_FLAG);
   if (!checkBuffers(*context, *command, needed))
@@ -150,7 +149,7 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
   shape.accumulate = addsToDestination(shape.accumulate, buffers[needed - 1]);
   std::string library = findWrongOneDnn(*dnnl_version());
   if (!library.empty())
-    return failCommand(*context, *command, kDeviceError, library);
+    return failCommand(*context, *command, deviceError(library));
   if (!context->ensureTeam())
     return;
   try {
@@ -169,8 +168,7 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
     // It may not say that it is memory.
     if (error.status == dnnl_out_of_memory || isMemoryExhausted())
       throw std::bad_alloc();
-    failCommand(*context, *command, kInternalError,
-                std::string("oneDNN reports ") + error.what());
+    failCommand(*context, *command, "oneDNN reports ", error.what());
   }
 }
 

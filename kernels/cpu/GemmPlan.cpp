@@ -19,8 +19,6 @@
 
 #include "GemmPlan.h"
 
-#include "TileTails.h"
-
 #include <algorithm>
 #include <new>
 #include <sys/mman.h>
@@ -38,9 +36,7 @@ static_assert(DNNL_VERSION_MAJOR == kKnownMajor &&
               "rule of this file, and GemmTest, before you allow another one");
 
 std::string findWrongOneDnn(const dnnl_version_t &found) {
-  auto name = [](int major, int minor) {
-    return std::to_string(major) + "." + std::to_string(minor);
-  };
+  auto name = [](int major, int minor) { return concat(major, ".", minor); };
   if (found.major != kKnownMajor || found.minor != kKnownMinor)
     return "expects oneDNN " + name(kKnownMajor, kKnownMinor) +
            ", which the program was built for, but this machine has " +

@@ -1,6 +1,9 @@
-//===- StridedCopy.cpp - weft_cpu_copy ------------------------------------===//
+//===- StridedCopy.cpp - Copies and constants -----------------------------===//
 
-#include "CopyLoops.h"
+#include "FloatRuns.h"
+#include "RecordChecks.h"
+
+#include "weft/Runtime/Execute/DTypes.h"
 
 #include <algorithm>
 #include <cstring>
@@ -81,4 +84,34 @@ extern "C" void weft_cpu_copy(WeftContext *context, const WeftCommand *command,
   default:
     failElementBytes(*context, *command, *record);
   }
+}
+
+extern "C" void weft_cpu_fill(WeftContext *context, const WeftCommand *command,
+                              void *const *buffers) {
+  const auto *record = recordOf<WEFT_FILL>(*context, *command);
+  if (!record || !checkBuffers(*context, *command, 1) ||
+      !checkRange(*context, *command, "elements", record->elements, 0))
+    return;
+  bool known = withElement(record->dtype, [&](auto element) {
+    auto value = element.make(record->value);
+    auto *to = as<decltype(value)>(buffers[0]);
+    context->parallelFor(record->elements, kElementGrain, [&](RangePart part) {
+      std::fill(to + part.begin, to + part.end, value);
+    });
+  });
+  if (!known)
+    failFillType(*context, *command, record->dtype);
+}
+
+extern "C" void weft_cpu_constant(WeftContext *context,
+                                  const WeftCommand *command,
+                                  void *const *buffers) {
+  const auto *record = recordOf<WEFT_CONSTANT>(*context, *command);
+  if (!record || !checkBuffers(*context, *command, 1))
+    return;
+  const char *from = entriesOf<char>(*record);
+  char *to = as<char>(buffers[0]);
+  context->parallelFor(record->count, kElementGrain, [&](RangePart part) {
+    std::copy(from + part.begin, from + part.end, to + part.begin);
+  });
 }

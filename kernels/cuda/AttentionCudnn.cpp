@@ -74,9 +74,6 @@ private:
   AttentionState *state();
   Expected<CudnnPlan> makePlan(const Cudnn &library);
   CudnnArguments arguments();
-  void fail(int code, const std::string &message) {
-    failCommand(context, command, code, message);
-  }
   bool succeeds(Status status) {
     if (!status)
       failCommand(context, command, status.error());
@@ -109,12 +106,10 @@ std::string CudnnAttention<Kind>::findWrong(int64_t chip) const {
 template <WeftCommandKind Kind> bool CudnnAttention<Kind>::checkAddresses() {
   for (int i = 0; i < (kIsGradient ? 9 : 5); ++i) {
     const auto place = reinterpret_cast<uintptr_t>(buffers[i]);
-    if (place % (2 * kCudnnElements) == 0)
-      continue;
-    fail(kInternalError, "expects buffers at multiples of 16 bytes, but got " +
-                             std::to_string(place % 16) + " more of buffer " +
-                             std::to_string(i));
-    return false;
+    if (place % (2 * kCudnnElements) != 0)
+      return failCommand(context, command,
+                         "expects buffers at multiples of 16 bytes, but got ",
+                         place % 16, " more of buffer ", i);
   }
   return true;
 }
@@ -125,22 +120,17 @@ template <WeftCommandKind Kind> bool CudnnAttention<Kind>::read() {
     return false;
   s = reinterpret_cast<const WeftAttentionRecord *>(record);
   std::string wrong = findWrong(deviceNumber(context));
-  if (!wrong.empty()) {
-    fail(kInternalError, wrong);
-    return false;
-  }
+  if (!wrong.empty())
+    return failCommand(context, command, wrong);
   numbers[0] = static_cast<float>(s->scale);
   numbers[1] = -std::numeric_limits<float>::infinity();
   numbers[2] = 1.0f;
   if (kIsGradient) {
     rowSums = workspace.data;
-    if (cudnnRowSumBytes(*s) > workspace.bytes) {
-      fail(kInternalError, "expects a workspace of at least " +
-                               std::to_string(cudnnRowSumBytes(*s)) +
-                               " bytes, but got " +
-                               std::to_string(workspace.bytes));
-      return false;
-    }
+    if (cudnnRowSumBytes(*s) > workspace.bytes)
+      return failCommand(context, command, "expects a workspace of at least ",
+                         cudnnRowSumBytes(*s), " bytes, but got ",
+                         workspace.bytes);
     workspace.take(workspace.data, workspace.bytes, cudnnRowSumBytes(*s));
   }
   return checkAddresses();
@@ -157,15 +147,9 @@ template <WeftCommandKind Kind> AttentionState *CudnnAttention<Kind>::state() {
   if (!slot)
     slot = std::make_shared<AttentionState>();
   auto *state = static_cast<AttentionState *>(slot.get());
-  if (state->library)
+  if (state->library || succeeds(assign(Cudnn::open(), state->library)))
     return state;
-  Expected<std::unique_ptr<Cudnn>> opened = Cudnn::open();
-  if (!opened) {
-    succeeds(opened.takeError());
-    return nullptr;
-  }
-  state->library = std::move(*opened);
-  return state;
+  return nullptr;
 }
 
 template <WeftCommandKind Kind>

@@ -91,10 +91,8 @@ public:
 } // namespace
 
 static std::string describe(const WeftAttentionRecord &s, const char *what) {
-  return what + std::to_string(s.batch) + " x " + std::to_string(s.heads) +
-         " x " + std::to_string(s.queries) + " x " + std::to_string(s.keys) +
-         " x " + std::to_string(s.headSize) +
-         " (batch, heads, queries, keys, elements)";
+  return concat(what, s.batch, " x ", s.heads, " x ", s.queries, " x ", s.keys,
+                " x ", s.headSize, " (batch, heads, queries, keys, elements)");
 }
 
 Expected<CudnnPlan> weft::cuda::planForward(const Cudnn &library,

@@ -9,7 +9,7 @@
 #ifndef WEFT_KERNELS_CUDA_ATTENTIONGRAPHS_H
 #define WEFT_KERNELS_CUDA_ATTENTIONGRAPHS_H
 
-#include "CudnnGraph.h"
+#include "Cudnn.h"
 
 #include "weft/Abi/Records.h"
 

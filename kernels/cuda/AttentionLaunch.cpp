@@ -41,8 +41,7 @@ TileKernels kernelsOf(const std::string &suffix, int64_t keyParts) {
 
 /// Of the kernels of a type for heads as wide as these.
 std::string makeSuffix(const WeftAttentionRecord &record) {
-  return typeName(record.dtype) + "_" +
-         std::to_string(cudaHeadWidth(record.headSize));
+  return concat(typeName(record.dtype), "_", cudaHeadWidth(record.headSize));
 }
 
 template <int D> TileKernels kernelsFor(const WeftAttentionRecord &record) {

@@ -7,7 +7,7 @@
 #ifndef WEFT_KERNELS_CUDA_ATTENTIONLOWGRADIENT_H
 #define WEFT_KERNELS_CUDA_ATTENTIONLOWGRADIENT_H
 
-#include "LowMasks.h"
+#include "LowTiles.h"
 
 namespace weft::cuda {
 

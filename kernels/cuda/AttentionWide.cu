@@ -10,7 +10,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "WideMasks.h"
 #include "WideTiles.h"
 
 namespace weft::cuda {

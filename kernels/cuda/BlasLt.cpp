@@ -2,7 +2,6 @@
 
 #include "BlasLt.h"
 
-#include "weft/Runtime/Devices/OpenLibrary.h"
 #include "weft/Runtime/Execute/CudaProductRun.h"
 
 using namespace weft;
@@ -37,10 +36,9 @@ Expected<std::unique_ptr<BlasLt>> BlasLt::open() {
   opened->description =
       "cuBLASLt " + opened->versionNumber + " (" + library->path() + ")";
   if (version / 10000 != CUBLAS_VER_MAJOR)
-    return Error(ExitCode::Device,
-                 "expects cuBLASLt " + std::to_string(CUBLAS_VER_MAJOR) +
-                     ", which the program was built for, but got " +
-                     opened->description);
+    return deviceError("expects cuBLASLt " + std::to_string(CUBLAS_VER_MAJOR) +
+                       ", which the program was built for, but got " +
+                       opened->description);
   BlasLtCalls calls(*opened);
   calls.Create(&opened->lightHandle);
   if (!calls.ok())
@@ -58,7 +56,6 @@ Status BlasLt::check(const char *entry, cublasStatus_t status) const {
   if (status == CUBLAS_STATUS_SUCCESS)
     return Status::success();
   return failedCall(entry,
-                    std::string(table.GetStatusName(status)) + " (" +
-                        std::to_string(status) + ")",
+                    concat(table.GetStatusName(status), " (", status, ")"),
                     status == CUBLAS_STATUS_ALLOC_FAILED);
 }

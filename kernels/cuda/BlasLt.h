@@ -8,7 +8,7 @@
 #ifndef WEFT_KERNELS_CUDA_BLASLT_H
 #define WEFT_KERNELS_CUDA_BLASLT_H
 
-#include "LibraryCalls.h"
+#include "weft/Runtime/Devices/OpenLibrary.h"
 
 #include <cublasLt.h>
 #include <memory>

@@ -1,8 +1,8 @@
 //===- Copy.cpp - weft_cuda_copy, fill and constant -----------------------===//
 
-#include "CopyLoops.h"
 #include "KernelArguments.h"
 #include "Launching.h"
+#include "RecordChecks.h"
 #include "weft/Abi/CudaRoutineAbi.h"
 #include "weft/Runtime/Execute/DTypes.h"
 
@@ -105,12 +105,6 @@ void runCopy(WeftContext &context, const WeftCommand &command,
 // Fills
 //===----------------------------------------------------------------------===//
 
-void failType(WeftContext &context, const WeftCommand &command, int64_t dtype) {
-  failCommand(context, command, kInternalError,
-              "expects dtype f32, f64, f16, bf16, i1, i32 or i64, but got " +
-                  std::to_string(dtype));
-}
-
 /// Fills `bytes` with the `size` bytes of an element again and again.
 void fillWith(WeftContext &context, const WeftCommand &command, void *to,
               int64_t bytes, const void *element, size_t size) {
@@ -158,7 +152,7 @@ extern "C" void weft_cuda_fill(WeftContext *context, const WeftCommand *command,
                &value, sizeof value);
   });
   if (!known)
-    failType(*context, *command, record->dtype);
+    failFillType(*context, *command, record->dtype);
 }
 
 extern "C" void weft_cuda_constant(WeftContext *context,

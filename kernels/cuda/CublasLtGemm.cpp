@@ -1,6 +1,6 @@
 //===- CublasLtGemm.cpp - weft_cuda_gemm ----------------------------------===//
 
-#include "GemmState.h"
+#include "GemmTuning.h"
 
 #include "Arguments.h"
 #include "weft/Abi/CudaProducts.h"
@@ -83,10 +83,8 @@ bool Gemm::read() {
   if (!record)
     return false;
   s = *record;
-  if (std::string wrong = findWrongCudaProduct(s); !wrong.empty()) {
-    failCommand(context, command, kInternalError, wrong);
-    return false;
-  }
+  if (std::string wrong = findWrongCudaProduct(s); !wrong.empty())
+    return failCommand(context, command, wrong);
   const bool hasFlag = s.accumulate == WEFT_ADD_IF_FLAG;
   if (!checkBuffers(context, command,
                     3 + (s.hasBias != 0) + (s.hasAux != 0) +
@@ -111,12 +109,10 @@ bool Gemm::read() {
 /// the flag.
 bool Gemm::readFlag(const void *flag) {
   std::optional<float> value = deviceFlag(context, flag);
-  if (!value) {
-    failCommand(context, command, kInternalError,
-                "expects the flag of accumulate to be an input of the program, "
-                "but got one that the host does not know");
-    return false;
-  }
+  if (!value)
+    return failCommand(context, command,
+                       "expects the flag of accumulate to be an input of the "
+                       "program, but got one that the host does not know");
   adds = *value != 0.0f;
   return true;
 }
@@ -133,11 +129,9 @@ GemmState *Gemm::state() {
 const GemmPlan *Gemm::plan(GemmState &state) {
   GemmProduct product = {s, operands, workspace.data, workspace.bytes,
                          s.accumulate != WEFT_OVERWRITE};
-  auto planned = state.plan(product);
-  if (planned)
-    return *planned;
-  succeeds(planned.takeError());
-  return nullptr;
+  const GemmPlan *planned = nullptr;
+  succeeds(assign(state.plan(product), planned));
+  return planned;
 }
 
 void Gemm::multiply() {
@@ -185,10 +179,9 @@ void Gemm::multiplyZeros() {
   const int64_t bytes = s.dtype == WEFT_F32 ? 4 : 2;
   const int64_t zeros = roundUp(std::max(s.m, s.n) * bytes, kLtAlignment);
   if (zeros > workspace.bytes)
-    return failCommand(context, command, static_cast<int>(ExitCode::DoesNotFit),
-                       "expects a workspace of at least " +
-                           std::to_string(zeros) + " bytes, but got " +
-                           std::to_string(workspace.bytes));
+    return failCommand(context, command,
+                       memoryError("expects a workspace of at least ", zeros,
+                                   " bytes, but got ", workspace.bytes));
   fillOnDevice(context, command, workspace.data, 0, zeros);
   operands.a = operands.b = workspace.data;
   workspace.take(workspace.data, workspace.bytes, zeros);

@@ -248,17 +248,15 @@ Error Planner::describeMissing(const GemmPlan &plan,
     return larger.takeError();
   const std::string product = describeProduct(s);
   if (!larger->empty())
-    return Error(ExitCode::DoesNotFit,
-                 "expects an algorithm of cuBLASLt for " + product +
-                     " that works in " + exactBytes(most) +
-                     ", but got one that takes " +
-                     exactBytes(larger->front().workspaceBytes));
+    return memoryError("expects an algorithm of cuBLASLt for ", product,
+                       " that works in ", exactBytes(most),
+                       ", but got one that takes ",
+                       exactBytes(larger->front().workspaceBytes));
   const bool addsFactor = s.hasSumA || s.hasSumB;
   Error error(ExitCode::Device,
-              "expects an algorithm of " + library.describe() + " for " +
-                  product + ", but got none for epilogue " +
-                  std::to_string(s.epilogue) +
-                  (addsFactor ? " and the sum of a factor" : ""));
+              concat("expects an algorithm of ", library.describe(), " for ",
+                     product, ", but got none for epilogue ", s.epilogue,
+                     addsFactor ? " and the sum of a factor" : ""));
   if (s.epilogue != WEFT_EPILOGUE_NONE || addsFactor)
     error.hint("compile with --epilogues=off");
   return error;
@@ -291,9 +289,8 @@ Status Planner::give(GemmPlan &plan, const cublasLtMatmulAlgo_t &algorithm,
 Status Planner::take(GemmPlan &plan, const cublasLtMatmulAlgo_t &tuned,
                      uint64_t most) {
   auto refuse = [&](const std::string &what) {
-    return Error(ExitCode::Input,
-                 "expects an algorithm of " + library.describe() + " for " +
-                     describeProduct(s) + ", but got one " + what);
+    return inputError("expects an algorithm of ", library.describe(), " for ",
+                      describeProduct(s), ", but got one ", what);
   };
   cublasLtMatmulHeuristicResult_t result = {};
   calls.MatmulAlgoCheck(library.handle(), plan.operation.get(),

@@ -45,9 +45,8 @@ GemmKey keyOf(const WeftGemmRecord &record, const GemmOperands &operands,
               int64_t workspaceBytes);
 /// "a product of 1 x 64 x 512 x 128 (batch, M, N, K)"
 inline std::string describeProduct(const WeftGemmRecord &s) {
-  return "a product of " + std::to_string(s.batch) + " x " +
-         std::to_string(s.m) + " x " + std::to_string(s.n) + " x " +
-         std::to_string(s.k) + " (batch, M, N, K)";
+  return concat("a product of ", s.batch, " x ", s.m, " x ", s.n, " x ", s.k,
+                " (batch, M, N, K)");
 }
 
 /// A product as cuBLASLt is told: it is column-major, so C^T = B^T A^T, and its

@@ -8,11 +8,13 @@
 #ifndef WEFT_KERNELS_CUDA_CUDNN_H
 #define WEFT_KERNELS_CUDA_CUDNN_H
 
-#include "LibraryCalls.h"
+#include "weft/Runtime/Devices/OpenLibrary.h"
 
+#include <array>
 #include <cudnn_graph.h>
 #include <memory>
 #include <string>
+#include <vector>
 
 /// Every entry point that gives a status, without "cudnn": X(name).
 #define WEFT_CUDNN_CALLS(X)                                                    \
@@ -88,5 +90,131 @@ public:
 };
 
 } // namespace weft
+
+//===- Graphs of operations and their plans -------------------------------===//
+//
+// A small layer over cuDNN's backend API: operations on tensors of four
+// dimensions become a graph, the graph a plan, and the plan runs in a stream.
+// docs/decisions.md says why it is not cudnn-frontend.
+//
+//===----------------------------------------------------------------------===//
+
+namespace weft::cuda {
+
+/// Destroyed by the library, in any order.
+using CudnnDescriptor =
+    std::unique_ptr<void, cudnnStatus_t (*)(cudnnBackendDescriptor_t)>;
+
+/// Batch, head, row, element of the head.
+using CudnnSizes = std::array<int64_t, 4>;
+
+/// A choice among the engines of the library, where its own order does not say
+/// which one repeats its bits.
+struct CudnnEngine {
+  int64_t index;
+  std::vector<std::pair<cudnnBackendKnobType_t, int64_t>> knobs;
+};
+
+/// A graph with an engine that runs it.
+struct CudnnPlan {
+  std::vector<CudnnDescriptor> parts; // all that the plan is made of
+  cudnnBackendDescriptor_t plan = nullptr;
+  int64_t workspaceBytes = 0;
+};
+
+/// The arguments of one run of a plan.
+struct CudnnArguments {
+  std::vector<int64_t> ids;
+  std::vector<void *> addresses; // numbers are at addresses of the host
+  void *workspace = nullptr;
+  void *stream = nullptr;
+};
+
+/// Operations as they are added. After a failure nothing more is done, and the
+/// plan is that failure.
+class CudnnGraph {
+public:
+  using Tensor = cudnnBackendDescriptor_t;
+
+  explicit CudnnGraph(const Cudnn &library)
+      : library(library), calls(library) {}
+
+  /// A tensor in memory, at 16 bytes.
+  Tensor memory(int64_t id, cudnnDataType_t type, const CudnnSizes &sizes,
+                const CudnnSizes &strides);
+  /// An f32 number that the host gives with every run.
+  Tensor number(int64_t id);
+  /// A tensor that is nowhere, dense unless it has strides.
+  Tensor between(cudnnDataType_t type, const CudnnSizes &sizes);
+  Tensor between(cudnnDataType_t type, const CudnnSizes &sizes,
+                 const CudnnSizes &strides);
+
+  /// y = a b, of the last two dimensions.
+  void multiply(Tensor a, Tensor b, Tensor y);
+  /// y = mode(x), mode(x, b), or with a condition t. The arithmetic has type
+  /// `type`.
+  void apply(cudnnPointwiseMode_t mode, Tensor y, Tensor x, Tensor b = nullptr,
+             Tensor t = nullptr, cudnnDataType_t type = CUDNN_DATA_FLOAT);
+  /// y = the index of each element along a dimension.
+  void index(Tensor x, Tensor y, int64_t dimension);
+  /// Over the dimensions that y has fewer of.
+  void reduce(cudnnReduceTensorOp_t operation, Tensor x, Tensor y);
+  /// The same elements with the sizes and strides of y.
+  void reshape(Tensor x, Tensor y);
+
+  /// Has the library plan the graph: by that engine, or by the first of its own
+  /// order that repeats its bits and works in at most that many bytes. Exit 4
+  /// with both numbers where all need more, 9 where there is none; `what` is
+  /// planned, for messages.
+  Expected<CudnnPlan> plan(const std::string &what, int64_t mostBytes,
+                           const CudnnEngine *engine);
+
+private:
+  Tensor make(cudnnBackendDescriptorType_t type);
+  Tensor tensor(int64_t id, cudnnDataType_t type, const CudnnSizes &sizes,
+                const CudnnSizes &strides);
+  void finish(Tensor descriptor) { calls.BackendFinalize(descriptor); }
+  void addOperation(Tensor operation);
+  Tensor finishGraph();
+  std::vector<Tensor> makePinned(Tensor graph, const CudnnEngine &engine);
+  std::vector<Tensor> askHeuristic(Tensor graph);
+  bool repeatsBits(Tensor configuration);
+  /// Whether a plan of that configuration can be made, and its workspace.
+  bool finalizePlan(Tensor configuration, CudnnPlan &plan);
+  /// `least`: what engines need at least that need too much; -1: none does.
+  Error describeMissing(const std::string &what, int64_t most, int64_t least);
+
+  void set(Tensor to, cudnnBackendAttributeName_t name,
+           cudnnBackendAttributeType_t type, int64_t count,
+           const void *values) {
+    calls.BackendSetAttribute(to, name, type, count, values);
+  }
+  void set(Tensor to, cudnnBackendAttributeName_t name, int64_t value) {
+    set(to, name, CUDNN_TYPE_INT64, 1, &value);
+  }
+  void set(Tensor to, cudnnBackendAttributeName_t name, cudnnDataType_t value) {
+    set(to, name, CUDNN_TYPE_DATA_TYPE, 1, &value);
+  }
+  void set(Tensor to, cudnnBackendAttributeName_t name, Tensor value) {
+    set(to, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value);
+  }
+  void setFlag(Tensor to, cudnnBackendAttributeName_t name) {
+    const bool value = true;
+    set(to, name, CUDNN_TYPE_BOOLEAN, 1, &value);
+  }
+
+  const Cudnn &library;
+  CudnnCalls calls;
+  std::vector<CudnnDescriptor> made;
+  std::vector<Tensor> operations;
+  int64_t nextId = 100; // of tensors that are nowhere
+  std::string refusal;  // of the last engine that did not support the graph
+};
+
+/// Gives the plan to the stream.
+Status enqueue(const Cudnn &library, const CudnnPlan &plan,
+               const CudnnArguments &arguments);
+
+} // namespace weft::cuda
 
 #endif // WEFT_KERNELS_CUDA_CUDNN_H

@@ -109,12 +109,9 @@ static Status readRecord(const JsonCursor &product, GemmFields &fields) {
     return record.takeError();
   if (Status s = checkNames(*record, kFields); !s)
     return s;
-  for (size_t i = 0; i < fields.size(); ++i) {
-    auto value = record->getInt(kFields[i], 0);
-    if (!value)
-      return value.takeError();
-    fields[i] = *value;
-  }
+  for (size_t i = 0; i < fields.size(); ++i)
+    if (Status s = assign(record->getInt(kFields[i], 0), fields[i]); !s)
+      return s;
   return Status::success();
 }
 
@@ -158,11 +155,7 @@ static Status readKey(const JsonCursor &product, GemmKey &key) {
         ->error("expects " + std::to_string(kept.size()) +
                 " numbers, but got " + std::to_string(alignments->size()));
   std::copy(alignments->begin(), alignments->end(), kept.begin());
-  auto workspace = product.getInt("workspace", 0);
-  if (!workspace)
-    return workspace.takeError();
-  std::get<2>(key) = *workspace;
-  return Status::success();
+  return assign(product.getInt("workspace", 0), std::get<2>(key));
 }
 
 /// A text at the head of a file, which is another for another machine; "" where
@@ -204,8 +197,8 @@ static Expected<std::string> readText(const std::string &path) {
     return file.takeError();
   constexpr int64_t most = int64_t(64) << 20;
   if ((*file)->size() > most)
-    return inputError("expects a file of tuning of at most 64 MiB, but got " +
-                      std::to_string((*file)->size()) + " bytes")
+    return inputError("expects a file of tuning of at most 64 MiB, but got ",
+                      (*file)->size(), " bytes")
         .at(path);
   std::string text(static_cast<size_t>((*file)->size()), '\0');
   if (Status s = (*file)->read(0, (*file)->size(), text.data()); !s)
@@ -288,14 +281,13 @@ Error GemmTuning::describeMissing(const GemmKey &key,
   const auto &[fields, alignments, workspace] = key;
   for (const auto &[other, entry] : entries)
     if (std::get<0>(other) == fields && std::get<1>(other) == alignments)
-      return inputError("expects a workspace of " + std::to_string(workspace) +
-                        " bytes for " + describeProduct(record) +
-                        ", but got one of " +
-                        std::to_string(std::get<2>(other)))
+      return inputError("expects a workspace of ", workspace, " bytes for ",
+                        describeProduct(record), ", but got one of ",
+                        std::get<2>(other))
           .at(path, entry.line);
-  return inputError("expects a file of tuning for this program, but got one "
-                    "without " +
-                    describeProduct(record))
+  return inputError(
+             "expects a file of tuning for this program, but got one without ",
+             describeProduct(record))
       .at(path);
 }
 
@@ -320,9 +312,9 @@ Status GemmTuning::checkAllFound() const {
       continue;
     WeftGemmRecord record = {};
     std::memcpy(&record, std::get<0>(key).data(), sizeof std::get<0>(key));
-    return inputError("expects a file of tuning for this program, but got one "
-                      "with " +
-                      describeProduct(record) + ", which it does not have")
+    return inputError(
+               "expects a file of tuning for this program, but got one with ",
+               describeProduct(record), ", which it does not have")
         .at(path, entry.line)
         .hint("--tune FILE writes one");
   }

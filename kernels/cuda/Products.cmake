@@ -3,7 +3,7 @@
 if(NOT WEFT_CUBLASLT_INCLUDE)
   return()
 endif()
-set(products BlasLt.cpp CublasLtGemm.cpp CublasLtPlan.cpp GemmState.cpp GemmTuning.cpp TuneProducts.cpp)
+set(products BlasLt.cpp CublasLtGemm.cpp CublasLtPlan.cpp GemmTuning.cpp TuneProducts.cpp)
 if(TARGET WeftCudaKernels)
   target_sources(WeftCudaKernels PRIVATE ${products})
 else()

@@ -25,9 +25,8 @@ const Record *findCollective(WeftContext &context, const WeftCommand &command,
     return nullptr;
   if (command.record && command.recordBytes == bytes)
     return static_cast<const Record *>(command.record);
-  failCommand(context, command, kInternalError,
-              "expects a record of " + std::to_string(bytes) +
-                  " bytes, but got " + std::to_string(command.recordBytes));
+  failCommand(context, command, "expects a record of ", bytes,
+              " bytes, but got ", command.recordBytes);
   return nullptr;
 }
 

@@ -1,9 +1,9 @@
-//===- RankSums.cu - Sums over ranks, in their order -----------===//
+//===- RankSums.cu - Sums over ranks, in their order ----------------------===//
 //
-// The arithmetic of lib/Runtime/Collectives/Reduce.cpp, element by element:
-// each element is divided by `pre` and rounded to its type, the ranks are added
-// up in their order in f32 (f64 for f64), and the sum is divided by `post` and
-// rounded once. Results equal the CPU's results bitwise.
+// The arithmetic of lib/Runtime/Collectives/Communicator.cpp, element by
+// element: each element is divided by `pre` and rounded to its type, the ranks
+// are added up in their order in f32 (f64 for f64), and the sum is divided by
+// `post` and rounded once. Results equal the CPU's results bitwise.
 //
 //===----------------------------------------------------------------------===//
 

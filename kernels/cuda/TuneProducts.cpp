@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GemmState.h"
+#include "GemmTuning.h"
 
 #include "weft/Base/Half.h"
 #include "weft/Base/OutputFile.h"
@@ -167,4 +167,54 @@ Expected<int64_t> weft::cuda::tuneProducts(WeftContext &context,
   if (Status s = writeFile(path, tuningText(state.machine, tuned)); !s)
     return s.takeError();
   return static_cast<int64_t>(tuned.size());
+}
+
+//===- The state of products, kept from call to call ----------------------===//
+
+GemmState &GemmState::of(WeftContext &context) {
+  static const char key = 0;
+  std::shared_ptr<void> &slot = context.state(&key);
+  if (!slot)
+    slot = std::make_shared<GemmState>();
+  return *static_cast<GemmState *>(slot.get());
+}
+
+Status GemmState::open() {
+  if (library)
+    return Status::success();
+  Expected<std::unique_ptr<BlasLt>> opened = BlasLt::open();
+  if (!opened)
+    return opened.takeError();
+  library = std::move(*opened);
+  return Status::success();
+}
+
+void GemmState::leaveTo(int64_t ctas, int64_t multiprocessors) {
+  // On a part of a device it would slow products more than collectives.
+  if (ctas > 0 && 2 * ctas <= multiprocessors)
+    library->sharedProcessors = static_cast<int32_t>(multiprocessors - ctas);
+}
+
+Status GemmState::takeTuning(const std::string &path,
+                             const GemmMachine &machine) {
+  return assign(GemmTuning::read(path, machine), tuning);
+}
+
+Expected<const GemmPlan *> GemmState::plan(const GemmProduct &product) {
+  GemmKey key = keyOf(product.record, product.operands, product.workspaceBytes);
+  auto found = plans.find(key);
+  if (found != plans.end())
+    return &found->second;
+  const cublasLtMatmulAlgo_t *tuned = nullptr;
+  if (tuning)
+    if (Status s = assign(tuning->find(key, product.record), tuned); !s)
+      return s.takeError();
+  auto made = makePlan(*library, product.record, product.operands,
+                       product.workspaceBytes, tuned);
+  if (!made)
+    return tuned && made.error().code() == ExitCode::Input
+               ? tuning->place(made.takeError(), key)
+               : made.takeError();
+  planned.push_back(product);
+  return &plans.emplace(key, std::move(*made)).first->second;
 }

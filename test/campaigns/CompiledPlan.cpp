@@ -6,8 +6,8 @@
 #include "weft/Pipeline/Driver/Compiler.h"
 #include "weft/Pipeline/Options/CompileFlags.h"
 #include "weft/Runtime/Devices/Ports.h"
+#include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/DTypes.h"
-#include "weft/Runtime/Execute/Executor.h"
 
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"

@@ -2,7 +2,7 @@
 
 bf16 in all four layouts, with results of bf16 and f32, M in 1, 16, 63 to 66 and 127 to 130, N and K from 1 to 130,
 and 20 random shapes of each other type. Each product is right, has the same bits on one thread and on two, and ends
-no process. --every N takes every N-th one, but all with the K that oneDNN fails for (kernels/cpu/TileTails.h).
+no process. --every N takes every N-th one, but all with the K that oneDNN fails for (kernels/cpu/GemmPlan.h).
 Without AMX nothing is tried, unless --anyway.
 """
 import argparse

@@ -7,7 +7,7 @@
 #include "weft/Base/Durable.h"
 #include "weft/Base/OutputFile.h"
 #include "weft/Pipeline/Simulate/OverlapFit.h"
-#include "weft/Runtime/Execute/ThreadTeam.h"
+#include "weft/Runtime/Execute/ParallelFor.h"
 #include "weft/Support/HelperProgram.h"
 
 #include "llvm/ADT/StringRef.h"

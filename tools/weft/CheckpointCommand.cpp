@@ -4,7 +4,7 @@
 
 #include "weft/Base/Flags.h"
 #include "weft/Base/StandardStreams.h"
-#include "weft/Runtime/Checkpoints/CheckpointTools.h"
+#include "weft/Runtime/Checkpoints/Checkpoint.h"
 
 #include <cstdio>
 

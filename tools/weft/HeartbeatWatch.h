@@ -8,7 +8,7 @@
 #ifndef WEFT_TOOLS_WEFT_HEARTBEATWATCH_H
 #define WEFT_TOOLS_WEFT_HEARTBEATWATCH_H
 
-#include "weft/Runtime/Collectives/LaunchHeartbeat.h"
+#include "weft/Runtime/Collectives/Processes.h"
 
 #include <cstdint>
 

@@ -19,7 +19,7 @@
 #include "weft/Pipeline/Options/CompileFlags.h"
 #include "weft/Pipeline/Targets/Target.h"
 #include "weft/Runtime/Collectives/Processes.h"
-#include "weft/Runtime/Execute/ThreadTeam.h"
+#include "weft/Runtime/Execute/ParallelFor.h"
 #include "weft/Runtime/Run/Signals.h"
 
 #include <cstdio>

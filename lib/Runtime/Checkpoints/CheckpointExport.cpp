@@ -11,8 +11,6 @@
 #include "weft/Formats/StepDirectories.h"
 #include "weft/Formats/WeightFiles.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
-#include "weft/Runtime/Checkpoints/CheckpointReader.h"
-#include "weft/Runtime/Checkpoints/CheckpointTools.h"
 #include "weft/Runtime/Execute/DTypes.h"
 
 #include <algorithm>

@@ -3,8 +3,6 @@
 #include "weft/Base/Text.h"
 #include "weft/Formats/Json.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
-#include "weft/Runtime/Checkpoints/CheckpointReader.h"
-#include "weft/Runtime/Checkpoints/ResumedOptimizer.h"
 #include "weft/Runtime/Execute/DTypes.h"
 
 #include <set>

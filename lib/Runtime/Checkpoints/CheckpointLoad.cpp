@@ -1,7 +1,6 @@
 //===- CheckpointLoad.cpp - Choosing and loading a checkpoint -------------===//
 
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
-#include "weft/Runtime/Checkpoints/CheckpointReader.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/DTypes.h"
 
@@ -27,33 +26,28 @@ static Expected<ResumePoint> openStep(HeldStep held,
                      target.weightsOnly, std::move(*optimizer)};
 }
 
-/// Why a listed step cannot be used.
-static std::optional<Error> problemOf(const StepEntry &entry) {
+/// Why a listed step cannot be used; `check` looks at the manifest's files.
+template <typename Check>
+static std::optional<Error> problemOf(const StepEntry &entry, Check check) {
   if (entry.problem)
     return entry.problem;
   auto manifest = Manifest::read(entry.path);
   if (!manifest)
     return manifest.takeError();
-  Status files = manifest->verifyFiles(entry.path);
-  if (files)
-    return std::nullopt;
-  return files.takeError();
+  if (Status files = check(*manifest); !files)
+    return files.takeError();
+  return std::nullopt;
 }
 
 /// The same, but only for the files that openStep() reads.
 static std::optional<Error> smallProblemOf(const StepEntry &entry,
                                            const ResumeTarget &target) {
-  if (entry.problem)
-    return entry.problem;
-  auto manifest = Manifest::read(entry.path);
-  if (!manifest)
-    return manifest.takeError();
-  if (target.weightsOnly)
-    return std::nullopt;
-  auto model = readModelFile(*manifest, entry.path);
-  if (model)
-    return std::nullopt;
-  return model.takeError();
+  return problemOf(entry, [&](const Manifest &manifest) -> Status {
+    if (target.weightsOnly)
+      return Status::success();
+    Json model;
+    return assign(readModelFile(manifest, entry.path), model);
+  });
 }
 
 static std::string passedOver(const std::string &damage) {
@@ -98,9 +92,8 @@ newestUndamaged(const std::vector<StepEntry> &steps, const KnownDamage &known,
       return point.takeError();
     return std::optional<ResumePoint>(std::move(*point));
   }
-  return checkpointError("expects a usable checkpoint, but all " +
-                         std::to_string(steps.size()) +
-                         " are damaged: " + newest)
+  return checkpointError("expects a usable checkpoint, but all ", steps.size(),
+                         " are damaged: ", newest)
       .hint("start again in another --save-dir");
 }
 
@@ -141,12 +134,10 @@ static Status checkEmpty(const std::string &saveDir) {
     return steps.takeError().withCode(ExitCode::Storage);
   if (steps->empty())
     return Status::success();
-  return checkpointError("expects an empty save directory, but it has " +
-                         std::to_string(steps->size()) + " checkpoint" +
-                         (steps->size() == 1 ? "" : "s") +
-                         ", the newest of "
-                         "step " +
-                         std::to_string(steps->back().step))
+  return checkpointError("expects an empty save directory, but it has ",
+                         steps->size(), " checkpoint",
+                         steps->size() == 1 ? "" : "s", ", the newest of step ",
+                         steps->back().step)
       .at(saveDir)
       .hint("continue with --resume=auto, or choose another --save-dir");
 }
@@ -211,12 +202,13 @@ Status weft::freeSpaceAfter(const std::string &saveDir, int64_t step) {
   for (const StepEntry &entry : *steps) {
     if (entry.step <= step)
       continue;
-    auto problem = problemOf(entry);
+    auto problem = problemOf(entry, [&](const Manifest &manifest) {
+      return manifest.verifyFiles(entry.path);
+    });
     if (problem && !problem->isDamage())
       return std::move(*problem);
     if (!problem)
-      return checkpointError("expects no checkpoint after step " +
-                             std::to_string(step) +
+      return checkpointError("expects no checkpoint after step ", step,
                              ", from which this run continues")
           .at(entry.path)
           .hint(
@@ -231,9 +223,9 @@ Status weft::freeSpaceAfter(const std::string &saveDir, int64_t step) {
 
 Status weft::clearGaps(WeftContext &context) {
   const WeftExecutable &executable = *context.executable();
-  for (int32_t i = 0; i < executable.numTensors; ++i)
-    if (isSaved(executable.tensors[i]))
-      for (auto [begin, end] : gapsOf(executable.tensors[i], context.rank()))
+  for (const WeftTensor &tensor : tensorsOf(executable))
+    if (isSaved(tensor))
+      for (auto [begin, end] : gapsOf(tensor, context.rank()))
         if (Status s = context.device().zero(begin, end - begin); !s)
           return s;
   return Status::success();
@@ -249,9 +241,8 @@ static Status checkCounter(const WeftContext &context,
     return s;
   if (value >= 0 && value != INT64_MAX)
     return Status::success();
-  return checkpointError("expects state " + inQuotes(tensor.name) +
-                         " to count updates from 0 on, but got " +
-                         std::to_string(value))
+  return checkpointError("expects state ", inQuotes(tensor.name),
+                         " to count updates from 0 on, but got ", value)
       .ofWholeFile();
 }
 

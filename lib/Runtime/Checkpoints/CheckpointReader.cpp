@@ -1,7 +1,5 @@
 //===- CheckpointReader.cpp - Tensors of a checkpoint ---------------------===//
 
-#include "weft/Runtime/Checkpoints/CheckpointReader.h"
-
 #include "weft/Base/Text.h"
 #include "weft/Formats/Json.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"

@@ -4,10 +4,9 @@
 #include "weft/Formats/Json.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Checkpoints/CheckpointShares.h"
-#include "weft/Runtime/Checkpoints/Replicas.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
-#include "weft/Runtime/Execute/ScalerState.h"
+#include "weft/Runtime/Execute/Metadata.h"
 
 #include <cerrno>
 #include <cinttypes>
@@ -87,8 +86,8 @@ Status weft::checkFreeSpace(int64_t bytes, uint64_t room,
                             const std::string &saveDir) {
   if (room >= uint64_t(bytes))
     return Status::success();
-  return storageError("expects room for a checkpoint of " + humanBytes(bytes) +
-                      ", but the disk has " + humanBytes(int64_t(room)))
+  return storageError("expects room for a checkpoint of ", humanBytes(bytes),
+                      ", but the disk has ", humanBytes(int64_t(room)))
       .at(saveDir)
       .hint("free some space, or choose another --save-dir");
 }
@@ -264,8 +263,7 @@ Status CheckpointWriter::listFiles(const std::string &directory,
     struct stat info;
     if (rank > 0 && (::lstat(path.c_str(), &info) != 0 ||
                      info.st_size != manifest.files.back().digest.bytes))
-      return storageError("expects the file that rank " + std::to_string(rank) +
-                          " has written")
+      return storageError("expects the file that rank ", rank, " has written")
           .at(path)
           .hint("all ranks save into one directory: choose a --save-dir that "
                 "they share");

@@ -47,13 +47,12 @@ static Expected<std::string> findRecorded(const Metadata &metadata,
   for (const InitialFile &file : metadata.initialWeights) {
     std::string path = locateWeights(file.path, executablePath);
     if (!fileExists(path))
-      return inputError("cannot find the weights that the program was compiled "
-                        "with, " +
-                        inQuotes(file.path))
-          .hint((file.path[0] == '/'
-                     ? ""
-                     : "looked in the program's folder and in the current "
-                       "one; ") +
+      return inputError(
+                 "cannot find the weights that the program was compiled with, ",
+                 inQuotes(file.path))
+          .hint((file.path[0] == '/' ? ""
+                                     : "looked in the program's folder and in "
+                                       "the current one; ") +
                 std::string(kOtherWeights));
     if (first.empty())
       first = path;
@@ -66,8 +65,8 @@ static Status compareDigest(const InitialFile &file, const std::string &path,
   if (digest == file.digest)
     return Status::success();
   return inputError("the weights changed since the program was compiled: "
-                    "expects digest " +
-                    file.digest + ", but got " + digest)
+                    "expects digest ",
+                    file.digest, ", but got ", digest)
       .at(path)
       .hint(kOtherWeights);
 }
@@ -126,18 +125,18 @@ Status InitialWeights::matchOne(NamedTensor tensor) {
     if ((entry = model->find(name)))
       break;
   if (!entry)
-    return inputError("expects a tensor " + inQuotes(spellings(tensor)[0]) +
+    return inputError("expects a tensor ", inQuotes(spellings(tensor)[0]),
                       ", but the file has none")
         .at(model->path());
   const TensorInfo &info = *entry->info;
   if (!isFloat(info.type))
-    return inputError("tensor " + inQuotes(info.name) +
-                      " expects type F32, F16, BF16 or F64, but got " +
+    return inputError("tensor ", inQuotes(info.name),
+                      " expects type F32, F16, BF16 or F64, but got ",
                       tensorTypeName(info.type))
         .at(entry->file->path());
   if (info.shape != tensor.shape)
-    return inputError("tensor " + inQuotes(info.name) + " expects shape " +
-                      shapeText(tensor.shape) + ", but got " +
+    return inputError("tensor ", inQuotes(info.name), " expects shape ",
+                      shapeText(tensor.shape), ", but got ",
                       shapeText(info.shape))
         .at(entry->file->path());
   pairs.push_back({std::move(tensor), *entry});
@@ -158,7 +157,7 @@ Status InitialWeights::match(const WeftExecutable &executable,
     used.insert(pair.second.info);
   for (const auto &[name, entry] : model->tensors())
     if (!used.count(entry.info) && !isRedundant(name, metadata))
-      return inputError("the model has no parameter for tensor " +
+      return inputError("the model has no parameter for tensor ",
                         inQuotes(name))
           .at(entry.file->path());
   return Status::success();
@@ -170,8 +169,8 @@ static Status checkUnread(const Metadata &metadata) {
   if (metadata.unreadWeights.empty())
     return Status::success();
   return inputError("expects model.safetensors in the model's folder, but when "
-                    "the program was compiled it had " +
-                    unreadWeightsText(metadata.unreadWeights) + " instead")
+                    "the program was compiled it had ",
+                    unreadWeightsText(metadata.unreadWeights), " instead")
       .hint(unreadWeightsHint(metadata.unreadWeights.front()));
 }
 
@@ -185,10 +184,8 @@ InitialWeights::open(const std::string &initFrom, bool trains,
   if (initFrom.empty()) {
     if (Status s = checkUnread(metadata); !s)
       return s.takeError();
-    auto recorded = findRecorded(metadata, executablePath);
-    if (!recorded)
-      return recorded.takeError();
-    path = *recorded;
+    if (Status s = assign(findRecorded(metadata, executablePath), path); !s)
+      return s.takeError();
     weights.recorded = metadata.initialWeights;
   }
   if (path.empty()) {
@@ -237,9 +234,8 @@ Expected<std::string> InitialWeights::identity() const {
     struct stat info = {};
     if (stat(path.c_str(), &info) != 0)
       return systemError(ExitCode::Input, "cannot read", errno).at(path);
-    text += std::to_string(info.st_ino) + " " + std::to_string(info.st_size) +
-            " " + std::to_string(info.st_mtim.tv_sec) + "." +
-            std::to_string(info.st_mtim.tv_nsec) + "\n";
+    text += concat(info.st_ino, " ", info.st_size, " ", info.st_mtim.tv_sec,
+                   ".", info.st_mtim.tv_nsec, "\n");
   }
   return text;
 }
@@ -254,10 +250,9 @@ Status InitialWeights::checkCount() const {
   const size_t count = model->paths().size();
   if (recorded.empty() || recorded.size() == count)
     return Status::success();
-  return inputError("the weights changed since the program was compiled: "
-                    "expects " +
-                    std::to_string(recorded.size()) + " files, but got " +
-                    std::to_string(count))
+  return inputError(
+             "the weights changed since the program was compiled: expects ",
+             recorded.size(), " files, but got ", count)
       .at(model->path())
       .hint(kOtherWeights);
 }

@@ -1,7 +1,5 @@
 //===- ResumedOptimizer.cpp - Optimizer state from a checkpoint -----------===//
 
-#include "weft/Runtime/Checkpoints/ResumedOptimizer.h"
-
 #include "weft/Base/Text.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Devices/Device.h"
@@ -239,9 +237,9 @@ Status weft::checkScalePolicy(const Json &model, const std::string &directory,
     return saved.takeError();
   if (*saved == policyName(program.policy))
     return Status::success();
-  return checkpointError("expects a checkpoint with " +
-                         describe(policyName(program.policy)) +
-                         ", but got one with " + describe(*saved))
+  return checkpointError("expects a checkpoint with ",
+                         describe(policyName(program.policy)),
+                         ", but got one with ", describe(*saved))
       .at(directory)
       .hint("compile with " + flagsOf(*saved) +
             " to continue it, or take its weights with `weft ckpt export` and "

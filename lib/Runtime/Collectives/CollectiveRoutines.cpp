@@ -10,7 +10,6 @@
 #include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Execute/DTypes.h"
 
-#include <chrono>
 #include <cmath>
 #include <cstring>
 
@@ -19,12 +18,6 @@ using namespace weft;
 //===----------------------------------------------------------------------===//
 // Streams
 //===----------------------------------------------------------------------===//
-
-static int64_t nowNs() {
-  return std::chrono::nanoseconds(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 static void failIf(WeftContext &context, Status status) {
   if (!status)
@@ -41,9 +34,9 @@ static void startIn(int64_t stream, WeftContext &context,
   context.isTracedLater = true;
   auto traced = [&streams, &command, stream, job = std::move(job),
                  program = context.running] {
-    const int64_t begin = nowNs();
+    const int64_t begin = steadyNs();
     Status done = job();
-    streams.keep({program, &command, begin, nowNs() - begin, stream});
+    streams.keep({program, &command, begin, steadyNs() - begin, stream});
     return done;
   };
   failIf(context, streams.start(stream, std::move(traced)));
@@ -55,14 +48,12 @@ static CommandStreams *findStreams(WeftContext &context,
                                    const WeftCommand &command) {
   CommandStreams *streams = streamsOf(context);
   if (!streams)
-    context.fail(7, placeOf(command) + ": expects rank " +
-                        std::to_string(context.rank()) +
-                        " among its ranks, but it has left the run");
+    context.fail(7, concat(placeOf(command), ": expects rank ", context.rank(),
+                           " among its ranks, but it has left the run"));
   else if (command.recordBytes != sizeof(WeftTransferRecord))
-    context.fail(70, placeOf(command) + ": expects a record of " +
-                         std::to_string(sizeof(WeftTransferRecord)) +
-                         " bytes, but got " +
-                         std::to_string(command.recordBytes));
+    context.fail(70, concat(placeOf(command), ": expects a record of ",
+                            sizeof(WeftTransferRecord), " bytes, but got ",
+                            command.recordBytes));
   else
     return streams;
   return nullptr;
@@ -99,9 +90,8 @@ static const Record *findRecord(WeftContext &context,
   const int64_t bytes = int64_t(sizeof(Record)) + 8 * list;
   if (command.record && command.recordBytes == bytes)
     return static_cast<const Record *>(command.record);
-  context.fail(70, placeOf(command) + ": expects a record of " +
-                       std::to_string(bytes) + " bytes, but got " +
-                       std::to_string(command.recordBytes));
+  context.fail(70, concat(placeOf(command), ": expects a record of ", bytes,
+                          " bytes, but got ", command.recordBytes));
   return nullptr;
 }
 
@@ -111,16 +101,14 @@ static Communicator *findGroup(WeftContext &context, const WeftCommand &command,
                                const WeftRankGroup &among) {
   Communicator *group = findRanks(context, among.group, among.stream);
   if (!group) {
-    context.fail(7, placeOf(command) + ": expects rank " +
-                        std::to_string(context.rank()) +
-                        " among its ranks, but it has left the run");
+    context.fail(7, concat(placeOf(command), ": expects rank ", context.rank(),
+                           " among its ranks, but it has left the run"));
     return nullptr;
   }
   if (group->ranks() == among.ranks)
     return group;
-  context.fail(70, placeOf(command) + ": expects " +
-                       std::to_string(among.ranks) + " ranks, but got " +
-                       std::to_string(group->ranks()));
+  context.fail(70, concat(placeOf(command), ": expects ", among.ranks,
+                          " ranks, but got ", group->ranks()));
   return nullptr;
 }
 
@@ -141,9 +129,9 @@ static void runAmongRanks(WeftContext &context, const WeftCommand &command,
   if (record->among.stream == 0)
     return failIf(context, run());
   if (context.checkHook) {
-    const int64_t begin = nowNs();
+    const int64_t begin = steadyNs();
     failIf(context, run());
-    streamsOf(context)->addWaited(nowNs() - begin);
+    streamsOf(context)->addWaited(steadyNs() - begin);
     return;
   }
   startIn(record->among.stream, context, command, std::move(run));

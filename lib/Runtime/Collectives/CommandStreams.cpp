@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <sched.h>
 #include <sys/syscall.h>
-#include <system_error>
 #include <unistd.h>
 
 using namespace weft;
@@ -126,7 +125,7 @@ Status CommunicationThread::wait(Ticket ticket) {
   std::unique_lock<std::mutex> lock(mutex);
   ended.wait(lock, [&] { return done >= ticket || isOver; });
   if (done < ticket)
-    return Error(ExitCode::Communication, "the rank has left its stream");
+    return communicationError("the rank has left its stream");
   if (failedAt != 0 && ticket >= failedAt)
     return failure.error();
   return Status::success();

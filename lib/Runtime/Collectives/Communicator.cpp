@@ -74,20 +74,16 @@ Status Communicator::exchange(int64_t bytes, const Call &call) {
 
 static Status checkSize(int64_t size, std::string_view title) {
   if (size < 0)
-    return Error(ExitCode::Internal,
-                 std::string(title) +
-                     ": expects a size of 0 or more, but got " +
-                     std::to_string(size));
+    return internalError(title, ": expects a size of 0 or more, but got ",
+                         size);
   return Status::success();
 }
 
 Status Communicator::checkSum(int64_t elements, int32_t dtype,
                               std::string_view title) {
   if (!canSum(dtype))
-    return Error(ExitCode::Internal, std::string(title) +
-                                         ": expects a floating-point type, "
-                                         "but got dtype " +
-                                         std::to_string(dtype));
+    return internalError(
+        title, ": expects a floating-point type, but got dtype ", dtype);
   return checkSize(elements, title);
 }
 
@@ -211,21 +207,13 @@ namespace {
 /// The storage type (Bits) and the arithmetic type (Number) of an element.
 /// rounded() rounds a number to the element type. roundedPart() does so for an
 /// element that was divided by a power of two.
-struct F32 {
-  using Bits = float;
-  using Number = float;
-  static float load(float value) { return value; }
-  static float store(float value) { return value; }
-  static float rounded(float value) { return value; }
-  static float roundedPart(float value) { return value; }
-};
-struct F64 {
-  using Bits = double;
-  using Number = double;
-  static double load(double value) { return value; }
-  static double store(double value) { return value; }
-  static double rounded(double value) { return value; }
-  static double roundedPart(double value) { return value; }
+template <typename T> struct Wide {
+  using Bits = T;
+  using Number = T;
+  static T load(T value) { return value; }
+  static T store(T value) { return value; }
+  static T rounded(T value) { return value; }
+  static T roundedPart(T value) { return value; }
 };
 struct F16 {
   using Bits = uint16_t;
@@ -325,9 +313,9 @@ using SumAll = void(const void *const *, int, int64_t, void *, double, double);
 SumAll *findSum(int32_t dtype) {
   switch (dtype) {
   case WEFT_F32:
-    return sumAll<F32>;
+    return sumAll<Wide<float>>;
   case WEFT_F64:
-    return sumAll<F64>;
+    return sumAll<Wide<double>>;
   case WEFT_F16:
     return sumAll<F16>;
   case WEFT_BF16:

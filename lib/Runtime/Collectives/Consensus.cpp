@@ -3,7 +3,6 @@
 #include "weft/Runtime/Collectives/Consensus.h"
 
 #include <algorithm>
-#include <cstring>
 
 using namespace weft;
 
@@ -171,9 +170,7 @@ static bool isExitCode(int code) {
 }
 
 static Error badVote(const char *what, size_t got) {
-  return Error(ExitCode::Communication, std::string("expects ") + what +
-                                            " in a vote, but got " +
-                                            std::to_string(got));
+  return communicationError("expects ", what, " in a vote, but got ", got);
 }
 
 Expected<Vote> weft::parseVote(std::string_view bytes) {

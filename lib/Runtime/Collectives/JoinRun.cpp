@@ -5,7 +5,6 @@
 #include "weft/Runtime/Collectives/Transport.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <thread>
@@ -51,9 +50,8 @@ static Expected<Descriptor> takeListener(int number) {
   socklen_t size = sizeof listens;
   if (::getsockopt(number, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 ||
       !listens)
-    return usageError(std::string(kListenerVariable) +
-                      " expects a socket that listens, but got " +
-                      std::to_string(number));
+    return usageError(kListenerVariable,
+                      " expects a socket that listens, but got ", number);
   Descriptor socket(number);
   ::fcntl(number, F_SETFL, O_NONBLOCK);
   ::fcntl(number, F_SETFD, FD_CLOEXEC);
@@ -139,13 +137,11 @@ private:
 Status Guests::check(const Hello &hello) const {
   if (hello.ranks != run.ranks)
     return usageError(
-        "expects ranks that know of one number of ranks, but got " +
-        std::to_string(run.ranks) + " in rank 0 and " +
-        std::to_string(hello.ranks) + " in rank " + std::to_string(hello.rank));
+        "expects ranks that know of one number of ranks, but got ", run.ranks,
+        " in rank 0 and ", hello.ranks, " in rank ", hello.rank);
   if (hello.rank <= 0 || hello.rank >= run.ranks || sockets[size_t(hello.rank)])
-    return usageError("expects one process for each rank, but got two for "
-                      "rank " +
-                      std::to_string(hello.rank));
+    return usageError(
+        "expects one process for each rank, but got two for rank ", hello.rank);
   return Status::success();
 }
 
@@ -171,11 +167,10 @@ Error Guests::absence(double timeout) const {
   for (int rank = 1; rank < run.ranks; ++rank)
     if (!sockets[size_t(rank)])
       absent.push_back(rank);
-  return Error(ExitCode::Communication,
-               "rank 0 expects " + rankList(absent) + " to join at " +
-                   placeText(run.host, callers.port()) + ", but " +
-                   (absent.size() == 1 ? "it has" : "they have") +
-                   " not come for " + numberText(timeout, 4) + " s")
+  return communicationError("rank 0 expects ", rankList(absent), " to join at ",
+                            placeText(run.host, callers.port()), ", but ",
+                            absent.size() == 1 ? "it has" : "they have",
+                            " not come for ", numberText(timeout, 4), " s")
       .hint("a larger --timeout waits longer");
 }
 
@@ -252,20 +247,17 @@ private:
 } // namespace
 
 static Error joinError(const Rendezvous &run, const std::string &what) {
-  return Error(ExitCode::Communication,
-               "rank " + std::to_string(run.rank) + " expects rank 0 at " +
-                   placeText(run.host, run.ports.front()) + ", but " + what);
+  return communicationError("rank ", run.rank, " expects rank 0 at ",
+                            placeText(run.host, run.ports.front()), ", but ",
+                            what);
 }
 
 /// Where this rank listens is known before it knocks.
 Expected<Callers> Guest::listen() {
   std::vector<SocketAddress> own;
-  if (run.isOneMachine) {
-    auto found = resolve(run.host, 0);
-    if (!found)
-      return found.takeError();
-    own = std::move(*found);
-  }
+  if (run.isOneMachine)
+    if (Status s = assign(resolve(run.host, 0), own); !s)
+      return s.takeError();
   auto addresses = listeningAddresses(run, own);
   if (!addresses)
     return addresses.takeError();
@@ -326,10 +318,10 @@ Expected<Descriptor> Guest::reach() {
         first = std::make_unique<Error>(socket.takeError());
     }
     if (SocketClock::now() + kRetry >= end)
-      return Error(ExitCode::Communication,
-                   "rank " + std::to_string(run.rank) +
-                       " has tried to join rank 0 for " +
-                       numberText(timeout, 4) + " s: " + first->message())
+      return communicationError("rank " + std::to_string(run.rank) +
+                                " has tried to join rank 0 for " +
+                                numberText(timeout, 4) +
+                                " s: " + first->message())
           .hint("a larger --timeout waits longer");
     std::this_thread::sleep_for(kRetry);
   }

@@ -8,9 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "weft/Runtime/Collectives/Loopback.h"
-
-#include "ExchangeTimer.h"
+#include "weft/Runtime/Collectives/Transport.h"
 
 #include <algorithm>
 #include <condition_variable>

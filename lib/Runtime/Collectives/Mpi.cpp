@@ -1,6 +1,6 @@
 //===- Mpi.cpp - Ranks that are processes of MPI --------------------------===//
 
-#include "weft/Runtime/Collectives/Mpi.h"
+#include "weft/Runtime/Collectives/Processes.h"
 
 #include "MpiTransport.h"
 
@@ -88,18 +88,17 @@ Expected<std::unique_ptr<RankProcess>> weft::joinMpi() {
   int hasBegun = 0, threads = 0, rank = 0, ranks = 1;
   MPI_Initialized(&hasBegun);
   if (hasBegun)
-    return Error(ExitCode::Internal,
-                 "expects a process to join MPI once, but got a second time");
+    return internalError(
+        "expects a process to join MPI once, but got a second time");
   if (Status s = checked(
           MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &threads),
           "MPI_Init_thread");
       !s)
     return s.takeError();
   if (threads < MPI_THREAD_MULTIPLE)
-    return Error(ExitCode::Communication,
-                 "expects an MPI that any thread may call, but got one of "
-                 "level " +
-                     std::to_string(threads));
+    return communicationError(
+        "expects an MPI that any thread may call, but got one of level ",
+        threads);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -12,7 +12,7 @@
 
 #include "MpiTransport.h"
 
-#include "ExchangeTimer.h"
+#include "weft/Runtime/Collectives/Transport.h"
 
 #include <algorithm>
 #include <array>
@@ -123,8 +123,7 @@ Status MpiTransport::takeHeader(int peer) {
   if (header.bytes < 0) {
     const size_t notice = std::min(size_t(~header.bytes), from.notices.size());
     if (notice == from.notices.size())
-      return Error(ExitCode::Internal, "expects a FailureNotice, but got " +
-                                           std::to_string(~header.bytes));
+      return internalError("expects a FailureNotice, but got ", ~header.bytes);
     from.notices.set(notice);
     if (notice == size_t(FailureNotice::Ended))
       return Status::success();
@@ -242,8 +241,13 @@ Status MpiTransport::waitForAll(char *const *pieces) {
     // it left have arrived.
     if (Status s = checkPresent(); !s)
       return s;
-    if (std::vector<int> silent = findSilent(timer); !silent.empty())
-      return giveUp(std::move(silent));
+    if (Status s = checkTimeouts(timer, own.title,
+                                 [&](int peer) {
+                                   const Peer &from = peers[size_t(peer)];
+                                   return !from.isDone() && !from.hasLeft();
+                                 });
+        !s)
+      return s;
     pauses.take();
   }
   return Status::success();
@@ -284,28 +288,6 @@ Status MpiTransport::checkPresent() {
   return leftError(missing().front(), own.title);
 }
 
-/// Ranks that have given no sign for too long.
-std::vector<int> MpiTransport::findSilent(ExchangeTimer &timer) {
-  timer.pass();
-  const bool looks = timer.isLookDue();
-  std::vector<int> silent;
-  for (int peer = 0; peer < ranks(); ++peer) {
-    const Peer &from = peers[size_t(peer)];
-    if (from.isDone() || from.hasLeft())
-      continue;
-    if (looks && hasHeartbeat(peer))
-      timer.restart(peer);
-    if (timer.isTimedOut(peer))
-      silent.push_back(peer);
-  }
-  return silent;
-}
-
-Status MpiTransport::giveUp(const std::vector<int> &silent) {
-  setAbsent(silent, /*haveLeft=*/false);
-  return missingError(nameOf(rank()), missing(), own.title, timeout());
-}
-
 /// Headers of the next exchange may have come already.
 Status MpiTransport::endExchange() {
   requests.resize(peers.size());
@@ -344,9 +326,8 @@ MpiTransport::splitBy(const std::vector<int> &colors) {
   const int64_t mine =
       first + std::distance(groups.begin(), groups.find(color));
   if (!hasTags(mine))
-    return Error(ExitCode::Communication,
-                 "expects fewer communicators than MPI has tags, but got " +
-                     std::to_string(mine + 1));
+    return communicationError(
+        "expects fewer communicators than MPI has tags, but got ", mine + 1);
   numbers->store(first + int64_t(groups.size()));
   auto [part, place] = membersOf(colors);
   return std::unique_ptr<Transport>(

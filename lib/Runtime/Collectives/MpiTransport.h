@@ -15,8 +15,6 @@
 
 namespace weft {
 
-class ExchangeTimer;
-
 /// An error that names the call, unless it has succeeded.
 inline Status checked(int code, const char *call) {
   if (code == MPI_SUCCESS)
@@ -24,9 +22,8 @@ inline Status checked(int code, const char *call) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);
-  return Error(ExitCode::Communication, std::string("expects ") + call +
-                                            " to succeed, but got " +
-                                            std::string(text, size_t(length)));
+  return communicationError("expects ", call, " to succeed, but got ",
+                            std::string(text, size_t(length)));
 }
 
 /// Ranks of MPI_COMM_WORLD, or a group of them.
@@ -80,8 +77,6 @@ private:
   Status answerHeaders(char *const *pieces);
   Status waitForAll(char *const *pieces);
   Status checkPresent();
-  std::vector<int> findSilent(ExchangeTimer &timer);
-  Status giveUp(const std::vector<int> &silent);
   std::vector<int> findLeft() const;
   Status endExchange();
 

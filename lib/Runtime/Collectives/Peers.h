@@ -12,7 +12,9 @@
 #include "Sockets.h"
 
 #include "weft/Runtime/Collectives/Rendezvous.h"
+#include "weft/Runtime/Collectives/Transport.h"
 
+#include <bitset>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -132,6 +134,52 @@ struct JoinedRun {
 };
 
 Expected<JoinedRun> joinRun(const Rendezvous &rendezvous, double timeout);
+
+//===- Heartbeats over TCP ------------------------------------------------===//
+
+// Each two processes of a run have one connection that lives as long as they
+// do. It carries heartbeats and failure notices. A process that ends by itself
+// sends FailureNotice::Ended: one whose connection ends without it was ended.
+
+/// Any thread may call it.
+class TcpHeartbeats final : public Heartbeats {
+public:
+  /// Connections by rank; none to this one.
+  explicit TcpHeartbeats(std::vector<Descriptor> sockets);
+
+  void send(int rank) override;
+  int64_t count(int rank) override;
+
+  /// A process has one set of notices, whichever transport sends them.
+  void notify(FailureNotice notice);
+  bool hasNotified(int rank, FailureNotice notice);
+  bool hasEnded(int rank) override;
+  bool hasLeft(int rank) override;
+  /// The same of one that has closed another connection: its notice may still
+  /// be on its way.
+  bool hasDied(int rank);
+
+  /// Waits until all others have ended: the ranks that have not after so many
+  /// seconds.
+  std::vector<int> awaitEnds(double seconds);
+
+private:
+  struct Peer {
+    Descriptor socket;
+    int64_t heartbeats = 0;
+    std::bitset<kFailureNotices> notices;
+    bool isClosed = false;
+
+    bool saysEnd() const { return notices.test(size_t(FailureNotice::Ended)); }
+  };
+
+  void sendWord(char word);
+  void read(Peer &peer);
+  std::vector<int> findWorking();
+
+  std::mutex mutex;
+  std::vector<Peer> peers;
+};
 
 } // namespace weft
 

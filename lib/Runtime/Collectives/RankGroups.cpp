@@ -4,7 +4,7 @@
 
 #include "weft/Abi/CollectiveRecords.h"
 #include "weft/Base/Text.h"
-#include "weft/Runtime/Collectives/Loopback.h"
+#include "weft/Runtime/Collectives/Transport.h"
 #include "weft/Runtime/Execute/DTypes.h"
 
 #include <cstdio>
@@ -110,13 +110,11 @@ public:
 
   Expected<Place> placeIn(int64_t group) const override {
     if (ranksOf(context, /*stream=*/0).empty())
-      return Error(ExitCode::Communication,
-                   "expects rank " + std::to_string(context.rank()) +
-                       " among its ranks, but it has left the run");
+      return communicationError("expects rank ", context.rank(),
+                                " among its ranks, but it has left the run");
     const Communicator *ranks = findRanks(context, group);
     if (!ranks)
-      return Error(ExitCode::Internal, "expects a group of the mesh, but got " +
-                                           std::to_string(group));
+      return internalError("expects a group of the mesh, but got ", group);
     return Place{ranks->rank(), ranks->ranks()};
   }
 
@@ -275,9 +273,8 @@ std::string weft::costText(WeftContext &context) {
       continue;
     char ms[40];
     std::snprintf(ms, sizeof ms, "%.1f", double(cost.nanoseconds) * 1e-6);
-    text += (text.empty() ? "" : "; ") + std::string(each.name) + " " +
-            std::to_string(cost.calls) + " calls, " + humanBytes(cost.bytes) +
-            " sent, " + ms + " ms";
+    text += concat(text.empty() ? "" : "; ", each.name, " ", cost.calls,
+                   " calls, ", humanBytes(cost.bytes), " sent, ", ms, " ms");
   }
   return text;
 }
@@ -306,9 +303,9 @@ static int64_t pieceBytes(const WeftCommand &command) {
 
 int64_t weft::sentBytes(const WeftProgram &program) {
   int64_t bytes = 0;
-  for (int32_t i = 0; i < program.numCommands; ++i)
-    if (const WeftRankGroup *among = findRankGroup(program.commands[i]))
-      bytes += (among->ranks - 1) * pieceBytes(program.commands[i]);
+  for (const WeftCommand &command : commandsOf(program))
+    if (const WeftRankGroup *among = findRankGroup(command))
+      bytes += (among->ranks - 1) * pieceBytes(command);
   return bytes;
 }
 
@@ -319,9 +316,7 @@ Expected<RankNumbers> weft::gatherNumbers(WeftContext &context,
                                           const std::string &title) {
   Communicator *all = findRanks(context, 0);
   if (!all)
-    return Error(ExitCode::Communication,
-                 "expects rank " + std::to_string(context.rank()) + " in " +
-                     title + ", but it has left the run");
+    return leftError(context.rank(), title);
   std::vector<double> each(own.size() * size_t(all->ranks()));
   if (Status s = all->allGather(own.data(), each.data(),
                                 int64_t(own.size() * sizeof(double)), title,

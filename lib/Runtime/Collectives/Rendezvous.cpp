@@ -25,9 +25,8 @@ static Expected<int> readNumber(const char *name, int64_t least, int64_t most) {
   const long number = std::strtol(text.c_str(), &end, 10);
   if (!text.empty() && !*end && number >= least && number <= most)
     return int(number);
-  return usageError(std::string(name) + " expects a number from " +
-                    std::to_string(least) + " to " + std::to_string(most) +
-                    ", but got " + (text.empty() ? "none" : inQuotes(text)));
+  return usageError(name, " expects a number from ", least, " to ", most,
+                    ", but got ", text.empty() ? "none" : inQuotes(text));
 }
 
 /// Reads the number of this rank and how many there are.
@@ -35,10 +34,8 @@ static Status readRanks(const char *rank, const char *ranks, Rendezvous &into) {
   auto count = readNumber(ranks, 1, kMostRanks);
   if (!count)
     return count.takeError();
-  auto number = readNumber(rank, 0, *count - 1);
-  if (!number)
-    return number.takeError();
-  into.rank = *number;
+  if (Status s = assign(readNumber(rank, 0, *count - 1), into.rank); !s)
+    return s;
   into.ranks = *count;
   return Status::success();
 }
@@ -95,7 +92,7 @@ static Status readTorch(Rendezvous &into) {
     return s;
   for (const char *name : {"MASTER_ADDR", "MASTER_PORT"})
     if (!hasVariable(name))
-      return usageError(std::string("expects ") + name +
+      return usageError("expects ", name,
                         " beside RANK and WORLD_SIZE, but it is not set");
   if (Status s = readMaster(into); !s)
     return s;
@@ -139,8 +136,8 @@ static Status readMpi(const Launcher &launcher, Rendezvous &into) {
   if (Status s = readMaster(into); !s)
     return s;
   if (into.host.empty())
-    return usageError("expects MASTER_ADDR, the host of rank 0, since " +
-                      launcher.name + " does not say that all ranks run on " +
+    return usageError("expects MASTER_ADDR, the host of rank 0, since ",
+                      launcher.name, " does not say that all ranks run on ",
                       "one machine")
         .hint("mpirun -x MASTER_ADDR=HOST ...");
   return Status::success();

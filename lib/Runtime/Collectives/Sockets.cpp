@@ -65,10 +65,9 @@ Expected<std::vector<SocketAddress>> weft::resolve(const std::string &host,
   const int code = ::getaddrinfo(host.empty() ? nullptr : host.c_str(),
                                  std::to_string(port).c_str(), &wanted, &list);
   if (code != 0)
-    return Error(
-        ExitCode::Communication,
+    return communicationError(
         "cannot find the address of " + inQuotes(host) + ": " +
-            (code == EAI_SYSTEM ? errnoText(errno) : ::gai_strerror(code)));
+        (code == EAI_SYSTEM ? errnoText(errno) : ::gai_strerror(code)));
   std::unique_ptr<addrinfo, void (*)(addrinfo *)> owned(list, ::freeaddrinfo);
   std::vector<SocketAddress> found;
   for (const addrinfo *each = list; each; each = each->ai_next)
@@ -106,12 +105,9 @@ Expected<SocketAddress> weft::addressOf(const std::string &interface) {
   }
   if (found.size != 0)
     return found;
-  std::string known;
-  for (const std::string &name : names)
-    known += (known.empty() ? "" : ", ") + name;
-  return usageError("WEFT_INTERFACE expects a network interface with an "
-                    "address (" +
-                    known + "), but got " + inQuotes(interface));
+  return usageError(
+      "WEFT_INTERFACE expects a network interface with an address (",
+      joined(names), "), but got ", inQuotes(interface));
 }
 
 std::string weft::placeText(const std::string &host, int port) {
@@ -241,30 +237,29 @@ Moved weft::receiveSome(int socket, void *data, size_t bytes) {
   return {0, count == 0 || !wouldBlock(errno)};
 }
 
-bool weft::sendBy(int socket, const void *data, size_t bytes,
-                  SocketClock::time_point end) {
-  const char *at = static_cast<const char *>(data);
+/// Moves all bytes by calls of `some`, which waits for `event`.
+template <typename Byte, typename Some>
+static bool moveBy(int socket, Byte *at, size_t bytes, Some some, short event,
+                   SocketClock::time_point end) {
   while (bytes > 0) {
-    const Moved moved = sendSome(socket, at, bytes);
+    const Moved moved = some(socket, at, bytes);
     at += moved.bytes;
     bytes -= moved.bytes;
     if (moved.isClosed ||
-        (moved.bytes == 0 && !awaitSocket(socket, POLLOUT, end)))
+        (moved.bytes == 0 && !awaitSocket(socket, event, end)))
       return false;
   }
   return true;
 }
 
+bool weft::sendBy(int socket, const void *data, size_t bytes,
+                  SocketClock::time_point end) {
+  return moveBy(socket, static_cast<const char *>(data), bytes, sendSome,
+                POLLOUT, end);
+}
+
 bool weft::receiveBy(int socket, void *data, size_t bytes,
                      SocketClock::time_point end) {
-  char *at = static_cast<char *>(data);
-  while (bytes > 0) {
-    const Moved moved = receiveSome(socket, at, bytes);
-    at += moved.bytes;
-    bytes -= moved.bytes;
-    if (moved.isClosed ||
-        (moved.bytes == 0 && !awaitSocket(socket, POLLIN, end)))
-      return false;
-  }
-  return true;
+  return moveBy(socket, static_cast<char *>(data), bytes, receiveSome, POLLIN,
+                end);
 }

@@ -9,7 +9,7 @@
 #define WEFT_LIB_RUNTIME_COLLECTIVES_SOCKETS_H
 
 #include "weft/Base/Descriptor.h"
-#include "weft/Base/Error.h"
+#include "weft/Base/Results.h"
 
 #include <chrono>
 #include <string>

@@ -11,10 +11,9 @@
 
 #include "weft/Runtime/Collectives/Rendezvous.h"
 
-#include "ExchangeTimer.h"
 #include "Peers.h"
-#include "TcpHeartbeats.h"
-#include "weft/Runtime/Collectives/LaunchHeartbeat.h"
+#include "weft/Runtime/Collectives/Processes.h"
+#include "weft/Runtime/Collectives/Transport.h"
 
 #include <algorithm>
 #include <cstring>
@@ -70,7 +69,6 @@ private:
   Expected<bool> moveAll(const char *const *send, char *const *receive);
   void wait(double seconds) const;
   Status checkPresent();
-  Status checkTimeouts(ExchangeTimer &timer);
 
   Header own;
   std::vector<Peer> peers;
@@ -211,25 +209,6 @@ Status TcpTransport::checkPresent() {
                       : endedError(nameOf(rank()), missing(), own.title);
 }
 
-/// Fails if ranks have given no sign for too long.
-Status TcpTransport::checkTimeouts(ExchangeTimer &timer) {
-  timer.pass();
-  const bool looks = timer.isLookDue();
-  std::vector<int> silent;
-  for (int peer = 0; peer < ranks(); ++peer) {
-    if (isDone(peers[size_t(peer)]))
-      continue;
-    if (looks && hasHeartbeat(peer))
-      timer.restart(peer);
-    if (timer.isTimedOut(peer))
-      silent.push_back(peer);
-  }
-  if (silent.empty())
-    return Status::success();
-  setAbsent(silent, /*haveLeft=*/false);
-  return missingError(nameOf(rank()), missing(), own.title, timeout());
-}
-
 Status TcpTransport::exchangeAll(const char *const *send, char *const *receive,
                                  int64_t bytes, std::string_view title) {
   own = Header();
@@ -250,7 +229,10 @@ Status TcpTransport::exchangeAll(const char *const *send, char *const *receive,
     // Only after all data of a rank that has left was received.
     if (Status s = checkPresent(); !s)
       return s;
-    if (Status s = checkTimeouts(timer); !s)
+    if (Status s = checkTimeouts(
+            timer, own.title,
+            [&](int peer) { return !isDone(peers[size_t(peer)]); });
+        !s)
       return s;
     wait(timer.longestWait().count());
   }

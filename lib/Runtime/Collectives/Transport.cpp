@@ -27,9 +27,7 @@ Status Transport::exchange(const char *const *send, char *const *receive,
   if (failure)
     return *failure;
   if (bytes < 0)
-    return Error(ExitCode::Internal, "expects pieces of 0 or more bytes, but "
-                                     "got " +
-                                         std::to_string(bytes));
+    return internalError("expects pieces of 0 or more bytes, but got ", bytes);
   if (bytes > 0 && send[number] != receive[number])
     std::memcpy(receive[number], send[number], size_t(bytes));
   if (ranks() == 1)
@@ -60,6 +58,26 @@ Expected<std::unique_ptr<Transport>> Transport::split(int color) {
   (*part)->setTimeout(seconds);
   (*part)->runHeartbeats = runHeartbeats;
   return part;
+}
+
+Status
+Transport::checkTimeouts(ExchangeTimer &timer, std::string_view title,
+                         const std::function<bool(int peer)> &isAwaited) {
+  timer.pass();
+  const bool looks = timer.isLookDue();
+  std::vector<int> silent;
+  for (int peer = 0; peer < ranks(); ++peer) {
+    if (!isAwaited(peer))
+      continue;
+    if (looks && hasHeartbeat(peer))
+      timer.restart(peer);
+    if (timer.isTimedOut(peer))
+      silent.push_back(peer);
+  }
+  if (silent.empty())
+    return Status::success();
+  setAbsent(silent, /*haveLeft=*/false);
+  return missingError(nameOf(number), missing(), title, seconds);
 }
 
 void Transport::setAbsent(const std::vector<int> &ranks, bool haveLeft) {
@@ -93,42 +111,35 @@ std::string weft::rankList(const std::vector<int> &ranks) {
 }
 
 Error weft::leftError(int rank, std::string_view title) {
-  return Error(ExitCode::Communication, "expects " + rankList({rank}) + " in " +
-                                            std::string(title) +
-                                            ", but it has left the run");
+  return communicationError("expects ", rankList({rank}), " in ", title,
+                            ", but it has left the run");
 }
 
 Error weft::missingError(int rank, const std::vector<int> &missing,
                          std::string_view title, double seconds) {
   const bool isOne = missing.size() == 1;
-  return Error(ExitCode::Communication,
-               rankList({rank}) + " expects " + rankList(missing) + " in " +
-                   std::string(title) + ", but " +
-                   (isOne ? "it has" : "they have") + " not come for " +
-                   numberText(seconds, 4) + " s");
+  return communicationError(rankList({rank}), " expects ", rankList(missing),
+                            " in ", title, ", but ",
+                            isOne ? "it has" : "they have", " not come for ",
+                            numberText(seconds, 4), " s");
 }
 
 Error weft::endedError(int rank, const std::vector<int> &ended,
                        std::string_view title) {
-  return Error(
-      ExitCode::Communication,
-      rankList({rank}) + " expects " + rankList(ended) + " in " +
-          std::string(title) + ", but " +
-          (ended.size() == 1 ? "its process has" : "their processes have") +
-          " ended");
+  return communicationError(
+      rankList({rank}), " expects ", rankList(ended), " in ", title, ", but ",
+      ended.size() == 1 ? "its process has" : "their processes have", " ended");
 }
 
 Error weft::partedError(int rank, std::string_view title, int64_t bytes,
                         int other, std::string_view otherTitle,
                         int64_t otherBytes) {
   auto place = [](int who, std::string_view what, int64_t size) {
-    return rankList({who}) + " in " + std::string(what) + " (" +
-           std::to_string(size) + " bytes a piece)";
+    return concat(rankList({who}), " in ", what, " (", size, " bytes a piece)");
   };
-  return Error(ExitCode::Communication,
-               "expects all ranks in one collective, but got " +
-                   place(rank, title, bytes) + " and " +
-                   place(other, otherTitle, otherBytes));
+  return communicationError("expects all ranks in one collective, but got ",
+                            place(rank, title, bytes), " and ",
+                            place(other, otherTitle, otherBytes));
 }
 
 //===- Heartbeats ---------------------------------------------------------===//

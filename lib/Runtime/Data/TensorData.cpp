@@ -93,12 +93,12 @@ private:
 static Status checkTensor(const SafetensorsFile &file, const WeftPort &port) {
   const TensorInfo *info = file.find(port.name);
   if (!info)
-    return inputError("expects a tensor " + inQuotes(port.name) +
+    return inputError("expects a tensor ", inQuotes(port.name),
                       " for the input of that name, but the file has none")
         .at(file.path());
   if (info->type != tensorTypeOf(port.dtype))
-    return inputError("tensor " + inQuotes(port.name) + " expects type " +
-                      dtypeName(port.dtype) + ", but got " +
+    return inputError("tensor ", inQuotes(port.name), " expects type ",
+                      dtypeName(port.dtype), ", but got ",
                       tensorTypeName(info->type))
         .at(file.path());
   std::vector<int64_t> want = shapeOf(port), got = info->shape;
@@ -109,8 +109,8 @@ static Status checkTensor(const SafetensorsFile &file, const WeftPort &port) {
   std::string rule = "[rows";
   for (size_t i = 1; i < want.size(); ++i)
     rule += ", " + std::to_string(want[i]);
-  return inputError("tensor " + inQuotes(port.name) + " expects shape " + rule +
-                    "], but got " + shapeText(got))
+  return inputError("tensor ", inQuotes(port.name), " expects shape ", rule,
+                    "], but got ", shapeText(got))
       .at(file.path());
 }
 
@@ -148,9 +148,8 @@ Status RowFile::checkRow(const Column &column, int64_t row,
   std::string rule = "values from 0 to " + std::to_string(allowed.limit - 1);
   if (allowed.ignore)
     rule += ", or " + std::to_string(*allowed.ignore);
-  return inputError("tensor " + inQuotes(column.info->name) + " expects " +
-                    rule + ", but got " + std::to_string(*wrong) + " in row " +
-                    std::to_string(row))
+  return inputError("tensor ", inQuotes(column.info->name), " expects ", rule,
+                    ", but got ", *wrong, " in row ", row)
       .at(path());
 }
 
@@ -178,8 +177,8 @@ Status RowFile::checkAll(const Column &column) {
 
 Status RowFile::add(const WeftPort &port, const Metadata &metadata) {
   if (port.rank == 0)
-    return Error(ExitCode::Internal,
-                 "input " + inQuotes(port.name) + " has no dimension of rows");
+    return internalError("input ", inQuotes(port.name),
+                         " has no dimension of rows");
   if (Status s = checkTensor(file, port); !s)
     return s;
   Column column = {file.find(port.name), port.dtype, port.bytes / port.dims[0],
@@ -195,9 +194,9 @@ Status RowFile::add(const WeftPort &port, const Metadata &metadata) {
   const int64_t got = columns.back().info->shape[0];
   if (got == rows())
     return Status::success();
-  return inputError("expects as many rows in " + inQuotes(port.name) +
-                    " as in " + inQuotes(columns.front().info->name) + ", " +
-                    std::to_string(rows()) + ", but got " + std::to_string(got))
+  return inputError("expects as many rows in ", inQuotes(port.name), " as in ",
+                    inQuotes(columns.front().info->name), ", ", rows(),
+                    ", but got ", got)
       .at(path());
 }
 
@@ -270,8 +269,8 @@ static Expected<std::unique_ptr<DataSource>>
 makeSource(std::shared_ptr<RowFile> file, int64_t begin, int64_t end,
            int64_t leastRows, const char *what) {
   if (end - begin < leastRows)
-    return inputError("expects at least " + spellLeastRows(leastRows, what) +
-                      ", but got " + std::to_string(end - begin))
+    return inputError("expects at least ", spellLeastRows(leastRows, what),
+                      ", but got ", end - begin)
         .at(file->path());
   std::unique_ptr<DataSource> source =
       std::make_unique<TensorSource>(std::move(file), begin, end);
@@ -293,12 +292,9 @@ static Status openTraining(const DataOptions &options, const Metadata &metadata,
   set.train = std::move(*train);
   if (options.valFraction == 0)
     return Status::success();
-  auto val = makeSource(*file, rows - tail, rows, metadata.leastEvalRows(),
-                        "validation data");
-  if (!val)
-    return val.takeError();
-  set.val = std::move(*val);
-  return Status::success();
+  return assign(makeSource(*file, rows - tail, rows, metadata.leastEvalRows(),
+                           "validation data"),
+                set.val);
 }
 
 Expected<DataSet> weft::openTensorData(const DataOptions &options,
@@ -327,6 +323,6 @@ Expected<DataSet> weft::openData(const DataOptions &options,
   if (metadata.isLanguageModel())
     return openTokenData(options, metadata);
   if (ports.empty())
-    return Error(ExitCode::Internal, "the program has no data inputs");
+    return internalError("the program has no data inputs");
   return openTensorData(options, metadata, ports);
 }

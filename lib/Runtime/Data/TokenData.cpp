@@ -1,9 +1,9 @@
 //===- TokenData.cpp - Windows of a token file ----------------------------===//
 
 #include "weft/Abi/Names.h"
+#include "weft/Abi/Philox.h"
 #include "weft/Formats/TokenFile.h"
 #include "weft/Runtime/Data/DataSource.h"
-#include "weft/Runtime/Data/Windows.h"
 
 #include <cmath>
 #include <cstring>
@@ -75,8 +75,8 @@ static Status checkTokenizer(const TokenFile &file, const DataOptions &options,
   if (metadata.tokenizerFiles.empty() || options.byteTokenizer ||
       file.description() != "text")
     return Status::success();
-  return inputError("expects tokens of the model's tokenizer (" +
-                    metadata.tokenizerFiles.front() + "), but got text")
+  return inputError("expects tokens of the model's tokenizer (",
+                    metadata.tokenizerFiles.front(), "), but got text")
       .at(file.path())
       .hint(
           "tokenize it into a .bin file (llm.c format, or --data-format=u16), "
@@ -106,12 +106,9 @@ makeSource(std::shared_ptr<SharedFile> shared, int64_t begin, int64_t end,
            const Metadata &metadata, int64_t rows, const char *what) {
   int64_t need = rows * metadata.seq + 1;
   if (end - begin < need)
-    return inputError(std::string("expects at least one ") +
-                      (rows == 1 ? "row" : "batch") + " of " + what + ", " +
-                      std::to_string(rows) + " x " +
-                      std::to_string(metadata.seq) +
-                      " + 1 = " + std::to_string(need) + " tokens, but got " +
-                      std::to_string(end - begin))
+    return inputError("expects at least one ", rows == 1 ? "row" : "batch",
+                      " of ", what, ", ", rows, " x ", metadata.seq,
+                      " + 1 = ", need, " tokens, but got ", end - begin)
         .at(shared->file.path())
         .hint("use more text, or compile with a smaller --batch or --seq");
   std::unique_ptr<DataSource> source = std::make_unique<TokenSource>(
@@ -127,12 +124,9 @@ static Status openValidation(const DataOptions &options,
   if (!file)
     return file.takeError();
   int64_t size = (*file)->file.size();
-  auto source = makeSource(*file, 0, size, metadata, metadata.leastEvalRows(),
-                           "validation data");
-  if (!source)
-    return source.takeError();
-  set.val = std::move(*source);
-  return Status::success();
+  return assign(makeSource(*file, 0, size, metadata, metadata.leastEvalRows(),
+                           "validation data"),
+                set.val);
 }
 
 /// Bytes are 256 tokens: of a larger vocabulary the rest is never seen.
@@ -164,13 +158,10 @@ static Status openTraining(const DataOptions &options, const Metadata &metadata,
   set.train = std::move(*train);
   if (options.valFraction == 0)
     return Status::success();
-  auto val =
-      makeSource(*file, size - tail, size, metadata, metadata.leastEvalRows(),
-                 "validation data (the tail of the file)");
-  if (!val)
-    return val.takeError();
-  set.val = std::move(*val);
-  return Status::success();
+  return assign(makeSource(*file, size - tail, size, metadata,
+                           metadata.leastEvalRows(),
+                           "validation data (the tail of the file)"),
+                set.val);
 }
 
 Expected<DataSet> weft::openTokenData(const DataOptions &options,
@@ -182,4 +173,46 @@ Expected<DataSet> weft::openTokenData(const DataOptions &options,
   if (Status s = openValidation(options, metadata, set); !s)
     return s.takeError();
   return set;
+}
+
+//===- Rows of the data ---------------------------------------------------===//
+
+/// The Philox stream of shuffling: the hash of its name.
+static uint64_t shuffleStream() { return philoxNameHash("weft.shuffle", 12); }
+
+Permutation::Permutation(uint64_t size, uint64_t seed, uint64_t epoch)
+    : size(size), seed(seed), epoch(epoch), halfBits(1) {
+  while (halfBits < 32 && (uint64_t(1) << (2 * halfBits)) < size)
+    ++halfBits;
+}
+
+uint64_t Permutation::encrypt(uint64_t value) const {
+  const PhiloxKey key = philoxKey(seed, shuffleStream());
+  const uint64_t mask = (uint64_t(1) << halfBits) - 1;
+  uint64_t left = value >> halfBits, right = value & mask;
+  for (uint32_t round = 0; round < 8; ++round) {
+    PhiloxBlock block = philoxRounds(key, uint32_t(right), round,
+                                     uint32_t(epoch), uint32_t(epoch >> 32));
+    uint64_t mixed = left ^ (block.lane[0] & mask);
+    left = right;
+    right = mixed;
+  }
+  return (left << halfBits) | right;
+}
+
+uint64_t Permutation::operator()(uint64_t index) const {
+  // The domain has fewer than 4 * size values (16 for size < 4), so the cycle
+  // comes back below size after few steps.
+  uint64_t value = encrypt(index);
+  while (value >= size)
+    value = encrypt(value);
+  return value;
+}
+
+int64_t RowOrder::dataRow(int64_t row) const {
+  int64_t epoch = row / rows, index = row % rows;
+  if (!shuffle)
+    return index;
+  return int64_t(
+      Permutation(uint64_t(rows), seed, uint64_t(epoch))(uint64_t(index)));
 }

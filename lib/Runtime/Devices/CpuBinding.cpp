@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Devices/CpuBinding.h"
 
-#include "weft/Base/Error.h"
+#include "weft/Base/Results.h"
 
 #include <algorithm>
 #include <cctype>
@@ -105,9 +105,8 @@ CpuBinding weft::chooseCpus(const std::string &root, std::string busId,
   if (!online)
     return refuse("the kernel does not list the CPUs of the machine");
   if (allowed != *online)
-    return refuse("the process was started with " +
-                  std::to_string(allowed.size()) + " of " +
-                  std::to_string(online->size()) + " CPUs");
+    return refuse(concat("the process was started with ", allowed.size(),
+                         " of ", online->size(), " CPUs"));
   std::transform(busId.begin(), busId.end(), busId.begin(),
                  [](unsigned char c) { return char(std::tolower(c)); });
   const std::string device = root + "/bus/pci/devices/" + busId;

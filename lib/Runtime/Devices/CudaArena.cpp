@@ -197,10 +197,10 @@ Error CudaDevice::tooLittle(const std::string &what) const {
   // Memory of a later rank may be held by earlier ones.
   const bool isTaken =
       uint64_t(neededBytes()) <= memory.total && options.rank == 0;
-  return Error(ExitCode::DoesNotFit,
-               what + who + humanBytes(neededBytes()) + ", but " + chip.device +
-                   " has " + humanBytes(int64_t(memory.free)) + " free of " +
-                   humanBytes(int64_t(memory.total)) + ": " + describeMemory())
+  return memoryError(what, who, humanBytes(neededBytes()), ", but ",
+                     chip.device, " has ", humanBytes(int64_t(memory.free)),
+                     " free of ", humanBytes(int64_t(memory.total)), ": ",
+                     describeMemory())
       .hint((isTaken ? "other processes hold memory of the device (nvidia-smi "
                        "lists them): end them, choose another device with "
                        "CUDA_VISIBLE_DEVICES, or "
@@ -240,10 +240,9 @@ Status CudaDevice::allocateArena() {
 Error CudaDevice::withoutMemoryForRanks(Error error) {
   if (error.code() != ExitCode::DoesNotFit || !measureMemory(/*isOwn=*/true))
     return error;
-  return Error(ExitCode::DoesNotFit,
-               error.message() + ": " + chip.device + " has " +
-                   humanBytes(int64_t(memory.free)) + " free of " +
-                   humanBytes(int64_t(memory.total)) + ": " + describeMemory())
+  return memoryError(error.message(), ": ", chip.device, " has ",
+                     humanBytes(int64_t(memory.free)), " free of ",
+                     humanBytes(int64_t(memory.total)), ": ", describeMemory())
       .hint("compile with a smaller --batch or --seq, or with --device or "
             "--memory-limit, which reserve memory for NCCL");
 }

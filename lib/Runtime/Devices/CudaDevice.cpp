@@ -14,7 +14,7 @@ using namespace weft;
 //===----------------------------------------------------------------------===//
 
 static Error noDevice() {
-  return Error(ExitCode::Device, "expects a CUDA device, but got none")
+  return deviceError("expects a CUDA device, but got none")
       .hint("CUDA_VISIBLE_DEVICES chooses among those of the machine");
 }
 
@@ -43,10 +43,8 @@ Status CudaDevice::choose() {
     return noDevice();
   const int number = deviceNumber(count);
   if (number >= count)
-    return Error(ExitCode::Device, "expects a device for each of " +
-                                       std::to_string(options.ranksOfMachine) +
-                                       " ranks of this machine, but got " +
-                                       std::to_string(count))
+    return deviceError("expects a device for each of ", options.ranksOfMachine,
+                       " ranks of this machine, but got ", count)
         .hint("CUDA_VISIBLE_DEVICES chooses among those of the machine");
   if (Status s = cuda.cuDeviceGet(&device, number); !s)
     return s;
@@ -54,32 +52,23 @@ Status CudaDevice::choose() {
   if (Status s = cuda.cuDeviceGetName(name, int(sizeof name - 1), device); !s)
     return s;
   chip.device = name;
-  if (Status s = cuda.cuDeviceGetAttribute(
-          &chip.major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
-      !s)
-    return s;
-  if (Status s = cuda.cuDeviceGetAttribute(
-          &chip.minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
-      !s)
-    return s;
-  if (Status s = cuda.cuDeviceGetAttribute(
-          &chip.sharedBytes,
-          CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device);
-      !s)
-    return s;
   int mapsMemory = 0;
-  if (Status s = cuda.cuDeviceGetAttribute(
-          &mapsMemory, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
-          device);
-      !s)
-    return s;
+  const std::pair<CUdevice_attribute, int *> properties[] = {
+      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &chip.major},
+      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &chip.minor},
+      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+       &chip.sharedBytes},
+      {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &multiprocessors},
+      {CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, &mapsMemory}};
+  for (auto [attribute, value] : properties)
+    if (Status s = cuda.cuDeviceGetAttribute(value, attribute, device); !s)
+      return s;
   if (!mapsMemory)
-    return Error(ExitCode::Device,
-                 "expects a device with virtual memory management, but got " +
-                     chip.device)
+    return deviceError(
+               "expects a device with virtual memory management, but got ",
+               chip.device)
         .hint("some virtual GPUs lack it: ask for a whole one");
-  return cuda.cuDeviceGetAttribute(
-      &multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+  return Status::success();
 }
 
 Status CudaDevice::enter() {
@@ -93,27 +82,17 @@ Status CudaDevice::enter() {
 }
 
 Status CudaDevice::makeEvents(int64_t count) {
-  auto make = [&](CudaEvent &event) {
-    auto made = makeEvent(cuda);
-    if (!made)
-      return Status(made.takeError());
-    event = std::move(*made);
-    return Status::success();
-  };
   events.resize(size_t(count));
-  for (EventPair &pair : events) {
-    if (Status s = make(pair.event); !s)
-      return s;
-    if (Status s = make(pair.edge); !s)
-      return s;
-  }
   joins.resize(streams.size());
+  std::vector<CudaEvent *> all = {&fork, &joined};
+  for (EventPair &pair : events)
+    all.insert(all.end(), {&pair.event, &pair.edge});
   for (CudaEvent &join : joins)
-    if (Status s = make(join); !s)
+    all.push_back(&join);
+  for (CudaEvent *event : all)
+    if (Status s = assign(makeEvent(cuda), *event); !s)
       return s;
-  if (Status s = make(fork); !s)
-    return s;
-  return make(joined);
+  return Status::success();
 }
 
 /// Streams of a plan are numbered below this.
@@ -136,16 +115,12 @@ Status CudaDevice::makeStreams(const std::vector<bool> &isUrgent) {
 Status CudaDevice::makeQueues() {
   std::vector<bool> isUrgent(1, false); // by stream
   int64_t numEvents = 0;
-  for (int32_t p = 0; p < executable.numPrograms; ++p) {
-    const WeftProgram &program = executable.programs[p];
-    for (int32_t i = 0; i < program.numCommands; ++i) {
-      const WeftCommand &command = program.commands[i];
+  for (const WeftProgram &program : programsOf(executable))
+    for (const WeftCommand &command : commandsOf(program)) {
       const int64_t stream = streamOf(command);
       if (stream < 0 || stream >= kMostStreams)
-        return Error(ExitCode::Internal,
-                     placeOf(command) + ": expects a stream from 0 to " +
-                         std::to_string(kMostStreams - 1) + ", but got " +
-                         std::to_string(stream));
+        return internalError(placeOf(command), ": expects a stream from 0 to ",
+                             kMostStreams - 1, ", but got ", stream);
       if (size_t(stream) >= isUrgent.size())
         isUrgent.resize(size_t(stream) + 1, false);
       if (stream != 0 && isCollective(command))
@@ -153,7 +128,6 @@ Status CudaDevice::makeQueues() {
       if (const WeftTransferRecord *record = findTransfer(command))
         numEvents = std::max(numEvents, record->event + 1);
     }
-  }
   if (Status s = makeStreams(isUrgent); !s)
     return s;
   return makeEvents(numEvents);
@@ -168,34 +142,26 @@ Status CudaDevice::allocate() {
   // Before another stream is given something.
   if (Status s = cuda.cuStreamSynchronize(stream()); !s)
     return s;
-  auto pieces = CudaTransfers::make(cuda);
-  if (!pieces)
-    return pieces.takeError();
-  transfers.emplace(std::move(*pieces));
+  if (Status s = assign(CudaTransfers::make(cuda), transfers); !s)
+    return s;
   if (!constants.bytes().empty())
     if (Status s = copyIn(constantsOffset(), constants.bytes().data(),
                           int64_t(constants.bytes().size()));
         !s)
       return s;
-  auto blocks =
-      CudaPorts::make(cuda, executable, std::max(1, options.runsInAdvance),
-                      int(streams.size()));
-  if (!blocks)
-    return blocks.takeError();
-  ports.emplace(std::move(*blocks));
-  return Status::success();
+  return assign(CudaPorts::make(cuda, executable,
+                                std::max(1, options.runsInAdvance),
+                                int(streams.size())),
+                ports);
 }
 
 /// Those of the commands; a routine finds its own (rehearse).
 Status CudaDevice::findKernels() {
-  for (int32_t p = 0; p < executable.numPrograms; ++p) {
-    const WeftProgram &program = executable.programs[p];
-    for (int32_t i = 0; i < program.numCommands; ++i) {
-      const WeftCommand &command = program.commands[i];
+  for (const WeftProgram &program : programsOf(executable))
+    for (const WeftCommand &command : commandsOf(program)) {
       if (command.kernel)
-        return Error(ExitCode::Internal,
-                     "expects kernels of a device, but got the kernel " +
-                         inQuotes(command.name) + " of the CPU");
+        return internalError("expects kernels of a device, but got the kernel ",
+                             inQuotes(command.name), " of the CPU");
       if (!command.deviceKernel || kernels.count(command.deviceKernel))
         continue;
       auto function = images->find(command.deviceKernel->name);
@@ -203,7 +169,6 @@ Status CudaDevice::findKernels() {
         return function.takeError();
       kernels[command.deviceKernel] = *function;
     }
-  }
   return Status::success();
 }
 

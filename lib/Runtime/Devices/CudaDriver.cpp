@@ -12,8 +12,7 @@ using namespace weft;
 static constexpr int kLeastVersion = 13000;
 
 std::string weft::cudaVersionText(int version) {
-  return std::to_string(version / 1000) + "." +
-         std::to_string(version % 1000 / 10);
+  return concat(version / 1000, ".", version % 1000 / 10);
 }
 
 /// An older driver also lacks entry points, but its version is the clearer
@@ -28,10 +27,9 @@ static Status checkVersion(const CudaCalls &cuda) {
     return s;
   if (version >= kLeastVersion)
     return Status::success();
-  return Error(ExitCode::Device, "expects an NVIDIA driver for CUDA " +
-                                     cudaVersionText(kLeastVersion) +
-                                     ", but got one for CUDA " +
-                                     cudaVersionText(version))
+  return deviceError("expects an NVIDIA driver for CUDA ",
+                     cudaVersionText(kLeastVersion), ", but got one for CUDA ",
+                     cudaVersionText(version))
       .hint("install driver 580 or later");
 }
 
@@ -79,9 +77,8 @@ Expected<CudaHostMemory> weft::makeHostMemory(const CudaCalls &cuda,
   if (Status s =
           cuda.cuMemAllocHost_v2(&memory, size_t(std::max<int64_t>(bytes, 1)));
       !s && s.error().code() == ExitCode::DoesNotFit)
-    return Error(ExitCode::DoesNotFit, s.error().message() + " for " +
-                                           humanBytes(bytes) +
-                                           " of pinned memory of the host")
+    return memoryError(s.error().message(), " for ", humanBytes(bytes),
+                       " of pinned memory of the host")
         .hint("it is memory of the machine that nothing else may use: end "
               "other programs, or raise the limit of locked memory (ulimit "
               "-l)");

@@ -3,6 +3,7 @@
 #include "weft/Runtime/Devices/CudaImages.h"
 
 #include "weft/Abi/RecordTypes.h"
+#include "weft/Runtime/Execute/Context.h"
 
 #include <cstdlib>
 #include <set>
@@ -46,9 +47,8 @@ Expected<std::string> weft::chooseChip(const WeftExecutable &executable,
   }
   if (!best.empty())
     return best;
-  return Error(ExitCode::Device,
-               "expects a device of " + (all.empty() ? "no kind" : all) +
-                   ", but got " + chip.device + " (" + chip.name() + ")")
+  return deviceError("expects a device of ", all.empty() ? "no kind" : all,
+                     ", but got ", chip.device, " (", chip.name(), ")")
       .hint(compileHint(chip) +
             ", or choose another device with CUDA_VISIBLE_DEVICES");
 }
@@ -81,9 +81,9 @@ Expected<CUfunction> CudaImages::lookUp(const std::string &name) const {
     if (found != CUDA_ERROR_NOT_FOUND)
       return cuda.failure("cuModuleGetFunction", found);
   }
-  return Error(ExitCode::Device, "expects the kernel " + inQuotes(name) +
-                                     " in the images of the program, but "
-                                     "cuModuleGetFunction finds none");
+  return deviceError(
+      "expects the kernel ", inQuotes(name),
+      " in the images of the program, but cuModuleGetFunction finds none");
 }
 
 Expected<CUfunction> CudaImages::find(const std::string &name,
@@ -99,11 +99,10 @@ Expected<CUfunction> CudaImages::find(const std::string &name,
   if (sharedBytes <= kernel.sharedBytes)
     return kernel.function;
   if (sharedBytes > unsigned(device.sharedBytes))
-    return Error(ExitCode::Device,
-                 "expects at most " + std::to_string(device.sharedBytes) +
-                     " bytes of shared memory for a block on " + device.device +
-                     " (" + device.name() + "), but the kernel " +
-                     inQuotes(name) + " needs " + std::to_string(sharedBytes));
+    return deviceError("expects at most ", device.sharedBytes,
+                       " bytes of shared memory for a block on ", device.device,
+                       " (", device.name(), "), but the kernel ",
+                       inQuotes(name), " needs ", sharedBytes);
   if (Status s = cuda.cuFuncSetAttribute(
           kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
           int(sharedBytes));
@@ -116,8 +115,7 @@ Expected<CUfunction> CudaImages::find(const std::string &name,
 //===- Constants ----------------------------------------------------------===//
 
 CudaConstants::CudaConstants(const WeftExecutable &executable) {
-  for (int32_t p = 0; p < executable.numPrograms; ++p) {
-    const WeftProgram &program = executable.programs[p];
+  for (const WeftProgram &program : programsOf(executable))
     for (int32_t i = 0; i < program.numCommands; ++i) {
       // A record of a wrong size is an error of the command.
       const auto *record = findRecord<WEFT_CONSTANT>(program.commands[i]);
@@ -127,5 +125,4 @@ CudaConstants::CudaConstants(const WeftExecutable &executable) {
       all.insert(all.end(), first, first + record->count);
       all.resize(alignConstant(int64_t(all.size())));
     }
-  }
 }

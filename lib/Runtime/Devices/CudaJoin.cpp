@@ -36,14 +36,12 @@ DeviceRanksOptions CudaDevice::ranksOptions() const {
       found.adding.emplace(each->among.group, each->among.stream);
     else
       found.addsEverywhere = false;
-  for (int32_t p = 0; p < executable.numPrograms; ++p) {
-    const WeftProgram &program = executable.programs[p];
-    for (int32_t i = 0; i < program.numCommands; ++i)
-      if (const WeftRankGroup *group = findRankGroup(program.commands[i])) {
+  for (const WeftProgram &program : programsOf(executable))
+    for (const WeftCommand &command : commandsOf(program))
+      if (const WeftRankGroup *group = findRankGroup(command)) {
         found.lastGroup = std::max(found.lastGroup, group->group);
         found.hasReduceStream |= group->stream == kReduceStream;
       }
-  }
   return found;
 }
 
@@ -97,16 +95,12 @@ Status CudaDevice::checkDevices() {
   for (size_t rank = 1; rank < all->size(); ++rank) {
     const DeviceName &each = (*all)[rank];
     if (std::strncmp(each.name, first.name, sizeof each.name) != 0)
-      return Error(ExitCode::Device, "expects devices of one kind, but got " +
-                                         std::string(first.name) +
-                                         " in rank 0 and " + each.name +
-                                         " in rank " + std::to_string(rank));
+      return deviceError("expects devices of one kind, but got ", first.name,
+                         " in rank 0 and ", each.name, " in rank ", rank);
     for (size_t other = 0; other < rank; ++other)
       if (std::memcmp(each.uuid, (*all)[other].uuid, sizeof each.uuid) == 0)
-        return Error(ExitCode::Device,
-                     "expects a device for each rank, but ranks " +
-                         std::to_string(other) + " and " +
-                         std::to_string(rank) + " have the same " + each.name)
+        return deviceError("expects a device for each rank, but ranks ", other,
+                           " and ", rank, " have the same ", each.name)
             .hint("--loopback runs all ranks on one device");
   }
   return Status::success();
@@ -115,12 +109,10 @@ Status CudaDevice::checkDevices() {
 /// The reductions of all programs.
 std::vector<const WeftReduceScatterRecord *> CudaDevice::reductions() const {
   std::vector<const WeftReduceScatterRecord *> found;
-  for (int32_t p = 0; p < executable.numPrograms; ++p) {
-    const WeftProgram &program = executable.programs[p];
-    for (int32_t i = 0; i < program.numCommands; ++i)
-      if (const auto *record = findReduction(program.commands[i]))
+  for (const WeftProgram &program : programsOf(executable))
+    for (const WeftCommand &command : commandsOf(program))
+      if (const auto *record = findReduction(command))
         found.push_back(record);
-  }
   return found;
 }
 
@@ -172,17 +164,13 @@ Status CudaDevice::checkGather(const DeviceRanksOptions &wanted) const {
   if (!wanted.copyEngines)
     return Status::success();
   if (options.ranks != options.ranksOfMachine)
-    return Error(ExitCode::Device, "--gather=ce expects all ranks on one "
-                                   "machine, but got " +
-                                       std::to_string(options.ranksOfMachine) +
-                                       " of " + std::to_string(options.ranks) +
-                                       " there")
+    return deviceError("--gather=ce expects all ranks on one machine, but got ",
+                       options.ranksOfMachine, " of ", options.ranks, " there")
         .hint("--gather=sm gathers by kernels of NCCL");
   if (wanted.addsEverywhere && !wanted.adding.empty() &&
       !wanted.hasReduceStream)
-    return Error(ExitCode::Usage, "--gather=ce expects ordered reductions, or "
-                                  "a stream of their own, but got native ones "
-                                  "in the stream of gathers")
+    return usageError("--gather=ce expects ordered reductions, or a stream of "
+                      "their own, but got native ones in the stream of gathers")
         .hint("--gather=sm, or weft compile --reduction=ordered or "
               "--comm-streams=2");
   return Status::success();
@@ -220,10 +208,7 @@ Status CudaDevice::joinProcesses() {
     return s;
   if (Status s = connectRanks(); !s)
     return s;
-  auto watching = DeviceWatch::start(cuda, executable, int(streams.size()),
-                                     meetings, *ranks, options.timeout);
-  if (!watching)
-    return watching.takeError();
-  watch = std::move(*watching);
-  return Status::success();
+  return assign(DeviceWatch::start(cuda, executable, int(streams.size()),
+                                   meetings, *ranks, options.timeout),
+                watch);
 }

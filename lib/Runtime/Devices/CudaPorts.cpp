@@ -3,7 +3,7 @@
 #include "weft/Runtime/Devices/CudaPorts.h"
 
 #include "weft/Abi/TransferRecords.h"
-#include "weft/Base/Text.h"
+#include "weft/Runtime/Execute/Context.h"
 
 #include <algorithm>
 #include <cassert>
@@ -54,23 +54,20 @@ static Status checkPorts(const WeftProgram &program, const WeftPort *ports,
                          int32_t count, WeftTransferKind kind) {
   const WeftCommand *found = nullptr;
   int commands = 0;
-  for (int32_t i = 0; i < program.numCommands; ++i)
-    if (program.commands[i].kind == kind)
-      found = &program.commands[i], ++commands;
+  for (const WeftCommand &command : commandsOf(program))
+    if (command.kind == kind)
+      found = &command, ++commands;
   if (commands > 1 || (commands == 0 && count > 0))
-    return Error(ExitCode::Internal,
-                 std::string("expects one command ") +
-                     inQuotes(transferName(kind)) + " in the program " +
-                     inQuotes(program.symbol) + ", but got " +
-                     std::to_string(commands));
+    return internalError("expects one command ", inQuotes(transferName(kind)),
+                         " in the program ", inQuotes(program.symbol),
+                         ", but got ", commands);
   for (int32_t i = 0; i < count; ++i) {
     const int64_t *end = found->offsets + found->numBuffers;
     if (std::find(found->offsets, end, ports[i].offset) == end)
-      return Error(ExitCode::Internal,
-                   std::string("expects the command ") +
-                       inQuotes(transferName(kind)) + " of the program " +
-                       inQuotes(program.symbol) + " to have the port " +
-                       inQuotes(ports[i].name) + ", but it has not");
+      return internalError("expects the command ", inQuotes(transferName(kind)),
+                           " of the program ", inQuotes(program.symbol),
+                           " to have the port ", inQuotes(ports[i].name),
+                           ", but it has not");
   }
   return Status::success();
 }
@@ -78,8 +75,7 @@ static Status checkPorts(const WeftProgram &program, const WeftPort *ports,
 Status CudaPorts::addPrograms(const WeftExecutable &executable) {
   int64_t end = 0;
   first = executable.arenaBytes;
-  for (int32_t i = 0; i < executable.numPrograms; ++i) {
-    const WeftProgram &program = executable.programs[i];
+  for (const WeftProgram &program : programsOf(executable)) {
     if (Status s =
             checkPorts(program, program.inputs, program.numInputs, WEFT_UPLOAD);
         !s)
@@ -88,8 +84,7 @@ Status CudaPorts::addPrograms(const WeftExecutable &executable) {
                               WEFT_READBACK);
         !s)
       return s;
-    for (int32_t k = 0; k < program.numInputs; ++k) {
-      const WeftPort &port = program.inputs[k];
+    for (const WeftPort &port : inputsOf(program)) {
       first = std::min(first, port.offset);
       end = std::max(end, port.offset + port.bytes);
     }
@@ -147,10 +142,8 @@ static Status reserve(const CudaCalls &cuda, CudaHostMemory &memory,
     return Status::success();
   has = 0;
   memory = CudaHostMemory();
-  auto made = makeHostMemory(cuda, needs);
-  if (!made)
-    return made.takeError();
-  memory = std::move(*made);
+  if (Status s = assign(makeHostMemory(cuda, needs), memory); !s)
+    return s;
   has = needs;
   return Status::success();
 }
@@ -215,5 +208,74 @@ Status CudaPorts::wait() {
   for (const CudaEvent &event : oldest.done)
     if (Status s = cuda.cuEventSynchronize(event.get()); !s)
       return s;
+  return Status::success();
+}
+
+//===- Copies of any size -------------------------------------------------===//
+
+Expected<CudaTransfers> CudaTransfers::make(const CudaCalls &cuda) {
+  CudaTransfers transfers(cuda);
+  auto memory = makeHostMemory(cuda, 2 * kPieceBytes);
+  if (!memory)
+    return memory.takeError();
+  transfers.memory = std::move(*memory);
+  for (CudaEvent &event : transfers.done)
+    if (Status s = assign(makeEvent(cuda), event); !s)
+      return s.takeError();
+  return transfers;
+}
+
+static int64_t piecesOf(int64_t bytes) {
+  return (bytes + CudaTransfers::kPieceBytes - 1) / CudaTransfers::kPieceBytes;
+}
+
+/// Bytes of piece `i`.
+static int64_t sizeOf(int64_t i, int64_t bytes) {
+  return std::min(CudaTransfers::kPieceBytes,
+                  bytes - i * CudaTransfers::kPieceBytes);
+}
+
+Status CudaTransfers::copyIn(CUstream stream, CUdeviceptr to, const void *from,
+                             int64_t bytes) {
+  const char *source = static_cast<const char *>(from);
+  for (int64_t i = 0; i < piecesOf(bytes); ++i) {
+    const int64_t at = i * kPieceBytes;
+    const size_t size = size_t(sizeOf(i, bytes));
+    if (i >= 2)
+      if (Status s = cuda.cuEventSynchronize(done[i % 2].get()); !s)
+        return s;
+    std::memcpy(piece(i), source + at, size);
+    if (Status s = cuda.cuMemcpyHtoDAsync_v2(to + CUdeviceptr(at), piece(i),
+                                             size, stream);
+        !s)
+      return s;
+    if (Status s = cuda.cuEventRecord(done[i % 2].get(), stream); !s)
+      return s;
+  }
+  return cuda.cuStreamSynchronize(stream);
+}
+
+Status CudaTransfers::copyOut(CUstream stream, void *to, CUdeviceptr from,
+                              int64_t bytes) {
+  char *target = static_cast<char *>(to);
+  const int64_t pieces = piecesOf(bytes);
+  // The device copies one piece ahead of the host.
+  for (int64_t i = 0; i <= pieces; ++i) {
+    if (i < pieces) {
+      if (Status s = cuda.cuMemcpyDtoHAsync_v2(
+              piece(i), from + CUdeviceptr(i * kPieceBytes),
+              size_t(sizeOf(i, bytes)), stream);
+          !s)
+        return s;
+      if (Status s = cuda.cuEventRecord(done[i % 2].get(), stream); !s)
+        return s;
+    }
+    if (i == 0)
+      continue;
+    if (Status s = cuda.cuEventSynchronize(done[(i - 1) % 2].get()); !s)
+      return s;
+    std::memcpy(target + (i - 1) * kPieceBytes, piece(i - 1),
+                size_t(sizeOf(i - 1, bytes)));
+  }
   return Status::success();
 }

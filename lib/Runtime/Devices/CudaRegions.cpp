@@ -4,6 +4,13 @@
 
 #include "weft/Abi/CollectiveRecords.h"
 #include "weft/Abi/TransferRecords.h"
+#include "weft/Runtime/Execute/Context.h"
+
+#include <algorithm>
+
+#ifdef WEFT_NVTX
+#include <nvtx3/nvToolsExt.h>
+#endif
 
 using namespace weft;
 
@@ -16,8 +23,8 @@ int64_t weft::streamOf(const WeftCommand &command) {
 
 CudaRegions::CudaRegions(const WeftExecutable &executable) {
   findCopyStreams(executable);
-  for (int32_t p = 0; p < executable.numPrograms; ++p)
-    split(executable.programs[p]);
+  for (const WeftProgram &program : programsOf(executable))
+    split(program);
   findUses(executable);
 }
 
@@ -26,14 +33,11 @@ CudaRegions::CudaRegions(const WeftExecutable &executable) {
 //===----------------------------------------------------------------------===//
 
 void CudaRegions::findCopyStreams(const WeftExecutable &executable) {
-  for (int32_t p = 0; p < executable.numPrograms; ++p) {
-    const WeftProgram &program = executable.programs[p];
-    for (int32_t i = 0; i < program.numCommands; ++i) {
-      const WeftCommand &command = program.commands[i];
+  for (const WeftProgram &program : programsOf(executable))
+    for (const WeftCommand &command : commandsOf(program)) {
       if (command.kind == WEFT_UPLOAD || command.kind == WEFT_READBACK)
         copyStreams.insert(streamOf(command));
     }
-  }
 }
 
 static bool isEvent(const WeftCommand &command) {
@@ -125,11 +129,10 @@ void CudaRegions::findEdges(const WeftProgram &program,
 
 /// A command outside sees the last record of an event in a region alone.
 void CudaRegions::findUses(const WeftExecutable &executable) {
-  for (int32_t p = 0; p < executable.numPrograms; ++p)
-    for (const CudaRegion &region : of(executable.programs[p]))
-      findEdges(executable.programs[p], region);
-  for (int32_t p = 0; p < executable.numPrograms; ++p) {
-    const WeftProgram &program = executable.programs[p];
+  for (const WeftProgram &program : programsOf(executable))
+    for (const CudaRegion &region : of(program))
+      findEdges(program, region);
+  for (const WeftProgram &program : programsOf(executable))
     for (const CudaRegion &region : of(program)) {
       std::set<int64_t> seen;
       for (int32_t i = region.end; i-- > region.begin;) {
@@ -139,5 +142,73 @@ void CudaRegions::findUses(const WeftExecutable &executable) {
           uses[&command].isExternal = awaitedOutside.count(event) != 0;
       }
     }
+}
+
+//===----------------------------------------------------------------------===//
+// Ranges for profilers
+//===----------------------------------------------------------------------===//
+
+#ifdef WEFT_NVTX
+
+CudaRanges::CudaRanges() : domain(nvtxDomainCreateA("weft")) {}
+
+CudaRanges::~CudaRanges() {
+  if (domain)
+    nvtxDomainDestroy(static_cast<nvtxDomainHandle_t>(domain));
+}
+
+void CudaRanges::push(const std::string &text) {
+  nvtxEventAttributes_t event = {};
+  event.version = NVTX_VERSION;
+  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  event.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  event.message.ascii = text.c_str();
+  (void)nvtxDomainRangePushEx(static_cast<nvtxDomainHandle_t>(domain), &event);
+}
+
+void CudaRanges::pop() {
+  (void)nvtxDomainRangePop(static_cast<nvtxDomainHandle_t>(domain));
+}
+
+#else
+
+CudaRanges::CudaRanges() = default;
+CudaRanges::~CudaRanges() = default;
+void CudaRanges::push(const std::string &) {}
+void CudaRanges::pop() {}
+
+#endif
+
+/// Whether a scope is `outer` or one within it.
+static bool isWithin(const std::string &scope, const std::string &outer) {
+  return scope.compare(0, outer.size(), outer) == 0 &&
+         (scope.size() == outer.size() || scope[outer.size()] == '.');
+}
+
+void CudaRanges::enter(const char *program) {
+  if (domain)
+    push(program);
+}
+
+void CudaRanges::moveTo(const char *scope) {
+  if (!domain)
+    return;
+  const std::string wanted = scope ? scope : "";
+  while (!scopes.empty() && !isWithin(wanted, scopes.back())) {
+    pop();
+    scopes.pop_back();
   }
+  size_t end = scopes.empty() ? 0 : scopes.back().size();
+  while (end < wanted.size()) {
+    end = std::min(wanted.find('.', end + 1), wanted.size());
+    scopes.push_back(wanted.substr(0, end));
+    push(scopes.back());
+  }
+}
+
+void CudaRanges::leave() {
+  if (!domain)
+    return;
+  moveTo(nullptr);
+  pop();
 }

@@ -4,7 +4,6 @@
 #include "weft/Runtime/Devices/CudaDevice.h"
 #include "weft/Runtime/Devices/Launch.h"
 
-#include <chrono>
 #include <cmath>
 #include <cstring>
 
@@ -47,16 +46,15 @@ Status CudaDevice::fill(void *to, unsigned char byte, int64_t bytes) {
 /// The input of a program at an arena offset, or null. Inputs of other programs
 /// may have the same offset.
 static const WeftPort *findInput(const WeftProgram &program, int64_t offset) {
-  for (int32_t i = 0; i < program.numInputs; ++i)
-    if (program.inputs[i].offset == offset)
-      return &program.inputs[i];
+  for (const WeftPort &port : inputsOf(program))
+    if (port.offset == offset)
+      return &port;
   return nullptr;
 }
 
 /// The same for an offset that a command copies an input to.
 static const WeftPort *findCopied(const WeftProgram &program, int64_t offset) {
-  for (int32_t i = 0; i < program.numCommands; ++i) {
-    const WeftCommand &command = program.commands[i];
+  for (const WeftCommand &command : commandsOf(program)) {
     if (command.kind != WEFT_COPY || command.numBuffers != 2 ||
         command.offsets[1] != offset)
       continue;
@@ -213,8 +211,7 @@ bool CudaDevice::leave(WeftContext &context, Status status) {
   }
   if (status)
     return true;
-  context.fail(status.error().exitStatus(), status.error().message(),
-               status.error().hintText());
+  context.fail(status.error());
   // A peer's capture would be invalid.
   if (!isInPeersCapture)
     (void)synchronize();
@@ -237,12 +234,6 @@ bool CudaDevice::finish(WeftContext &context) {
 
 // For traces and the search for NaN.
 
-static int64_t nowNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 namespace {
 /// Timing events in streams: one at the start of each, one after each command.
 class Marks {
@@ -251,7 +242,7 @@ public:
       : cuda(cuda), streams(streams), last(streams.size()) {}
 
   Status start() {
-    startNs = nowNs();
+    startNs = steadyNs();
     for (size_t stream = 0; stream < streams.size(); ++stream)
       if (Status s = add(stream); !s)
         return s;

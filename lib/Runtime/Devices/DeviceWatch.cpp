@@ -28,10 +28,9 @@ DeviceWatch::start(const CudaCalls &cuda, const WeftExecutable &executable,
   std::unique_ptr<DeviceWatch> watch(
       new DeviceWatch(std::move(meetings), ranks, timeout));
   watch->cuda.emplace(cuda);
-  for (int32_t p = 0; p < executable.numPrograms; ++p)
-    for (int32_t i = 0; i < executable.programs[p].numCommands; ++i)
-      if (const WeftCommand &command = executable.programs[p].commands[i];
-          isCollective(command)) {
+  for (const WeftProgram &program : programsOf(executable))
+    for (const WeftCommand &command : commandsOf(program))
+      if (isCollective(command)) {
         watch->numbers[&command] = uint32_t(watch->commands.size());
         watch->commands.push_back(&command);
       }
@@ -77,7 +76,7 @@ Status DeviceWatch::exchange(const WeftCommand &command, int number,
                              const std::function<Status()> &give) {
   const auto found = numbers.find(&command);
   if (found == numbers.end())
-    return Error(ExitCode::Internal, "expects a command of the program");
+    return internalError("expects a command of the program");
   // The mark comes behind the wait: a waiting exchange is not in flight.
   if (Status s = ranks.waitForLast(stream); !s)
     return s;
@@ -127,8 +126,7 @@ std::optional<DeviceWatch::Failure> DeviceWatch::look() {
   if (auto failed = ranks.findFailure())
     return Failure{waiting, failed->error, failed->cause};
   if (waiting && meetings->hasOneLeft())
-    return Failure{waiting,
-                   Error(ExitCode::Communication, "another process has ended"),
+    return Failure{waiting, communicationError("another process has ended"),
                    FailureCause::OtherRank};
   const Clock::time_point now = Clock::now();
   const std::chrono::duration<double> passed = now - lastLook;
@@ -139,10 +137,10 @@ std::optional<DeviceWatch::Failure> DeviceWatch::look() {
     stillFor += std::min(passed.count(), kMostPassed);
   if (stillFor < timeout)
     return std::nullopt;
-  return Failure{waiting,
-                 Error(ExitCode::Communication,
-                       "has not moved for " + numberText(timeout, 4) + " s"),
-                 FailureCause::Standstill};
+  return Failure{
+      waiting,
+      communicationError("has not moved for ", numberText(timeout, 4), " s"),
+      FailureCause::Standstill};
 }
 
 void DeviceWatch::run() {

@@ -3,7 +3,7 @@
 #include "weft/Runtime/Devices/HostDevice.h"
 
 #include "weft/Abi/TransferRecords.h"
-#include "weft/Runtime/Execute/Executor.h"
+#include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/MachineMemory.h"
 
 #include <algorithm>
@@ -101,26 +101,27 @@ void HostDevice::warmUp(WeftContext &context,
 // Contexts
 //===----------------------------------------------------------------------===//
 
-/// A program for another kind of device is linked with another library.
-static std::string checkHostKernels(const WeftExecutable &executable) {
-  for (int32_t p = 0; p < executable.numPrograms; ++p)
-    for (int32_t i = 0; i < executable.programs[p].numCommands; ++i)
-      if (const WeftCommand &command = executable.programs[p].commands[i];
-          isTransfer(command.kind))
-        return std::string("expects commands of the CPU, but got '") +
-               command.name + "' of another device";
+/// The first error in the tables of a program that `ranks` ranks run on the
+/// host, or "". A program for another device is linked with another library.
+static std::string checkHostTables(const WeftExecutable &executable,
+                                   int ranks) {
+  if (std::string wrong = checkTables(executable, ranks); !wrong.empty())
+    return wrong;
+  for (const WeftProgram &program : programsOf(executable))
+    for (const WeftCommand &command : commandsOf(program))
+      if (isTransfer(command.kind))
+        return concat("expects commands of the CPU, but got '", command.name,
+                      "' of another device");
       else if (command.deviceKernel)
-        return std::string("expects kernels of the CPU, but got the kernel '") +
-               command.name + "' of another device";
+        return concat("expects kernels of the CPU, but got the kernel '",
+                      command.name, "' of another device");
   return "";
 }
 
 std::unique_ptr<WeftContext>
 WeftContext::create(const WeftExecutable &executable,
                     const ContextOptions &options, std::string &error) {
-  error = checkTables(executable, options.ranks);
-  if (error.empty())
-    error = checkHostKernels(executable);
+  error = checkHostTables(executable, options.ranks);
   if (!error.empty())
     return nullptr;
   ContextOptions limited = options;

@@ -4,7 +4,7 @@
 
 #include "weft/Base/OutOfMemory.h"
 #include "weft/Runtime/Execute/MachineMemory.h"
-#include "weft/Runtime/Execute/ThreadTeam.h"
+#include "weft/Runtime/Execute/ParallelFor.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -59,8 +59,7 @@ static void explainExit() {
   std::fflush(stdout);
   if (isMemoryExhausted())
     _exit(noMemoryError().report());
-  _exit(Error(ExitCode::Device,
-              "a library ended the program; standard error says why")
+  _exit(deviceError("a library ended the program; standard error says why")
             .hint("run with fewer --threads, or raise the limits on threads "
                   "and memory")
             .report());
@@ -87,10 +86,8 @@ static Status checkThreads(const WeftContext &context,
     return Status::success();
   std::string most = std::to_string(context.threads());
   if (options.threads > 0)
-    return Error(ExitCode::Device, "--threads expects at most " + most +
-                                       " here, but got " +
-                                       std::to_string(options.threads) + ": " +
-                                       context.threadShortage());
+    return deviceError("--threads expects at most ", most, " here, but got ",
+                       options.threads, ": ", context.threadShortage());
   warn("uses " + most + " of " + std::to_string(availableThreads()) +
        " processors: " + context.threadShortage());
   return Status::success();
@@ -112,8 +109,7 @@ weft::openDevice(const WeftExecutable &executable,
   std::string message;
   auto context = WeftContext::create(executable, options, message);
   if (!context)
-    return Error(ExitCode::DoesNotFit, message)
-        .hint("compile with a smaller --batch or --seq");
+    return memoryError(message).hint("compile with a smaller --batch or --seq");
   if (Status s = checkThreads(*context, options); !s)
     return s.takeError();
   return context;

@@ -6,7 +6,6 @@
 #include "weft/Base/Text.h"
 #include "weft/Runtime/Devices/OpenLibrary.h"
 
-#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -47,18 +46,15 @@ Status NcclRanks::settle(const char *call, ncclResult_t result,
   const auto end = Clock::now() + std::chrono::duration<double>(timeout);
   while (result == ncclInProgress) {
     if (isAborted)
-      return Error(ExitCode::Communication,
-                   std::string(call) + " was given up");
+      return communicationError(call, " was given up");
     const bool isLate = Clock::now() >= end;
     cause = isLate ? FailureCause::Standstill : FailureCause::OtherRank;
     if (!isLate && meetings.hasOneLeft())
-      return Error(ExitCode::Communication,
-                   std::string(call) +
-                       " expects all ranks, but one of them has left");
+      return communicationError(call,
+                                " expects all ranks, but one of them has left");
     if (isLate)
-      return Error(ExitCode::Communication, std::string(call) + " has waited " +
-                                                numberText(timeout, 4) +
-                                                " s for other ranks")
+      return communicationError(call, " has waited ", numberText(timeout, 4),
+                                " s for other ranks")
           .hint("a larger --timeout waits longer");
     std::this_thread::sleep_for(pause);
     if (const ncclResult_t asked = nccl.ncclCommGetAsyncError(comm, &result))
@@ -148,7 +144,7 @@ Expected<ncclUniqueId> NcclRanks::shareId(int rank) {
     return all.takeError();
   cause = rank == 0 ? FailureCause::Own : FailureCause::OtherRank;
   if (all->front().isMissing)
-    return Error(ExitCode::Communication, all->front().text);
+    return communicationError(all->front().text);
   return all->front().id;
 }
 
@@ -159,10 +155,8 @@ Status NcclRanks::connect() {
   auto id = shareId(place->rank);
   if (!id)
     return id.takeError();
-  auto done = makeEvent(cuda);
-  if (!done)
-    return done.takeError();
-  lastDone = std::move(*done);
+  if (Status s = assign(makeEvent(cuda), lastDone); !s)
+    return s;
   ncclConfig_t wanted = config();
   ncclComm_t comm = nullptr;
   const ncclResult_t result = nccl.ncclCommInitRankConfig(
@@ -292,7 +286,7 @@ Status NcclRanks::waitForLast(CUstream stream) {
 Status NcclRanks::inOrder(CUstream stream,
                           const std::function<Status()> &give) {
   if (isAborted)
-    return Error(ExitCode::Communication, "the ranks have parted");
+    return communicationError("the ranks have parted");
   lastStream = stream;
   Status given = give();
   hasFailed |= !given;
@@ -325,9 +319,9 @@ Status NcclRanks::move(const DeviceExchange &wanted, CUstream stream) {
                                      ncclInt8, comm, stream),
                   comm);
   if (wanted.stride != wanted.bytes)
-    return Error(ExitCode::Internal,
-                 "expects pieces that follow each other, but got a stride of " +
-                     std::to_string(wanted.stride));
+    return internalError(
+        "expects pieces that follow each other, but got a stride of ",
+        wanted.stride);
   return settle("ncclAlltoAll",
                 nccl.ncclAlltoAll(wanted.send, wanted.receive, bytes, ncclInt8,
                                   comm, stream),
@@ -352,9 +346,8 @@ static std::optional<ncclDataType_t> typeOf(int32_t dtype) {
 Status NcclRanks::sum(const DeviceReduction &wanted, CUstream stream) {
   const std::optional<ncclDataType_t> type = typeOf(wanted.dtype);
   if (!type)
-    return Error(ExitCode::Internal,
-                 "expects a floating-point type, but got dtype " +
-                     std::to_string(wanted.dtype));
+    return internalError("expects a floating-point type, but got dtype ",
+                         wanted.dtype);
   if (wanted.elements == 0)
     return Status::success();
   const ncclComm_t comm = commOf(wanted.among);

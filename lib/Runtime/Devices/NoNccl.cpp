@@ -12,9 +12,8 @@ std::vector<LibraryName> weft::deviceRankLibraries() { return {}; }
 ConnectedDevices weft::connectDevices(const CudaCalls &, RankMeetings &,
                                       const DeviceRanksOptions &) {
   return {nullptr,
-          {{Error(ExitCode::Device,
-                  "expects a weft with NCCL for ranks that are processes, but "
-                  "this one was built without nccl.h")
+          {{deviceError("expects a weft with NCCL for ranks that are "
+                        "processes, but this one was built without nccl.h")
                 .hint("--loopback runs all ranks on one device"),
             FailureCause::Own}},
           {}};

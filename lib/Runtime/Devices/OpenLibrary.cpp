@@ -90,8 +90,8 @@ static Search searchFor(const LibraryName &name) {
 }
 
 static Error missing(const LibraryName &name, const Search &search) {
-  return Error(ExitCode::Device, "expects the library " + name.file +
-                                     ", but found none " + search.places)
+  return deviceError("expects the library ", name.file, ", but found none ",
+                     search.places)
       .hint("install " + name.part + ", or name the folder of " + name.file +
             " in LD_LIBRARY_PATH" + search.remedy);
 }
@@ -128,8 +128,8 @@ Status weft::findLibraries(const std::vector<LibraryName> &names) {
   }
   if (count < 2)
     return one;
-  return Error(ExitCode::Device, "expects the libraries " + files +
-                                     ", but found none of: " + places)
+  return deviceError("expects the libraries ", files,
+                     ", but found none of: ", places)
       .hint("install " + parts +
             ", or name the folders of the libraries in LD_LIBRARY_PATH" +
             remedies);
@@ -138,9 +138,8 @@ Status weft::findLibraries(const std::vector<LibraryName> &names) {
 Expected<void *> OpenLibrary::find(const char *symbol) const {
   if (void *address = ::dlsym(handle, symbol))
     return address;
-  return Error(ExitCode::Device, "expects the entry point " +
-                                     std::string(symbol) + " in " + file +
-                                     ", but there is none");
+  return deviceError("expects the entry point ", symbol, " in ", file,
+                     ", but there is none");
 }
 
 //===----------------------------------------------------------------------===//
@@ -209,8 +208,8 @@ Error weft::failedCall(const std::string &entry, const std::string &got,
   const std::string message =
       "expects " + entry + " to succeed, but got " + got;
   if (!isOutOfMemory)
-    return Error(ExitCode::Device, message);
-  return Error(ExitCode::DoesNotFit, message)
-      .hint("other processes may hold memory of the device (nvidia-smi lists "
-            "them); a smaller --batch or --seq needs less");
+    return deviceError(message);
+  return memoryError(message).hint(
+      "other processes may hold memory of the device (nvidia-smi lists "
+      "them); a smaller --batch or --seq needs less");
 }

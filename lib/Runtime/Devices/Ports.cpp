@@ -6,6 +6,7 @@
 #include "weft/Formats/ProgramPorts.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/DTypes.h"
+#include "weft/Runtime/Execute/RankMeetings.h"
 
 #include <algorithm>
 #include <cstring>
@@ -64,9 +65,9 @@ void weft::setInput(const WeftContext &context, const WeftProgram &program,
 
 std::vector<WeftPort> weft::dataInputs(const WeftProgram &program) {
   std::vector<WeftPort> ports;
-  for (int32_t i = 0; i < program.numInputs; ++i)
-    if (!isFilledByHost(program.inputs[i].name))
-      ports.push_back(program.inputs[i]);
+  for (const WeftPort &port : inputsOf(program))
+    if (!isFilledByHost(port.name))
+      ports.push_back(port);
 
   return ports;
 }
@@ -157,4 +158,37 @@ Expected<double> weft::loadArenaNumber(const WeftContext &context,
   if (Status s = context.device().copyOut(bytes, offset, dtypeBytes(dtype)); !s)
     return s.takeError();
   return loadNumber(bytes, dtype);
+}
+
+//===- Devices ------------------------------------------------------------===//
+
+Device::~Device() = default;
+
+Expected<int64_t> Device::tune(WeftContext &, const std::string &) {
+  return usageError("--tune expects a program with products on a CUDA device, "
+                    "but got one without");
+}
+
+bool Device::run(WeftContext &context, const WeftProgram &program) {
+  while (runsInFlight() > 0)
+    if (!finish(context))
+      return false;
+  return start(context, program) && finish(context);
+}
+
+Error weft::failTogether(RankMeetings &meetings, Error own, FailureCause cause,
+                         double seconds) {
+  auto place = meetings.placeIn(0);
+  // The others hear that this rank has left, and has said why.
+  if (!place || cause == FailureCause::Own)
+    return own;
+  meetings.setTimeout(seconds);
+  auto all = meetings.gather(0, int(cause), "an exchange of devices");
+  if (!all)
+    return communicationError(all.error().message());
+  const int speaker =
+      int(std::min_element(all->begin(), all->end()) - all->begin());
+  if (speaker != place->rank)
+    meetings.leaveWordTo(speaker);
+  return own;
 }

@@ -28,97 +28,61 @@ struct FeatureBit {
   int bit = 0;
   uint64_t state = 0;
 };
+constexpr FeatureBit plain(const char *name, int bit) { return {name, bit, 0}; }
+constexpr FeatureBit avx(const char *name, int bit) {
+  return {name, bit, kAvxState};
+}
+constexpr FeatureBit avx512(const char *name, int bit) {
+  return {name, bit, kAvx512State};
+}
 
 enum Register { Eax, Ebx, Ecx, Edx };
 
 /// A word that CPUID reports, and the features that are bits of it: the list
 /// ends where a name is missing.
 struct FeatureWord {
-  uint32_t leaf, subleaf;
-  Register reg;
+  struct {
+    uint32_t leaf, subleaf;
+    Register reg;
+  } from;
   FeatureBit features[16];
 };
 
 constexpr FeatureWord kFeatureWords[] = {
-    {1,
-     0,
-     Edx,
-     {{"cx8", 8},
-      {"cmov", 15},
-      {"mmx", 23},
-      {"fxsr", 24},
-      {"sse", 25},
-      {"sse2", 26}}},
-    {1,
-     0,
-     Ecx,
-     {{"sse3", 0},
-      {"pclmul", 1},
-      {"ssse3", 9},
-      {"fma", 12, kAvxState},
-      {"cx16", 13},
-      {"sse4.1", 19},
-      {"sse4.2", 20},
-      {"movbe", 22},
-      {"crc32", 20},
-      {"popcnt", 23},
-      {"aes", 25},
-      {"xsave", 26},
-      {"avx", 28, kAvxState},
-      {"f16c", 29, kAvxState},
-      {"rdrnd", 30}}},
-    {7,
-     0,
-     Ebx,
-     {{"fsgsbase", 0},
-      {"bmi", 3},
-      {"avx2", 5, kAvxState},
-      {"bmi2", 8},
-      {"invpcid", 10},
-      {"avx512f", 16, kAvx512State},
-      {"avx512dq", 17, kAvx512State},
-      {"rdseed", 18},
-      {"adx", 19},
-      {"avx512ifma", 21, kAvx512State},
-      {"clflushopt", 23},
-      {"clwb", 24},
-      {"avx512cd", 28, kAvx512State},
-      {"sha", 29},
-      {"avx512bw", 30, kAvx512State},
-      {"avx512vl", 31, kAvx512State}}},
-    {7,
-     0,
-     Ecx,
-     {{"avx512vbmi", 1, kAvx512State},
-      {"pku", 3},
-      {"avx512vbmi2", 6, kAvx512State},
-      {"shstk", 7},
-      {"gfni", 8},
-      {"vaes", 9, kAvxState},
-      {"vpclmulqdq", 10, kAvxState},
-      {"avx512vnni", 11, kAvx512State},
-      {"avx512bitalg", 12, kAvx512State},
-      {"avx512vpopcntdq", 14, kAvx512State},
-      {"rdpid", 22},
-      {"movdiri", 27},
-      {"movdir64b", 28}}},
-    {7,
-     0,
-     Edx,
-     {{"avx512vp2intersect", 8, kAvx512State},
-      {"serialize", 14},
-      {"amx-bf16", 22},
-      {"avx512fp16", 23, kAvx512State},
-      {"amx-tile", 24},
-      {"amx-int8", 25}}},
-    {7, 1, Eax, {{"avxvnni", 4, kAvxState}, {"avx512bf16", 5, kAvx512State}}},
-    {0xd, 1, Eax, {{"xsaveopt", 0}, {"xsavec", 1}, {"xsaves", 3}}},
-    {0x80000001,
-     0,
-     Ecx,
-     {{"sahf", 0}, {"lzcnt", 5}, {"sse4a", 6}, {"prfchw", 8}, {"mwaitx", 29}}},
-    {0x80000001, 0, Edx, {{"64bit", 29}}},
-    {0x80000008, 0, Ebx, {{"clzero", 0}, {"rdpru", 4}, {"wbnoinvd", 9}}},
+    {{1, 0, Edx},
+     {plain("cx8", 8), plain("cmov", 15), plain("mmx", 23), plain("fxsr", 24),
+      plain("sse", 25), plain("sse2", 26)}},
+    {{1, 0, Ecx},
+     {plain("sse3", 0), plain("pclmul", 1), plain("ssse3", 9), avx("fma", 12),
+      plain("cx16", 13), plain("sse4.1", 19), plain("sse4.2", 20),
+      plain("movbe", 22), plain("crc32", 20), plain("popcnt", 23),
+      plain("aes", 25), plain("xsave", 26), avx("avx", 28), avx("f16c", 29),
+      plain("rdrnd", 30)}},
+    {{7, 0, Ebx},
+     {plain("fsgsbase", 0), plain("bmi", 3), avx("avx2", 5), plain("bmi2", 8),
+      plain("invpcid", 10), avx512("avx512f", 16), avx512("avx512dq", 17),
+      plain("rdseed", 18), plain("adx", 19), avx512("avx512ifma", 21),
+      plain("clflushopt", 23), plain("clwb", 24), avx512("avx512cd", 28),
+      plain("sha", 29), avx512("avx512bw", 30), avx512("avx512vl", 31)}},
+    {{7, 0, Ecx},
+     {avx512("avx512vbmi", 1), plain("pku", 3), avx512("avx512vbmi2", 6),
+      plain("shstk", 7), plain("gfni", 8), avx("vaes", 9),
+      avx("vpclmulqdq", 10), avx512("avx512vnni", 11),
+      avx512("avx512bitalg", 12), avx512("avx512vpopcntdq", 14),
+      plain("rdpid", 22), plain("movdiri", 27), plain("movdir64b", 28)}},
+    {{7, 0, Edx},
+     {avx512("avx512vp2intersect", 8), plain("serialize", 14),
+      plain("amx-bf16", 22), avx512("avx512fp16", 23), plain("amx-tile", 24),
+      plain("amx-int8", 25)}},
+    {{7, 1, Eax}, {avx("avxvnni", 4), avx512("avx512bf16", 5)}},
+    {{0xd, 1, Eax},
+     {plain("xsaveopt", 0), plain("xsavec", 1), plain("xsaves", 3)}},
+    {{0x80000001, 0, Ecx},
+     {plain("sahf", 0), plain("lzcnt", 5), plain("sse4a", 6),
+      plain("prfchw", 8), plain("mwaitx", 29)}},
+    {{0x80000001, 0, Edx}, {plain("64bit", 29)}},
+    {{0x80000008, 0, Ebx},
+     {plain("clzero", 0), plain("rdpru", 4), plain("wbnoinvd", 9)}},
 };
 
 } // namespace
@@ -135,10 +99,10 @@ static uint64_t enabledStates() {
 
 static bool hasFeature(const FeatureWord &word, const FeatureBit &feature) {
   uint32_t regs[4] = {0, 0, 0, 0};
-  if (!__get_cpuid_count(word.leaf, word.subleaf, &regs[Eax], &regs[Ebx],
-                         &regs[Ecx], &regs[Edx]))
+  if (!__get_cpuid_count(word.from.leaf, word.from.subleaf, &regs[Eax],
+                         &regs[Ebx], &regs[Ecx], &regs[Edx]))
     return false;
-  return ((regs[word.reg] >> feature.bit) & 1) &&
+  return ((regs[word.from.reg] >> feature.bit) & 1) &&
          (enabledStates() & feature.state) == feature.state;
 }
 

@@ -2,6 +2,8 @@
 
 #include "weft/Runtime/Execute/DTypes.h"
 
+#include "weft/Base/Results.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -34,8 +36,7 @@ int64_t weft::countOverflows(const float *values, int64_t count,
 
 Error weft::overflowError(const std::string &weight, TensorType type,
                           int64_t count, int64_t elements) {
-  return inputError(std::string("expects weights that ") +
-                    tensorTypeName(type) + " can hold, but " +
-                    std::to_string(count) + " of " + std::to_string(elements) +
-                    " elements of " + inQuotes(weight) + " are too large");
+  return inputError("expects weights that ", tensorTypeName(type),
+                    " can hold, but ", count, " of ", elements, " elements of ",
+                    inQuotes(weight), " are too large");
 }

@@ -1,8 +1,7 @@
 //===- Executor.cpp - Runs the command table of a program -----------------===//
 
-#include "weft/Runtime/Execute/Executor.h"
+#include "weft/Runtime/Execute/Context.h"
 
-#include <chrono>
 #include <utility>
 
 // Weak: a program without products links no oneDNN.
@@ -10,12 +9,6 @@ extern "C" [[gnu::weak]] void weft_cpu_gemm_prepare(WeftContext *,
                                                     const WeftCommand *);
 
 using namespace weft;
-
-static int64_t nowNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 static void runCommand(WeftContext &context, const WeftCommand &command,
                        void *const *buffers) {
@@ -29,10 +22,10 @@ static void runCommand(WeftContext &context, const WeftCommand &command,
 
 static void runTraced(WeftContext &context, const WeftProgram &program,
                       const WeftCommand &command, void *const *buffers) {
-  int64_t start = nowNs();
+  int64_t start = steadyNs();
   runCommand(context, command, buffers);
   if (!std::exchange(context.isTracedLater, false))
-    context.traceHook({&program, &command, start, nowNs() - start});
+    context.traceHook({&program, &command, start, steadyNs() - start});
 }
 
 bool weft::runProgram(WeftContext &context, const WeftProgram &program) {
@@ -40,8 +33,7 @@ bool weft::runProgram(WeftContext &context, const WeftProgram &program) {
     return false;
   context.running = &program;
   void *const *buffers = context.resolve(program).data();
-  for (int32_t i = 0; i < program.numCommands; ++i) {
-    const WeftCommand &command = program.commands[i];
+  for (const WeftCommand &command : commandsOf(program)) {
     if (context.traceHook)
       runTraced(context, program, command, buffers);
     else
@@ -105,9 +97,9 @@ void WeftContext::touchMemory() {
 void weft::warmUp(WeftContext &context,
                   const std::vector<const WeftProgram *> &programs) {
   for (const WeftProgram *program : programs)
-    for (int32_t i = 0; i < program->numCommands; ++i)
-      if (program->commands[i].kind == WEFT_GEMM && weft_cpu_gemm_prepare)
-        weft_cpu_gemm_prepare(&context, &program->commands[i]);
+    for (const WeftCommand &command : commandsOf(*program))
+      if (command.kind == WEFT_GEMM && weft_cpu_gemm_prepare)
+        weft_cpu_gemm_prepare(&context, &command);
   context.touchMemory();
   context.clearError();
 }

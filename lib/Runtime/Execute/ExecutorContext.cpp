@@ -3,10 +3,10 @@
 #include "weft/Runtime/Execute/Context.h"
 
 #include "weft/Abi/TransferRecords.h"
-#include "weft/Base/Text.h"
 #include "weft/Runtime/Execute/StateSegments.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 using namespace weft;
@@ -72,8 +72,7 @@ bool holdsWorkspace(const WeftCommand &command, int64_t arenaBytes) {
 }
 
 std::string checkProgram(const WeftProgram &program, int64_t arenaBytes) {
-  for (int32_t i = 0; i < program.numCommands; ++i) {
-    const WeftCommand &command = program.commands[i];
+  for (const WeftCommand &command : commandsOf(program)) {
     const int runners =
         !!command.kernel + !!command.deviceKernel + !!command.library;
     if (isTransfer(command.kind) && (runners != 0 || !findTransfer(command)))
@@ -105,12 +104,10 @@ std::string weft::checkTables(const WeftExecutable &executable, int ranks) {
   if (executable.abiVersion != WEFT_ABI_VERSION)
     return "expects ABI version " + std::to_string(WEFT_ABI_VERSION) +
            ", but got " + std::to_string(executable.abiVersion);
-  for (int32_t i = 0; i < executable.numTensors; ++i) {
-    const WeftTensor &tensor = executable.tensors[i];
+  for (const WeftTensor &tensor : tensorsOf(executable)) {
     if (!fits(tensor.offset, tensor.bytes, executable.arenaBytes))
-      return std::string("expects tensor '") + tensor.name +
-             "' inside the arena, but got offset " +
-             std::to_string(tensor.offset);
+      return concat("expects tensor '", tensor.name,
+                    "' inside the arena, but got offset ", tensor.offset);
   }
   std::string message = checkSegments(executable, ranks);
   for (int32_t i = 0; i < executable.numPrograms && message.empty(); ++i)
@@ -123,13 +120,19 @@ void WeftContext::attach(const WeftExecutable &executable,
   exe = &executable;
   owner = std::move(device);
   arena = static_cast<char *>(base);
-  for (int32_t i = 0; i < executable.numTensors; ++i)
-    tensorsByName.emplace(executable.tensors[i].name, &executable.tensors[i]);
+  for (const WeftTensor &tensor : tensorsOf(executable))
+    tensorsByName.emplace(tensor.name, &tensor);
 }
 
 //===----------------------------------------------------------------------===//
 // Lookups
 //===----------------------------------------------------------------------===//
+
+int64_t weft::steadyNs() {
+  return std::chrono::nanoseconds(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 std::string weft::placeOf(const WeftCommand &command) {
   std::string place = command.name ? command.name : "library routine";
@@ -142,8 +145,7 @@ const WeftProgram *weft::findProgram(const WeftExecutable &executable,
                                      const char *name) {
   const WeftProgram *found = nullptr;
   int32_t count = 0;
-  for (int32_t i = 0; i < executable.numPrograms; ++i) {
-    const WeftProgram &program = executable.programs[i];
+  for (const WeftProgram &program : programsOf(executable)) {
     if (std::strcmp(program.symbol, name) == 0)
       return &program;
     if (std::strcmp(program.kind, name) == 0)
@@ -183,9 +185,9 @@ const std::vector<void *> &WeftContext::resolve(const WeftProgram &program) {
   auto [entry, isNew] = resolved.try_emplace(&program);
   if (!isNew)
     return entry->second;
-  for (int32_t i = 0; i < program.numCommands; ++i)
-    for (int32_t b = 0; b < program.commands[i].numBuffers; ++b)
-      entry->second.push_back(at(program.commands[i].offsets[b]));
+  for (const WeftCommand &command : commandsOf(program))
+    for (int32_t b = 0; b < command.numBuffers; ++b)
+      entry->second.push_back(at(command.offsets[b]));
   return entry->second;
 }
 

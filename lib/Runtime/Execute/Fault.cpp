@@ -168,7 +168,7 @@ static Expected<Fault> parseOne(const std::string &text) {
       return fault;
   }
   return usageError("WEFT_FAULT expects a fault such as crash@step=3 or "
-                    "num:inf@step=2,5-7,param=REGEX, but got " +
+                    "num:inf@step=2,5-7,param=REGEX, but got ",
                     inQuotes(text));
 }
 

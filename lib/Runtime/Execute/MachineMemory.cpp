@@ -156,8 +156,7 @@ Status weft::checkMemory(int64_t bytes, const MemoryBudget &budget,
     return Status::success();
   const std::string all =
       ranks == 1 ? "" : " for each of " + std::to_string(ranks) + " ranks";
-  return Error(ExitCode::DoesNotFit, "the program needs " + humanBytes(bytes) +
-                                         all + ", but " + budget.limit + " " +
-                                         humanBytes(budget.bytes))
+  return memoryError("the program needs ", humanBytes(bytes), all, ", but ",
+                     budget.limit, " ", humanBytes(budget.bytes))
       .hint("compile with a smaller --batch or --seq");
 }

@@ -2,11 +2,14 @@
 
 #include "weft/Runtime/Execute/Metadata.h"
 
+#include "weft/Abi/Names.h"
+#include "weft/Abi/RecordTypes.h"
+#include "weft/Formats/Json.h"
 #include "weft/Formats/JsonFields.h"
 #include "weft/Formats/Launches.h"
-#include "weft/Runtime/Execute/ScalerState.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 using namespace weft;
@@ -25,11 +28,7 @@ int64_t Metadata::ranks() const {
 
 static Status readString(const JsonCursor &root, const char *name,
                          std::string &out) {
-  auto text = root.getString(name);
-  if (!text)
-    return text.takeError();
-  out = *text;
-  return Status::success();
+  return assign(root.getString(name), out);
 }
 
 /// An absent list is an empty one.
@@ -96,11 +95,7 @@ static Status readIdentity(const JsonCursor &root, Metadata &out) {
 
 static Status readDecays(const JsonCursor &root, Metadata &out) {
   auto read = [&](const std::string &group, const JsonCursor &value) -> Status {
-    auto number = value.asDouble();
-    if (!number)
-      return number.takeError();
-    out.decays[group] = *number;
-    return Status::success();
+    return assign(value.asDouble(), out.decays[group]);
   };
   return readMembers(root, "decays", read);
 }
@@ -163,11 +158,7 @@ static Status readInputs(const JsonCursor &root, Metadata &out) {
     out.inputLimits[*name].limit = *limit;
     if (!input.find("ignore"))
       return Status::success();
-    auto ignore = input.getInt("ignore");
-    if (!ignore)
-      return ignore.takeError();
-    out.inputLimits[*name].ignore = *ignore;
-    return Status::success();
+    return assign(input.getInt("ignore"), out.inputLimits[*name].ignore);
   });
 }
 
@@ -203,39 +194,27 @@ static Status readModelFiles(const JsonCursor &root, Metadata &out) {
 }
 
 static Status readScalars(const JsonCursor &root, Metadata &out) {
-  for (auto field :
-       {std::pair<const char *, std::string *>{"weft", &out.version},
-        {"name", &out.name},
-        {"family", &out.family},
-        {"fingerprint", &out.fingerprint},
-        {"target", &out.target}})
-    if (Status s = readString(root, field.first, *field.second); !s)
+  for (auto [name, text] :
+       {std::pair("weft", &out.version), std::pair("name", &out.name),
+        std::pair("family", &out.family),
+        std::pair("fingerprint", &out.fingerprint),
+        std::pair("target", &out.target)})
+    if (Status s = readString(root, name, *text); !s)
       return s;
-  if (Status s = readOptionalInt(root, "vocab", out.vocab); !s)
+  for (auto [name, number] : {std::pair("vocab", &out.vocab),
+                              std::pair("collective_ctas", &out.collectiveCtas),
+                              std::pair("seq", &out.seq)})
+    if (Status s = readOptionalInt(root, name, *number); !s)
+      return s;
+  if (Status s = assign(root.getInt("batch", 1), out.batch); !s)
     return s;
-  if (Status s = readOptionalInt(root, "collective_ctas", out.collectiveCtas);
-      !s)
-    return s;
-  if (Status s = readOptionalInt(root, "seq", out.seq); !s)
-    return s;
-  auto batch = root.getInt("batch", 1);
-  if (!batch)
-    return batch.takeError();
-  out.batch = *batch;
   if (auto rule = root.find("scaler"))
     if (auto scaler = parseScaler(*rule); !scaler)
       return scaler.takeError();
-  if (root.find("row_mean")) {
-    auto rowMean = root.getBool("row_mean");
-    if (!rowMean)
-      return rowMean.takeError();
-    out.rowMean = *rowMean;
-  }
-  auto accumulation = root.getBool("accumulation");
-  if (!accumulation)
-    return accumulation.takeError();
-  out.accumulation = *accumulation;
-  return Status::success();
+  if (root.find("row_mean"))
+    if (Status s = assign(root.getBool("row_mean"), out.rowMean); !s)
+      return s;
+  return assign(root.getBool("accumulation"), out.accumulation);
 }
 
 static Status readFields(const JsonCursor &root, Metadata &out) {
@@ -244,43 +223,28 @@ static Status readFields(const JsonCursor &root, Metadata &out) {
     return format.takeError();
   if (Status s = readScalars(root, out); !s)
     return s;
-  if (Status s = readStrings(root, "cpu_features", out.cpuFeatures); !s)
-    return s;
-  if (Status s = readStrings(root, "optimizers", out.optimizers); !s)
-    return s;
-  if (Status s = readStrings(root, "hyper_parameters", out.hyperParameters); !s)
-    return s;
-  if (Status s = readStrings(root, "ignored_weights", out.ignoredWeights); !s)
-    return s;
-  if (Status s = readStrings(root, "unread_weights", out.unreadWeights); !s)
-    return s;
-  if (Status s = readStrings(root, "tokenizer_files", out.tokenizerFiles); !s)
-    return s;
-  if (Status s = readClip(root, out); !s)
-    return s;
-  if (Status s = readIdentity(root, out); !s)
-    return s;
-  if (Status s = readDefaults(root, out); !s)
-    return s;
-  if (Status s = readDecays(root, out); !s)
-    return s;
-  if (Status s = readCounters(root, out); !s)
-    return s;
-  if (Status s = readInputs(root, out); !s)
-    return s;
-  if (Status s = readMesh(root, out); !s)
-    return s;
+  for (auto [name, list] : {std::pair("cpu_features", &out.cpuFeatures),
+                            std::pair("optimizers", &out.optimizers),
+                            std::pair("hyper_parameters", &out.hyperParameters),
+                            std::pair("ignored_weights", &out.ignoredWeights),
+                            std::pair("unread_weights", &out.unreadWeights),
+                            std::pair("tokenizer_files", &out.tokenizerFiles)})
+    if (Status s = readStrings(root, name, *list); !s)
+      return s;
+  for (auto *read : {readClip, readIdentity, readDefaults, readDecays,
+                     readCounters, readInputs, readMesh})
+    if (Status s = read(root, out); !s)
+      return s;
   // Of no use here: the tables say the same.
   if (auto launches = readLaunches(root); !launches)
     return launches.takeError();
   if (auto table = root.find("debug_nan"))
     out.debugNan = table->value();
-  for (auto field :
-       {std::pair<const char *, std::string *>{"config", &out.config},
-        {"precision", &out.precision},
-        {"recipe", &out.recipe}})
-    if (root.find(field.first))
-      if (Status s = readString(root, field.first, *field.second); !s)
+  for (auto [name, text] : {std::pair("config", &out.config),
+                            std::pair("precision", &out.precision),
+                            std::pair("recipe", &out.recipe)})
+    if (root.find(name))
+      if (Status s = readString(root, name, *text); !s)
         return s;
   return readModelFiles(root, out);
 }
@@ -294,4 +258,109 @@ Expected<Metadata> weft::parseMetadata(std::string_view text) {
   if (Status s = readFields(root, metadata); !s)
     return s.takeError();
   return metadata;
+}
+
+//===- The loss scale -----------------------------------------------------===//
+
+const char *weft::policyName(ScalePolicy policy) {
+  static const char *const names[] = {"none",      "fixed", "torch",
+                                      "deepspeed", "mmcv",  "deepspeed_fused",
+                                      "colossalai"};
+  return names[int(policy)];
+}
+
+static const WeftTensor *findState(const WeftExecutable &executable,
+                                   const char *name) {
+  for (const WeftTensor &tensor : tensorsOf(executable))
+    if (tensor.kind == WEFT_SCALER && std::strcmp(tensor.name, name) == 0)
+      return &tensor;
+  return nullptr;
+}
+
+/// The first float that a command writes, if it writes a constant.
+static std::optional<float> constantOf(const WeftCommand &command) {
+  if (const auto *fill = findRecord<WEFT_FILL>(command))
+    return static_cast<float>(fill->value);
+  const auto *constant = findRecord<WEFT_CONSTANT>(command);
+  float value = 0;
+  if (!constant || constant->dtype != WEFT_F32 ||
+      constant->count < int64_t(sizeof value))
+    return std::nullopt;
+  std::memcpy(&value, entriesOf<char>(*constant), sizeof value);
+  return value;
+}
+
+/// The number that `init` writes to a tensor of one element, if it is one of
+/// its constants.
+static std::optional<float> firstValue(const WeftExecutable &executable,
+                                       const WeftTensor &tensor) {
+  std::optional<float> value;
+  const WeftProgram *init = findProgram(executable, names::kInit);
+  for (int32_t i = 0; init && i < init->numCommands; ++i) {
+    const WeftCommand &command = init->commands[i];
+    if (command.numBuffers == 1 && command.offsets[0] == tensor.offset)
+      if (std::optional<float> constant = constantOf(command))
+        value = constant;
+  }
+  return value;
+}
+
+static std::optional<ScalePolicy> findPolicy(const std::string &name) {
+  for (int i = int(ScalePolicy::Torch); i <= int(ScalePolicy::ColossalAI); ++i)
+    if (name == policyName(ScalePolicy(i)))
+      return ScalePolicy(i);
+  return std::nullopt;
+}
+
+Expected<ScalerRule> weft::parseScaler(const JsonCursor &rule) {
+  auto name = rule.getString("policy");
+  if (!name)
+    return name.takeError();
+  std::optional<ScalePolicy> policy = findPolicy(*name);
+  if (!policy)
+    return rule.error("expects a policy of --scaler, but got " + *name);
+  ScalerRule parsed;
+  parsed.policy = *policy;
+  for (auto [field, member] :
+       {std::pair("interval", &ScalerRule::interval),
+        std::pair("hysteresis", &ScalerRule::hysteresis)}) {
+    if (Status s = assign(rule.getInt(field, 1), parsed.*member); !s)
+      return s.takeError();
+  }
+  if (Status s = assign(rule.getBool("consecutive"), parsed.consecutive); !s)
+    return s.takeError();
+  for (auto [field, member] : {std::pair("growth", &ScalerRule::growth),
+                               std::pair("backoff", &ScalerRule::backoff),
+                               std::pair("minimum", &ScalerRule::minimum)}) {
+    if (Status s = assign(rule.getDouble(field), parsed.*member); !s)
+      return s.takeError();
+  }
+  return parsed;
+}
+
+/// The rule of a program. parseMetadata has read it before.
+static std::optional<ScalerRule> findRule(const WeftExecutable &executable) {
+  auto meta = parseJson(
+      {executable.metadata, static_cast<size_t>(executable.metadataBytes)},
+      "metadata");
+  const Json *rule = meta && meta->isObject() ? meta->find("scaler") : nullptr;
+  if (!rule)
+    return std::nullopt;
+  auto parsed = parseScaler(JsonCursor(*rule, "metadata", ExitCode::Internal));
+  return parsed ? std::optional(*parsed) : std::nullopt;
+}
+
+LossScaler LossScaler::of(const WeftExecutable &executable) {
+  LossScaler scaler;
+  scaler.scale = findState(executable, names::kLossScale);
+  if (!scaler.scale)
+    return scaler;
+  scaler.policy = ScalePolicy::Fixed;
+  scaler.first = firstValue(executable, *scaler.scale);
+  scaler.state = findState(executable, names::kLossScaleState);
+  if (!scaler.state)
+    return scaler;
+  if (std::optional<ScalerRule> rule = findRule(executable))
+    static_cast<ScalerRule &>(scaler) = *rule;
+  return scaler;
 }

@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Execute/StateSegments.h"
 
-#include "weft/Base/Text.h"
+#include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/DTypes.h"
 
 #include <algorithm>
@@ -54,17 +54,17 @@ std::vector<NamedTensor> weft::namedTensors(const WeftTensor &tensor) {
 
 std::vector<NamedTensor> weft::namedTensors(const WeftExecutable &executable) {
   std::vector<NamedTensor> list;
-  for (int32_t i = 0; i < executable.numTensors; ++i)
-    append(list, executable.tensors[i]);
+  for (const WeftTensor &tensor : tensorsOf(executable))
+    append(list, tensor);
   return list;
 }
 
 std::vector<NamedTensor> weft::namedTensors(const WeftExecutable &executable,
                                             int32_t kind) {
   std::vector<NamedTensor> list;
-  for (int32_t i = 0; i < executable.numTensors; ++i)
-    if (executable.tensors[i].kind == kind)
-      append(list, executable.tensors[i]);
+  for (const WeftTensor &tensor : tensorsOf(executable))
+    if (tensor.kind == kind)
+      append(list, tensor);
   return list;
 }
 
@@ -117,8 +117,7 @@ std::vector<std::pair<int64_t, int64_t>> weft::gapsOf(const WeftTensor &tensor,
 //===----------------------------------------------------------------------===//
 
 static std::string rangeText(const WeftSegment &segment) {
-  return "[" + std::to_string(segment.begin) + ", " +
-         std::to_string(segment.end) + ")";
+  return concat("[", segment.begin, ", ", segment.end, ")");
 }
 
 /// Checks that a segment has as many elements as its shape, and does not begin

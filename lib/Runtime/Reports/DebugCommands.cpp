@@ -1,6 +1,6 @@
 //===- DebugCommands.cpp - What each command reads and writes -------------===//
 
-#include "weft/Runtime/Reports/DebugCommands.h"
+#include "weft/Runtime/Reports/NanHunt.h"
 
 #include "weft/Runtime/Execute/DTypes.h"
 
@@ -175,10 +175,9 @@ weft::readDebugCommands(const JsonCursor &table, const WeftProgram &program) {
   if (!size)
     return size.takeError();
   if (*size != size_t(program.numCommands))
-    return Error(ExitCode::Internal,
-                 std::string("the metadata's debug_nan does not describe the "
-                             "commands of program ") +
-                     program.symbol);
+    return internalError(
+        "the metadata's debug_nan does not describe the commands of program ",
+        program.symbol);
   std::vector<DebugCommand> commands;
   for (size_t i = 0; i < *size; ++i) {
     auto entry = readCommand(list->element(i), program.commands[i]);

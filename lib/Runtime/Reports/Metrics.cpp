@@ -1,10 +1,10 @@
 //===- Metrics.cpp - The JSONL file of a run ------------------------------===//
 
-#include "weft/Runtime/Reports/Metrics.h"
+#include "weft/Runtime/Reports/Progress.h"
 
-#include "weft/Base/Error.h"
 #include "weft/Base/InputFile.h"
 #include "weft/Base/OutputFile.h"
+#include "weft/Base/Results.h"
 #include "weft/Base/Text.h"
 #include "weft/Formats/Json.h"
 
@@ -63,7 +63,7 @@ static Status checkSameModel(const Json &header, const std::string &now,
   const Json *old = json ? json->find("fingerprint_1") : nullptr;
   if (!is || !wanted || *is == *wanted || (old && *is == *old))
     return Status::success();
-  return inputError("expects the metrics of this model, but got those of " +
+  return inputError("expects the metrics of this model, but got those of ",
                     inQuotes(header.find("model")->asString()))
       .at(path)
       .hint("it stays as it is; choose another --metrics");
@@ -76,7 +76,7 @@ static Expected<int64_t> stepOf(std::string_view line, const std::string &path,
   const Json *step = json ? json->find("step") : nullptr;
   if (step && step->isInt())
     return step->asInt();
-  return inputError("expects a JSON object with a step, but got " +
+  return inputError("expects a JSON object with a step, but got ",
                     inQuotes(std::string(line)))
       .at(path, number)
       .hint("it stays as it is; mend or remove the line, or choose another "
@@ -149,10 +149,8 @@ Expected<MetricsLog> MetricsLog::open(const std::string &path,
   MetricsLog log;
   log.path = path;
   if (isWrittenInPlace(path)) {
-    auto opened = openInPlace(path);
-    if (!opened)
-      return opened.takeError();
-    log.file = std::move(*opened);
+    if (Status s = assign(openInPlace(path), log.file); !s)
+      return s.takeError();
     if (Status s = log.write(start.text); !s)
       return s.takeError();
     return log;
@@ -160,14 +158,12 @@ Expected<MetricsLog> MetricsLog::open(const std::string &path,
   const IfTaken ifTaken = start.isNew ? IfTaken::Fail : IfTaken::Replace;
   if (Status s = writeFile(path, start.text, FileMode::Data, ifTaken); !s)
     return s.takeError();
-  auto lock = FileLock::take(path);
-  if (!lock)
-    return lock.takeError();
-  log.lock = std::move(*lock);
+  if (Status s = assign(FileLock::take(path), log.lock); !s)
+    return s.takeError();
   log.file = Descriptor(withoutInterrupts(
       [&] { return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC); }));
   if (!log.file)
-    return storageError("cannot write the metrics: " + errnoText(errno))
+    return storageError("cannot write the metrics: ", errnoText(errno))
         .at(path);
   return log;
 }
@@ -182,46 +178,9 @@ Status MetricsLog::write(const std::string &text) const {
     if (n < 0 && errno == EINTR)
       continue;
     if (n <= 0)
-      return storageError("cannot write the metrics: " + errnoText(errno))
+      return storageError("cannot write the metrics: ", errnoText(errno))
           .at(path);
     done += size_t(n);
   }
   return Status::success();
-}
-
-//===- Journal ------------------------------------------------------------===//
-
-Status Journal::step(const StepReport &report) {
-  if (progress)
-    progress->step(report);
-  return metrics.line(stepJson(report));
-}
-
-Status Journal::eval(const EvalReport &report) {
-  if (progress)
-    progress->eval(report);
-  return metrics.line(evalJson(report));
-}
-
-Status Journal::sample(int64_t step, const std::string &text) {
-  if (progress)
-    progress->sample(step, text);
-  return metrics.line(sampleJson(step, text));
-}
-
-void Journal::note(const std::string &text) {
-  if (progress)
-    progress->note(text);
-}
-
-void Journal::warnOf(const std::string &text, const std::string &hint) {
-  if (!progress)
-    return;
-  progress->finish();
-  warn(text, hint);
-}
-
-void Journal::finish() {
-  if (progress)
-    progress->finish();
 }

@@ -2,8 +2,6 @@
 
 #include "weft/Runtime/Reports/NanHunt.h"
 
-#include "NanValues.h"
-
 #include "weft/Abi/TransferRecords.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
@@ -18,24 +16,22 @@ Expected<std::unique_ptr<NanHunt>> NanHunt::create(WeftContext &context,
                                                    const Json &table) {
   std::unique_ptr<NanHunt> hunt(new NanHunt(context));
   JsonCursor json(table, "<metadata>", ExitCode::Internal);
-  for (int32_t i = 0; i < context.executable()->numPrograms; ++i) {
-    const WeftProgram &program = context.executable()->programs[i];
+  for (const WeftProgram &program : programsOf(*context.executable())) {
     auto commands = readDebugCommands(json, program);
     if (!commands)
       return commands.takeError();
     hunt->programs[program.symbol] = std::move(*commands);
   }
   const WeftExecutable &executable = *context.executable();
-  for (int32_t i = 0; i < executable.numTensors; ++i)
-    for (auto [begin, end] : gapsOf(executable.tensors[i], context.rank()))
+  for (const WeftTensor &tensor : tensorsOf(executable))
+    for (auto [begin, end] : gapsOf(tensor, context.rank()))
       hunt->gaps.mark(begin, end, /*origin=*/0);
   NanHunt *self = hunt.get();
   context.checkHook = [self](const WeftProgram &program,
                              const WeftCommand &command, void *const *) {
     Status looked = self->check(program, command);
     if (!looked)
-      self->context.fail(looked.error().exitStatus(), looked.error().message(),
-                         looked.error().hintText());
+      self->context.fail(looked.error());
     return looked.ok();
   };
   return hunt;
@@ -85,18 +81,17 @@ Expected<Origin> NanHunt::lookAt(int32_t dtype, int64_t offset, int64_t bytes,
     return first;
   const int64_t width = dtypeBytes(dtype);
   int64_t count = 0;
-  Status looked =
-      forEachBad(Elements(dtype, {bytes / width}, {1}), offset,
-                 [&](int64_t index, int64_t at, double value) {
-                   if (count++ < kMostOrigins)
-                     last = addOrigin({NanCause::CameIn, commands,
-                                       sentence(std::string(" came in with ") +
-                                                nameOf(value) + " in element " +
-                                                std::to_string(index))});
-                   first = std::min(first, last);
-                   tainted.mark(at, at + width, last);
-                   return true;
-                 });
+  Status looked = forEachBad(
+      Elements(dtype, {bytes / width}, {1}), offset,
+      [&](int64_t index, int64_t at, double value) {
+        if (count++ < kMostOrigins)
+          last = addOrigin({NanCause::CameIn, commands,
+                            sentence(concat(" came in with ", nameOf(value),
+                                            " in element ", index))});
+        first = std::min(first, last);
+        tainted.mark(at, at + width, last);
+        return true;
+      });
   if (!looked)
     return looked.takeError();
   return first;
@@ -139,8 +134,7 @@ std::string NanHunt::stateText(const NamedTensor &tensor,
 }
 
 Status NanHunt::lookAtInputs(const WeftProgram &program) {
-  for (int32_t i = 0; i < program.numInputs; ++i) {
-    const WeftPort &port = program.inputs[i];
+  for (const WeftPort &port : inputsOf(program)) {
     tainted.mark(port.offset, port.offset + port.bytes, kFinite);
     // Limits of an update may be infinite.
     if (isUpdate(program))
@@ -157,8 +151,7 @@ Status NanHunt::lookAtInputs(const WeftProgram &program) {
 
 /// A step is bad if its loss or its gradients are.
 Status NanHunt::lookAtOutputs(const WeftProgram &program) {
-  for (int32_t i = 0; i < program.numOutputs; ++i) {
-    const WeftPort &port = program.outputs[i];
+  for (const WeftPort &port : outputsOf(program)) {
     const std::string_view name = port.name;
     const int64_t end = port.offset + port.bytes;
     if (name == names::kLoss || name == names::kGradNorm)

@@ -1,7 +1,5 @@
 //===- NanWrites.cpp - Origins of what commands write ---------------------===//
 
-#include "NanValues.h"
-
 #include "weft/Abi/CollectiveRecords.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Reports/NanHunt.h"

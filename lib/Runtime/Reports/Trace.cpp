@@ -1,6 +1,6 @@
 //===- Trace.cpp - Chrome trace of the commands of a run ------------------===//
 
-#include "weft/Runtime/Reports/Trace.h"
+#include "weft/Runtime/Reports/Progress.h"
 
 #include "weft/Base/OutputFile.h"
 #include "weft/Formats/Digest.h"
@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -90,8 +89,7 @@ CommandTable::CommandTable(const WeftExecutable &executable) {
       {executable.metadata, static_cast<size_t>(executable.metadataBytes)},
       "<metadata>");
   const Json *schedule = metadata ? metadata->find("schedule") : nullptr;
-  for (int32_t i = 0; i < executable.numPrograms; ++i) {
-    const WeftProgram &program = executable.programs[i];
+  for (const WeftProgram &program : programsOf(executable)) {
     const Json *rows = schedule ? schedule->find(program.symbol) : nullptr;
     for (int32_t k = 0; k < program.numCommands; ++k) {
       const Json *row =

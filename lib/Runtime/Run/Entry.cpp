@@ -5,18 +5,17 @@
 #include "weft/Base/OutOfMemory.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Runtime/Checkpoints/InitialWeights.h"
-#include "weft/Runtime/Collectives/LaunchHeartbeat.h"
+#include "weft/Runtime/Collectives/Processes.h"
 #include "weft/Runtime/Collectives/Rendezvous.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/CpuFeatures.h"
 #include "weft/Runtime/Execute/StateSegments.h"
-#include "weft/Runtime/Run/Generate.h"
+#include "weft/Runtime/Run/Evaluate.h"
 #include "weft/Runtime/Run/Run.h"
 #include "weft/Runtime/Run/Signals.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <unistd.h>
@@ -35,12 +34,8 @@ static Status checkMachine(const Metadata &metadata) {
   std::vector<std::string> missing = missingCpuFeatures(metadata.cpuFeatures);
   if (missing.empty())
     return Status::success();
-  std::string names;
-  for (const std::string &name : missing)
-    names += (names.empty() ? "" : ", ") + name;
-  return Error(ExitCode::Device, "the program was compiled for " +
-                                     metadata.target +
-                                     "; this processor lacks " + names)
+  return deviceError("the program was compiled for ", metadata.target,
+                     "; this processor lacks ", joined(missing))
       .hint("compile with --target=cpu on this machine, or with a lower level "
             "such as --target=cpu:x86-64-v3");
 }
@@ -53,16 +48,16 @@ static Status checkAlone(const RunOptions &options) {
   const std::string started = ", but " + launcher->name + " has started " +
                               std::to_string(launcher->processes);
   if (options.loopback != 0)
-    return usageError("--loopback expects one process" + started)
+    return usageError("--loopback expects one process", started)
         .hint("leave --loopback out");
-  return usageError("expects one process, since the program has one rank" +
+  return usageError("expects one process, since the program has one rank",
                     started)
       .hint("compile with --mesh=dp:" + std::to_string(launcher->processes));
 }
 
 static Error notLaunched(int64_t ranks, const std::string &program) {
   const std::string count = std::to_string(ranks);
-  return usageError("expects " + count +
+  return usageError("expects ", count,
                     " ranks, as the mesh of the program has, but got 1")
       .hint("weft launch " + program + " starts them; --loopback " + count +
             " runs them as threads");
@@ -75,9 +70,9 @@ static bool has(const std::vector<std::string> &args, const std::string &flag) {
 }
 
 static Error otherRanks(int64_t ranks, const Launcher &launcher, int started) {
-  return usageError("expects " + std::to_string(ranks) +
-                    " ranks, as the mesh of the program has, but " +
-                    launcher.name + " has started " + std::to_string(started))
+  return usageError("expects ", ranks,
+                    " ranks, as the mesh of the program has, but ",
+                    launcher.name, " has started ", started)
       .saidBy(launcher.rank == 0);
 }
 
@@ -163,9 +158,8 @@ static void locateCompanions(Metadata &metadata,
 
 Expected<ExitCode> Start::runProgram() {
   if (executable.abiVersion != WEFT_ABI_VERSION)
-    return Error(ExitCode::Internal,
-                 "expects ABI version " + std::to_string(WEFT_ABI_VERSION) +
-                     ", but got " + std::to_string(executable.abiVersion));
+    return internalError("expects ABI version ", WEFT_ABI_VERSION, ", but got ",
+                         executable.abiVersion);
   auto metadata = parseMetadata(
       std::string_view(executable.metadata, size_t(executable.metadataBytes)));
   if (!metadata)
@@ -175,10 +169,8 @@ Expected<ExitCode> Start::runProgram() {
     return Error(ExitCode::Internal, std::move(wrong));
   if (Status s = checkPorts(executable, *metadata); !s)
     return s.takeError();
-  auto joined = joinOthers(metadata->ranks(), args, join);
-  if (!joined)
-    return joined.takeError();
-  process = std::move(*joined);
+  if (Status s = assign(joinOthers(metadata->ranks(), args, join), process); !s)
+    return s.takeError();
   Status ready = readOptions(*metadata);
   if (ready && !savesAtSignals(options))
     signals.endProcess();
@@ -223,10 +215,8 @@ Status Start::readOptions(const Metadata &metadata) {
     return s;
   if (Status s = checkGenerate(options, metadata, executable); !s)
     return s;
-  auto found = Faults::fromEnvironment();
-  if (!found)
-    return found.takeError();
-  faults = std::move(*found);
+  if (Status s = assign(Faults::fromEnvironment(), faults); !s)
+    return s;
   return checkFaults(executable, metadata.ranks(), faults);
 }
 

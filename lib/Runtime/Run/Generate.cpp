@@ -1,6 +1,6 @@
 //===- Generate.cpp - Samples of a language model -------------------------===//
 
-#include "weft/Runtime/Run/Generate.h"
+#include "weft/Runtime/Run/Evaluate.h"
 
 #include "weft/Abi/Names.h"
 #include "weft/Abi/Philox.h"
@@ -61,14 +61,13 @@ Status weft::checkGenerate(const RunOptions &options, const Metadata &metadata,
                       "this one has none");
   if (!metadata.tokenizerFiles.empty() && !options.byteTokenizer)
     return usageError("--generate expects a model of bytes, but this one has a "
-                      "tokenizer (" +
-                      metadata.tokenizerFiles.front() + ")")
+                      "tokenizer (",
+                      metadata.tokenizerFiles.front(), ")")
         .hint("--tokenizer=bytes reads and writes bytes as tokens");
   for (unsigned char byte : *options.generate)
     if (byte >= metadata.vocab)
-      return usageError("--generate expects bytes below " +
-                        std::to_string(metadata.vocab) + ", but got " +
-                        std::to_string(byte));
+      return usageError("--generate expects bytes below ", metadata.vocab,
+                        ", but got ", byte);
   return Status::success();
 }
 
@@ -99,7 +98,7 @@ public:
     int64_t token = sampleToken(reinterpret_cast<const float *>(made), choices,
                                 options, index);
     if (token < 0)
-      return Error(ExitCode::Numerics, "the logits are not numbers");
+      return numericsError("the logits are not numbers");
     return token;
   }
 

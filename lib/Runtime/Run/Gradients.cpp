@@ -1,6 +1,6 @@
 //===- Gradients.cpp - Inspecting and changing gradients ------------------===//
 
-#include "weft/Runtime/Run/Gradients.h"
+#include "weft/Runtime/Run/StepRunner.h"
 
 #include "weft/Abi/RankDivisors.h"
 #include "weft/Base/Text.h"
@@ -97,15 +97,13 @@ flippedBy(const Fault &fault, const WeftExecutable &executable, int64_t rank) {
 Status weft::checkFaults(const WeftExecutable &executable, int64_t ranks,
                          const Faults &faults) {
   auto missing = [](const char *what, const Fault &fault) {
-    return usageError(std::string("WEFT_FAULT expects a parameter that ") +
-                      what + " " + inQuotes(fault.pattern) +
-                      ", but the program has none");
+    return usageError("WEFT_FAULT expects a parameter that ", what, " ",
+                      inQuotes(fault.pattern), ", but the program has none");
   };
   for (const Fault &fault : faults.all()) {
     if (fault.rank >= ranks)
-      return usageError("WEFT_FAULT expects a rank below " +
-                        std::to_string(ranks) + ", but got " +
-                        std::to_string(fault.rank));
+      return usageError("WEFT_FAULT expects a rank below ", ranks, ", but got ",
+                        fault.rank);
     if (fault.kind == Fault::Kind::BadGradient && !victimOf(fault, executable))
       return missing(fault.rank == Fault::kAllRanks
                          ? "is trained and matches"
@@ -286,9 +284,7 @@ Status GradientDump::join(const Piece &piece) {
   if (context.ranks() == 1)
     return Status::success();
   if (!findRanks(context, 0))
-    return Error(ExitCode::Communication,
-                 "expects rank " + std::to_string(context.rank()) +
-                     " in the dump of gradients, but it has left the run");
+    return leftError(context.rank(), "the dump of gradients");
   return piece.tensor.home->slices == 1 ? takeMean(piece) : joinSlices(piece);
 }
 

@@ -64,18 +64,17 @@ Status weft::checkRates(const RunOptions &options) {
     return Status::success();
   const RateSchedule &rate = options.schedule;
   if (rate.warmup >= *options.steps)
-    return usageError("--warmup expects less than " + stepsText(options) +
-                      ", but got " + std::to_string(rate.warmup))
+    return usageError("--warmup expects less than ", stepsText(options),
+                      ", but got ", rate.warmup)
         .hint("no step would follow the warmup");
   if (!decays(rate))
     return Status::success();
   if (rate.warmup >= rate.decaySteps)
-    return usageError("--warmup expects less than --lr-decay-steps=" +
-                      std::to_string(rate.decaySteps) + ", but got " +
-                      std::to_string(rate.warmup));
+    return usageError("--warmup expects less than --lr-decay-steps=",
+                      rate.decaySteps, ", but got ", rate.warmup);
   if (rate.minLr > rate.lr)
-    return usageError("--min-lr expects at most --lr=" + numberText(rate.lr) +
-                      ", but got " + numberText(rate.minLr))
+    return usageError("--min-lr expects at most --lr=", numberText(rate.lr),
+                      ", but got ", numberText(rate.minLr))
         .hint("--lr is the learning rate after the warmup, --min-lr the one at "
               "the end");
   return Status::success();
@@ -116,11 +115,10 @@ std::string weft::warnOfJump(const RunOptions &options, const RunRecord &was,
   const std::string after = numberText(rate.at(nextStep), 6);
   if (before == after)
     return "";
-  return "the learning rate of step " + std::to_string(nextStep) + " is " +
-         after + " instead of " + before + ", since the training has " +
-         std::to_string(rate.decaySteps) + " steps instead of " +
-         std::to_string(steps) + "; --lr-decay-steps=" + std::to_string(steps) +
-         " keeps the course";
+  return concat("the learning rate of step ", nextStep, " is ", after,
+                " instead of ", before, ", since the training has ",
+                rate.decaySteps, " steps instead of ", steps,
+                "; --lr-decay-steps=", steps, " keeps the course");
 }
 
 void weft::setSteps(RunOptions &options, int64_t steps) {
@@ -133,10 +131,8 @@ Expected<int64_t> weft::countEpochSteps(const TrainState &state, int64_t epochs,
                                         int64_t rows, int64_t rowsOfStep) {
   int64_t last = 0;
   if (__builtin_mul_overflow(epochs, rows, &last) || last > mostRows)
-    return usageError("--epochs expects a training of at most " +
-                      std::to_string(mostRows) + " rows, but got " +
-                      std::to_string(epochs) + " times " +
-                      std::to_string(rows));
+    return usageError("--epochs expects a training of at most ", mostRows,
+                      " rows, but got ", epochs, " times ", rows);
   const int64_t left = std::max<int64_t>(last - state.cursor.rows, 0);
   return state.step + left / rowsOfStep + (left % rowsOfStep != 0);
 }

@@ -1,6 +1,5 @@
 //===- MpiMain.cpp - main() of a compiled program with a mesh -------------===//
 
-#include "weft/Runtime/Collectives/Mpi.h"
 #include "weft/Runtime/Execute/Unpack.h"
 #include "weft/Runtime/Run/Entry.h"
 

@@ -19,8 +19,7 @@ using namespace weft;
 using Sizes = std::vector<int64_t>;
 
 static Error wrong(const WeftProgram &program, const std::string &text) {
-  return Error(ExitCode::Internal,
-               std::string("program '") + program.symbol + "' expects " + text);
+  return internalError("program '", program.symbol, "' expects ", text);
 }
 
 //===----------------------------------------------------------------------===//
@@ -111,10 +110,10 @@ static Status checkLogits(const WeftProgram &program,
   if (ports[2].port->dtype != WEFT_F32)
     return wrong(program, std::string("output 'logits' of type F32, but got ") +
                               dtypeName(ports[2].port->dtype));
-  for (int32_t i = 0; i < program.numInputs; ++i) {
-    std::string name = program.inputs[i].name;
+  for (const WeftPort &port : inputsOf(program)) {
+    std::string name = port.name;
     if (name != names::kTokens && name != names::kPosition)
-      if (Status s = checkInput(program, program.inputs[i], metadata); !s)
+      if (Status s = checkInput(program, port, metadata); !s)
         return s;
   }
   return Status::success();
@@ -124,8 +123,7 @@ static Status checkInputs(const WeftProgram &program,
                           const Metadata &metadata) {
   if (program.kind == std::string_view(names::kLogits))
     return checkLogits(program, metadata);
-  for (int32_t i = 0; i < program.numInputs; ++i) {
-    const WeftPort &port = program.inputs[i];
+  for (const WeftPort &port : inputsOf(program)) {
     bool isData = readsData(program.kind) && !isFilledByHost(port.name);
     if (Status s = isData ? checkData(program, port, metadata)
                           : checkInput(program, port, metadata);
@@ -162,8 +160,7 @@ Status weft::checkPorts(const WeftExecutable &executable,
 //===- Programs of a run --------------------------------------------------===//
 
 static Status missing(const char *what) {
-  return Error(ExitCode::Internal,
-               std::string("the executable has no ") + what);
+  return internalError("the executable has no ", what);
 }
 
 Status weft::checkEvaluable(const WeftExecutable &executable) {
@@ -199,13 +196,9 @@ Status weft::checkHyperParameters(const WeftExecutable &executable,
     if (metadata.hasHyperParameter(port) && apply &&
         WeftContext::findInput(*apply, port.c_str()))
       continue;
-    std::string kinds;
-    for (const std::string &kind : metadata.optimizers)
-      kinds += (kinds.empty() ? "" : ", ") + kind;
-    return usageError("--" + flag +
-                      " has no meaning for the optimizer of this "
-                      "program, " +
-                      kinds);
+    return usageError("--", flag,
+                      " has no meaning for the optimizer of this program, ",
+                      joined(metadata.optimizers));
   }
   return Status::success();
 }
@@ -220,10 +213,9 @@ Status weft::checkRowCount(const TrainState &state, const RunOptions &options,
       !__builtin_add_overflow(rows, state.cursor.rows, &rows) &&
       rows <= mostRows)
     return Status::success();
-  return usageError(
-      "--steps expects a training of at most " + std::to_string(mostRows) +
-      " rows, but " + std::to_string(steps) + " steps of " +
-      std::to_string(options.accum) + " x " + std::to_string(metadata.batch) +
-      (ranks > 1 ? " x " + std::to_string(ranks) : std::string()) +
-      " rows after " + std::to_string(state.cursor.rows) + " are more");
+  return usageError("--steps expects a training of at most ", mostRows,
+                    " rows, but ", steps, " steps of ", options.accum, " x ",
+                    metadata.batch,
+                    ranks > 1 ? " x " + std::to_string(ranks) : std::string(),
+                    " rows after ", state.cursor.rows, " are more");
 }

@@ -45,8 +45,7 @@ std::string weft::runHelp(const Metadata &metadata,
 static std::string meshText(const Metadata &metadata) {
   std::string text;
   for (const MeshAxis &axis : metadata.mesh)
-    text += (text.empty() ? "" : ",") + axis.name + ":" +
-            std::to_string(axis.ranks);
+    text += concat(text.empty() ? "" : ",", axis.name, ":", axis.ranks);
   return text;
 }
 
@@ -73,12 +72,11 @@ weft::compiledFlags(const Metadata &metadata) {
 static Status checkLoopback(int64_t ranks, int64_t loopback) {
   const std::string got = std::to_string(loopback);
   if (ranks > 1 && loopback != 0 && loopback != ranks)
-    return usageError("--loopback expects " + std::to_string(ranks) +
-                      ", the ranks of the mesh of the program, but got " + got);
+    return usageError("--loopback expects ", ranks,
+                      ", the ranks of the mesh of the program, but got ", got);
   if (ranks == 1 && loopback > 1)
-    return usageError("--loopback expects 1 for a program of one rank, but "
-                      "got " +
-                      got)
+    return usageError(
+               "--loopback expects 1 for a program of one rank, but got ", got)
         .hint("compile with --mesh=dp:" + got);
   return Status::success();
 }
@@ -89,8 +87,8 @@ Status weft::checkRankFlags(const FlagValues &flags, const Metadata &metadata,
   if (Status s = checkLoopback(ranks, options.loopback); !s)
     return s;
   if (ranks > 1 && !options.tune.empty())
-    return usageError("--tune expects a program of one rank, but got one of " +
-                      std::to_string(ranks))
+    return usageError("--tune expects a program of one rank, but got one of ",
+                      ranks)
         .hint("compile it without --mesh: a rank has the same products");
   if (ranks == 1 && flags.isSet("timeout"))
     return usageError("--timeout expects a program of several ranks: one rank "
@@ -99,9 +97,9 @@ Status weft::checkRankFlags(const FlagValues &flags, const Metadata &metadata,
     return usageError("--gather expects a program of several ranks: one rank "
                       "has all parameters");
   if (options.loopback > 1 && flags.isSet("gather"))
-    return usageError("--gather expects ranks that are processes, but got "
-                      "--loopback " +
-                      std::to_string(options.loopback));
+    return usageError(
+        "--gather expects ranks that are processes, but got --loopback ",
+        options.loopback);
   if (ranks == 1 && flags.isSet("check-replicas"))
     return usageError("--check-replicas expects a program of several ranks: "
                       "nobody holds what one rank has");

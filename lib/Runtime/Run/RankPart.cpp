@@ -1,15 +1,13 @@
 //===- RankPart.cpp - The part of one rank in a run -----------------------===//
 
-#include "weft/Runtime/Run/RankPart.h"
+#include "weft/Runtime/Run/RunRanks.h"
 
 #include "weft/Abi/Names.h"
-#include "weft/Runtime/Checkpoints/ResumedOptimizer.h"
+#include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
-#include "weft/Runtime/Execute/ScalerState.h"
-#include "weft/Runtime/Reports/Trace.h"
+#include "weft/Runtime/Execute/Metadata.h"
 #include "weft/Runtime/Run/Evaluate.h"
-#include "weft/Runtime/Run/Generate.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 #include <atomic>
@@ -73,10 +71,8 @@ Status RankPart::open() {
   wanted.ranksOfMachine = inputs.process ? countLocal() : consensus.ranks();
   wanted.rank = consensus.rank();
   wanted.ranks = consensus.ranks();
-  auto device = openDevice(inputs.executable, wanted);
-  if (!device)
-    return device.takeError();
-  opened = std::move(*device);
+  if (Status s = assign(openDevice(inputs.executable, wanted), opened); !s)
+    return s;
   joinRanks(*opened, std::move(steps), std::move(streams));
   if (Status s = opened->device().join(meetingsOf(*opened)); !s)
     return s;
@@ -103,11 +99,7 @@ Status RankPart::startHunt() {
   if (inputs.metadata.debugNan.isNull() || inputs.options.dryRun ||
       !inputs.options.trains())
     return Status::success();
-  auto started = NanHunt::create(*opened, inputs.metadata.debugNan);
-  if (!started)
-    return started.takeError();
-  hunt = std::move(*started);
-  return Status::success();
+  return assign(NanHunt::create(*opened, inputs.metadata.debugNan), hunt);
 }
 
 Status RankPart::loadCheckpoint(ResumePoint &point) {

@@ -7,15 +7,14 @@
 #include "weft/Base/StandardStreams.h"
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StepDirectories.h"
-#include "weft/Runtime/Checkpoints/Replicas.h"
-#include "weft/Runtime/Collectives/LaunchHeartbeat.h"
+#include "weft/Runtime/Checkpoints/CheckpointShares.h"
+#include "weft/Runtime/Collectives/Processes.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Run/RunFlags.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 
 using namespace weft;
@@ -76,10 +75,8 @@ Status Run::lockSaves() {
   if (options.saveDir.empty() || !options.trains() || options.dryRun ||
       !isFirst())
     return Status::success();
-  auto taken = SaveLock::take(options.saveDir);
-  if (!taken)
-    return taken.takeError();
-  lock = std::move(*taken);
+  if (Status s = assign(SaveLock::take(options.saveDir), lock); !s)
+    return s;
   if (lock.holds())
     return cleanTemporaries(options.saveDir);
   warn(options.saveDir + ": the file system has no locks: see that no other "
@@ -102,17 +99,11 @@ Status Run::identifyData() {
       !options.saveDir.empty() || resume || inputs.process != nullptr;
   if (!options.trains() || !matters)
     return Status::success();
-  auto training = data.train->identity();
-  if (!training)
-    return training.takeError();
-  record.data = std::move(*training);
+  if (Status s = assign(data.train->identity(), record.data); !s)
+    return s;
   if (options.valData.empty())
     return Status::success();
-  auto validation = data.val->identity();
-  if (!validation)
-    return validation.takeError();
-  record.valData = std::move(*validation);
-  return Status::success();
+  return assign(data.val->identity(), record.valData);
 }
 
 Expected<MetricsStart> Run::metricsStart() const {
@@ -163,12 +154,9 @@ Expected<ExitCode> Run::trainTogether(const SavePolicy *policy,
   Status trained = ranks.together([&](RankPart &rank) -> Status {
     const int number = rank.context().rank();
     Journal silent;
-    auto code = rank.train(state, data, policy, record,
-                           number == 0 ? journal : silent, signals);
-    if (!code)
-      return code.takeError();
-    codes[size_t(number)] = *code;
-    return Status::success();
+    return assign(rank.train(state, data, policy, record,
+                             number == 0 ? journal : silent, signals),
+                  codes[size_t(number)]);
   });
   if (Status s = ranks.settle(std::move(trained)); !s)
     return s.takeError();
@@ -258,7 +246,7 @@ Status Run::evaluateAlone() {
     return s;
   if (std::isfinite(report.loss))
     return Status::success();
-  return Error(ExitCode::Numerics, "the validation loss is not a number");
+  return numericsError("the validation loss is not a number");
 }
 
 Status Run::sample() {
@@ -375,12 +363,9 @@ Expected<ExitCode> Run::execute(Status ready) {
   if (options.dryRun)
     return ExitCode::Ok;
   ExitCode code = ExitCode::Ok;
-  if (options.trains()) {
-    auto trained = train();
-    if (!trained)
-      return trained.takeError();
-    code = *trained;
-  }
+  if (options.trains())
+    if (Status s = assign(train(), code); !s)
+      return s.takeError();
   if (options.evalOnly)
     if (Status s = ranks.settle(evaluateAlone()); !s)
       return s.takeError();

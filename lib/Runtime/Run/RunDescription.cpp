@@ -1,12 +1,11 @@
 //===- RunDescription.cpp - What a run is about to do ---------------------===//
 
-#include "weft/Abi/Names.h"
 #include "weft/Base/Text.h"
 #include "weft/Formats/Json.h"
-#include "weft/Runtime/Checkpoints/Replicas.h"
+#include "weft/Runtime/Checkpoints/CheckpointShares.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/DTypes.h"
-#include "weft/Runtime/Execute/ScalerState.h"
+#include "weft/Runtime/Execute/Metadata.h"
 #include "weft/Runtime/Execute/StateSegments.h"
 #include "weft/Runtime/Run/Evaluate.h"
 #include "weft/Runtime/Run/Run.h"
@@ -38,13 +37,10 @@ static const char *scheduleName(RateScheduleKind kind) {
 /// The types of all tensors of a kind: "F32", "F16, F32"; empty if none.
 static std::string dtypesOf(const WeftExecutable &executable, int32_t kind) {
   std::set<std::string> names;
-  for (int32_t i = 0; i < executable.numTensors; ++i)
-    if (executable.tensors[i].kind == kind)
-      names.insert(dtypeName(executable.tensors[i].dtype));
-  std::string text;
-  for (const std::string &name : names)
-    text += (text.empty() ? "" : ", ") + name;
-  return text;
+  for (const WeftTensor &tensor : tensorsOf(executable))
+    if (tensor.kind == kind)
+      names.insert(dtypeName(tensor.dtype));
+  return joined(names);
 }
 
 std::string Run::describeTypes() const {
@@ -100,14 +96,12 @@ static Json scalerJson(const LossScaler &scaler) {
 
 std::string Run::describeEvaluation() const {
   const EvalPlan plan(metadata, data.val->rows(), options.evalSteps);
-  return "evaluate  " + std::to_string(plan.rows()) + " of " +
-         std::to_string(plan.available()) + " rows in " +
-         std::to_string(plan.size()) + " batches of " +
-         std::to_string(metadata.batch) +
-         (inputs.ranks() > 1
-              ? " over " + std::to_string(inputs.ranks()) + " ranks"
-              : "") +
-         "\n";
+  return concat("evaluate  ", plan.rows(), " of ", plan.available(),
+                " rows in ", plan.size(), " batches of ", metadata.batch,
+                inputs.ranks() > 1
+                    ? " over " + std::to_string(inputs.ranks()) + " ranks"
+                    : "",
+                "\n");
 }
 
 std::string Run::describeData() const {
@@ -128,18 +122,16 @@ std::string Run::describeReplicas() const {
   const WeftContext &context = ranks.first().context();
   const ReplicaCount count =
       countReplicas(executable, context.ranks(), context.rank());
-  return "replicas  " + std::to_string(count.shared) + " of " +
-         std::to_string(count.all) + " tensors on several ranks, " +
-         humanBytes(count.bytes) + " each, compared every " +
-         std::to_string(options.checkReplicas) + " steps\n";
+  return concat("replicas  ", count.shared, " of ", count.all,
+                " tensors on several ranks, ", humanBytes(count.bytes),
+                " each, compared every ", options.checkReplicas, " steps\n");
 }
 
 std::string Run::describeTraining() const {
   const RateSchedule &rate = options.schedule;
   int64_t rows = metadata.batch * options.accum * inputs.ranks();
   std::string text;
-  text += "step      " + std::to_string(options.accum) + " x " +
-          std::to_string(metadata.batch) + " rows";
+  text += concat("step      ", options.accum, " x ", metadata.batch, " rows");
   if (inputs.ranks() > 1)
     text += " x " + std::to_string(inputs.ranks()) + " ranks";
   if (metadata.isLanguageModel())

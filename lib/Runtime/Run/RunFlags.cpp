@@ -100,9 +100,8 @@ static std::vector<FlagSpec> optimizerFlags() {
 static std::vector<FlagSpec> stateFlags() {
   return {
       integer("seed", "0",
-              "seed of initial weights, dropout, shuffling and "
-              "sampling",
-              0, kInf),
+              "seed of initial weights, dropout, shuffling and sampling", 0,
+              kInf),
       text("init-from", "FILE|none",
            "initial weights; none: draw them from the seed", FlagFile::Read),
       text("save-dir", "DIR|none",
@@ -111,10 +110,8 @@ static std::vector<FlagSpec> stateFlags() {
       integer("save-every", "0", "steps between checkpoints; 0: only the last",
               0),
       integer("keep", "0", "checkpoints to keep; 0: all", 0),
-      toggle(
-          "keep-best",
-          "keep the checkpoint with the lowest validation loss too, and save "
-          "it as soon as it is found"),
+      toggle("keep-best", "keep the checkpoint with the lowest validation loss "
+                          "too, and save it as soon as it is found"),
       FlagSpec{"resume", FlagKind::String, RunFlag, "never",
                "auto|never|must|PATH",
                "continue from the newest checkpoint, or from PATH"},
@@ -129,9 +126,8 @@ static std::vector<FlagSpec> outputFlags() {
       integer("eval-steps", "20",
               "batches of an evaluation; 0: all, the default of --eval-only",
               0),
-      toggle("eval-only",
-             "print the validation loss and, of a language model, the "
-             "perplexity; do not train"),
+      toggle("eval-only", "print the validation loss and, of a language model, "
+                          "the perplexity; do not train"),
       text("metrics", "FILE", "one JSON object per step", FlagFile::Written),
       choice("progress", "auto", "auto|bar|line|json|none",
              "what to print; auto: a bar on a terminal, else lines"),

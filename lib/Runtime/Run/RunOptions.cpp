@@ -5,7 +5,6 @@
 #include "weft/Base/Text.h"
 #include "weft/Runtime/Collectives/Processes.h"
 
-#include <algorithm>
 #include <unistd.h>
 
 using namespace weft;
@@ -140,68 +139,55 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out,
   bool writes = out.trains() || !(samples || out.evalOnly || measures);
   bool reads = out.resume != ResumeKind::Never;
   const char *training = "a run that trains (--steps above 0)";
-  struct {
-    const char *flag;
+  const char *reading = "a run that trains (--steps above 0) or evaluates";
+  const char *validation = "--val-data or --val-fraction";
+  const struct {
+    std::vector<const char *> flags;
     bool works;
     const char *needs;
-  } const rules[] = {
-      {"tune", !out.dryRun, "a run without --dry-run"},
-      {"tuning", !measures, "a run without --tune"},
-      {"steps", !measures, "a run that trains, not --tune"},
-      {"epochs", !measures, "a run that trains, not --tune"},
-      {"generate", !measures, "a run without --tune"},
-      {"eval-only", !measures, "a run without --tune"},
-      {"resume", !measures, "a run without --tune"},
-      {"init-from", !measures, "a run without --tune"},
-      {"tokenizer", !measures, "a run without --tune"},
-      {"seed", !measures, "a run without --tune"},
-      {"no-graph", !measures, "a run without --tune"},
-      {"eval-only", validates, "--val-data or --val-fraction"},
-      {"eval-every", validates, "--val-data or --val-fraction"},
-      {"keep-best", validates, "--val-data or --val-fraction"},
-      {"eval-steps", validates, "--val-data or --val-fraction"},
-      {"save-every", saves, "--save-dir"},
-      {"keep", saves, "--save-dir"},
-      {"keep-best", saves, "--save-dir"},
-      {"stop-after", saves, "--save-dir"},
-      {"steps", !out.evalOnly, "a run that trains, not --eval-only"},
-      {"epochs", !out.evalOnly, "a run that trains, not --eval-only"},
-      {"eval-every", writes, training},
-      {"metrics", writes || out.evalOnly,
-       "a run that trains (--steps above 0) or evaluates"},
-      {"trace", writes, training},
-      {"dump-grads", writes, training},
-      {"overwrite", !out.filesWritten.empty(),
+  } rules[] = {
+      {{"tune"}, !out.dryRun, "a run without --dry-run"},
+      {{"tuning"}, !measures, "a run without --tune"},
+      {{"steps", "epochs"}, !measures, "a run that trains, not --tune"},
+      {{"generate", "eval-only", "resume", "init-from", "tokenizer", "seed",
+        "no-graph"},
+       !measures,
+       "a run without --tune"},
+      {{"eval-only", "eval-every", "keep-best", "eval-steps"},
+       validates,
+       validation},
+      {{"save-every", "keep", "keep-best", "stop-after"}, saves, "--save-dir"},
+      {{"steps", "epochs"},
+       !out.evalOnly,
+       "a run that trains, not --eval-only"},
+      {{"eval-every"}, writes, training},
+      {{"metrics"}, writes || out.evalOnly, reading},
+      {{"trace", "dump-grads"}, writes, training},
+      {{"overwrite"},
+       !out.filesWritten.empty(),
        "--metrics, --trace, --dump-grads or --tune"},
-      {"save-dir", writes || reads, training},
-      {"save-every", writes, training},
-      {"keep", writes, training},
-      {"keep-best", writes, training},
-      {"sample-every", samples, "--generate"},
-      {"sample-every", writes, training},
-      {"stop-after", writes, training},
-      {"check-replicas", writes, training},
-      {"init-from", mayBegin, "a run that does not resume"},
-      {"min-lr", decays, "an --lr-schedule that is not constant"},
-      {"lr-decay-steps", decays, "an --lr-schedule that is not constant"},
-      {"max-new-tokens", samples, "--generate"},
-      {"temperature", samples, "--generate"},
-      {"top-k", samples, "--generate"},
+      {{"save-dir"}, writes || reads, training},
+      {{"save-every", "keep", "keep-best"}, writes, training},
+      {{"sample-every"}, samples, "--generate"},
+      {{"sample-every", "stop-after", "check-replicas"}, writes, training},
+      {{"init-from"}, mayBegin, "a run that does not resume"},
+      {{"min-lr", "lr-decay-steps"},
+       decays,
+       "an --lr-schedule that is not constant"},
+      {{"max-new-tokens", "temperature", "top-k"}, samples, "--generate"},
+      {{"lr", "lr-schedule", "lr-decay-steps", "warmup", "min-lr",
+        "weight-decay", "beta1", "beta2", "eps", "momentum", "clip", "accum",
+        "shuffle", "log-every"},
+       writes,
+       training},
+      {{"data", "val-data", "val-fraction", "data-format"},
+       writes || out.evalOnly,
+       reading},
   };
-  auto wrong = [](const char *flag, const char *needs) {
-    return usageError(std::string("--") + flag + " expects " + needs);
-  };
-  for (const auto &rule : rules)
-    if (flags.isSet(rule.flag) && !rule.works)
-      return wrong(rule.flag, rule.needs);
-  for (const char *flag : {"lr", "lr-schedule", "lr-decay-steps", "warmup",
-                           "min-lr", "weight-decay", "beta1", "beta2", "eps",
-                           "momentum", "clip", "accum", "shuffle", "log-every"})
-    if (flags.isSet(flag) && !writes)
-      return wrong(flag, training);
-  for (const char *flag : {"data", "val-data", "val-fraction", "data-format"})
-    if (flags.isSet(flag) && !writes && !out.evalOnly)
-      return wrong(flag, "a run that trains (--steps above 0) or evaluates");
+  for (const auto &[names, works, needs] : rules)
+    for (const char *flag : names)
+      if (flags.isSet(flag) && !works)
+        return usageError("--", flag, " expects ", needs);
   return Status::success();
 }
 
@@ -215,12 +201,12 @@ static Status checkTogether(const FlagValues &flags, const RunOptions &out,
   if (Status s = checkEffects(flags, out, keptKnown); !s)
     return s;
   if (out.tune == "none")
-    return usageError("--tune expects a file that --tuning can name, but got " +
+    return usageError("--tune expects a file that --tuning can name, but got ",
                       inQuotes(out.tune))
         .hint("such as ./" + out.tune);
   if (out.saveDir.empty() &&
       (out.resume == ResumeKind::Auto || out.resume == ResumeKind::Must))
-    return usageError("--resume=" + flags.getString("resume") +
+    return usageError("--resume=", flags.getString("resume"),
                       " expects --save-dir");
   if (out.resume == ResumeKind::Path && out.resumePath.empty())
     return usageError("--resume expects auto, never, must or a path, but got "
@@ -232,9 +218,9 @@ static Status checkTogether(const FlagValues &flags, const RunOptions &out,
 static Status checkDevice(const FlagValues &flags, const Metadata &metadata) {
   for (std::string_view wrong : flagsOfOthers(metadata))
     if (flags.isSet(std::string(wrong)))
-      return usageError("--" + std::string(wrong) + " expects a program for " +
-                        (isForCuda(metadata) ? "the CPU" : "CUDA devices") +
-                        ", but got one for --target=" + metadata.target);
+      return usageError("--", wrong, " expects a program for ",
+                        isForCuda(metadata) ? "the CPU" : "CUDA devices",
+                        ", but got one for --target=", metadata.target);
   return Status::success();
 }
 
@@ -243,16 +229,14 @@ static Status checkProgram(const FlagValues &flags, const Metadata &metadata,
                            const RunOptions &out) {
   for (const char *name : {"data-format", "tokenizer", "generate"})
     if (flags.isSet(name) && !metadata.isLanguageModel())
-      return usageError(std::string("--") + name +
-                        " expects a language model, but got " +
+      return usageError("--", name, " expects a language model, but got ",
                         inQuotes(metadata.name));
   if (Status s = checkDevice(flags, metadata); !s)
     return s;
   if (Status s = checkRankFlags(flags, metadata, out); !s)
     return s;
   if (out.accum > 1 && !metadata.accumulation)
-    return usageError("--accum expects 1, but got " +
-                      std::to_string(out.accum) +
+    return usageError("--accum expects 1, but got ", out.accum,
                       ": the program was compiled without accumulation")
         .hint("compile with --accumulation=on");
   if (out.clip > 0 && !metadata.canClip)
@@ -279,10 +263,8 @@ static Status checkTraining(const Metadata &metadata, const RunOptions &out) {
                       double(metadata.batch);
   if (rows > 0x1p62)
     return usageError(
-        "--steps expects at most 2^62 rows of data with --accum=" +
-        std::to_string(out.accum) + " and batch " +
-        std::to_string(metadata.batch) + ", but got " +
-        std::to_string(*out.steps) + " steps");
+        "--steps expects at most 2^62 rows of data with --accum=", out.accum,
+        " and batch ", metadata.batch, ", but got ", *out.steps, " steps");
   return out.steps ? checkRates(out) : Status::success();
 }
 

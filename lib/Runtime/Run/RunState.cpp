@@ -19,12 +19,10 @@ Expected<TrainState> weft::resumedState(const Manifest &manifest,
     return state;
   }
   if (options.seedGiven && options.seed != state.seed)
-    return usageError("--seed expects " + std::to_string(state.seed) +
-                      ", the seed of the checkpoint, but got " +
-                      std::to_string(options.seed));
+    return usageError("--seed expects ", state.seed,
+                      ", the seed of the checkpoint, but got ", options.seed);
   if (options.shuffleGiven && options.shuffle != state.cursor.shuffle)
-    return usageError(std::string("--shuffle expects ") +
-                      (state.cursor.shuffle ? "on" : "off") +
+    return usageError("--shuffle expects ", state.cursor.shuffle ? "on" : "off",
                       ", as in the checkpoint")
         .hint("without the flag a resumed run keeps the order of its rows");
   return state;
@@ -57,17 +55,14 @@ void Run::warnOfChanges() const {
     tell(jump);
   const int64_t now = metadata.batch * options.accum * inputs.ranks();
   if (auto was = rowsOfStep(resume->manifest); was && *was != now)
-    tell("a step had " + std::to_string(*was) +
-         " rows in the checkpoint, now " + std::to_string(now) +
-         ": the data go on with row " + std::to_string(state.cursor.rows));
+    tell(concat("a step had ", *was, " rows in the checkpoint, now ", now,
+                ": the data go on with row ", state.cursor.rows));
 }
 
 /// Takes the state of the chosen checkpoint.
 Status Run::takeState() {
-  auto resumed = resumedState(resume->manifest, options);
-  if (!resumed)
-    return resumed.takeError();
-  state = *resumed;
+  if (Status s = assign(resumedState(resume->manifest, options), state); !s)
+    return s;
   return checkLength();
 }
 
@@ -122,10 +117,8 @@ Status Run::chooseState() {
                        : std::optional<ResumePoint>();
   for (const std::string &text : warnings)
     tell(text);
-  auto point = shareChoice(std::move(own));
-  if (!point)
-    return point.takeError();
-  resume = std::move(*point);
+  if (Status s = assign(shareChoice(std::move(own)), resume); !s)
+    return s;
   if (resume)
     return takeState();
   state.seed = options.seed;
@@ -133,12 +126,9 @@ Status Run::chooseState() {
   state.cursor.shuffleSeed = options.seed;
   if (Status s = checkLength(); !s)
     return s;
-  auto opened = InitialWeights::open(options.initFrom, options.trains(),
-                                     metadata, executable, executablePath);
-  if (!opened)
-    return opened.takeError();
-  weights = std::move(*opened);
-  return Status::success();
+  return assign(InitialWeights::open(options.initFrom, options.trains(),
+                                     metadata, executable, executablePath),
+                weights);
 }
 
 /// The damage that some process has found in the checkpoint, or "". Any other
@@ -171,10 +161,9 @@ Status Run::readCheckpoint() {
     Expected<std::optional<ResumePoint>> own = std::optional<ResumePoint>();
     if (isFirst()) {
       std::vector<std::string> warnings;
-      auto older = passOver(*resume,
-                            read ? Error(ExitCode::Checkpoint, *damage)
-                                 : read.takeError(),
-                            options, resumeTarget(), warnings);
+      auto older =
+          passOver(*resume, read ? checkpointError(*damage) : read.takeError(),
+                   options, resumeTarget(), warnings);
       for (const std::string &text : warnings)
         tell(text);
       if (older)
@@ -182,10 +171,8 @@ Status Run::readCheckpoint() {
       else
         own = older.takeError();
     }
-    auto point = shareChoice(std::move(own));
-    if (!point)
-      return point.takeError();
-    resume = std::move(*point);
+    if (Status s = assign(shareChoice(std::move(own)), resume); !s)
+      return s;
     if (Status s = takeState(); !s)
       return s;
   }

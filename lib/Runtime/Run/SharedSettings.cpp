@@ -1,7 +1,5 @@
 //===- SharedSettings.cpp - Settings equal on all processes ---------------===//
 
-#include "weft/Runtime/Run/SharedSettings.h"
-
 #include "weft/Base/Text.h"
 #include "weft/Formats/Digest.h"
 #include "weft/Runtime/Execute/CpuFeatures.h"
@@ -88,11 +86,9 @@ std::string weft::programDigest(const WeftExecutable &executable) {
   digest.update(
       std::string_view(executable.metadata, size_t(executable.metadataBytes)));
   add(executable.arenaBytes);
-  for (int32_t p = 0; p < executable.numPrograms; ++p) {
-    const WeftProgram &program = executable.programs[p];
+  for (const WeftProgram &program : programsOf(executable)) {
     digest.update(program.symbol);
-    for (int32_t i = 0; i < program.numCommands; ++i) {
-      const WeftCommand &command = program.commands[i];
+    for (const WeftCommand &command : commandsOf(program)) {
       digest.update(command.name);
       for (int32_t b = 0; b < command.numBuffers; ++b)
         add(command.offsets[b]);

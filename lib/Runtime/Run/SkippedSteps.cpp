@@ -3,7 +3,7 @@
 #include "weft/Abi/Names.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Reports/NanHunt.h"
-#include "weft/Runtime/Run/Gradients.h"
+#include "weft/Runtime/Run/StepRunner.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 #include <cmath>
@@ -37,11 +37,10 @@ Status Trainer::nonFinite(const StepInFlight &step) {
   if (!what)
     return what.takeError();
   foundBad = !what->empty();
-  return Error(ExitCode::Numerics,
-               "step " + std::to_string(step.report.step) +
-                   ": expects finite gradients, but " +
-                   (foundBad ? *what : std::string("some gradient is not")) +
-                   "; nothing was updated")
+  return numericsError("step ", step.report.step,
+                       ": expects finite gradients, but ",
+                       foundBad ? *what : std::string("some gradient is not"),
+                       "; nothing was updated")
       .hint(adviceAgainstBad());
 }
 
@@ -49,11 +48,9 @@ Status Trainer::nonFinite(const StepInFlight &step) {
 /// result is not saved.
 Status Trainer::nonFiniteLoss(const StepReport &report) {
   foundBad = true;
-  return Error(ExitCode::Numerics,
-               "step " + std::to_string(report.step) +
-                   ": expects a finite loss, but got " +
-                   numberText(report.loss) +
-                   "; what was updated with it is not saved")
+  return numericsError(
+             "step ", report.step, ": expects a finite loss, but got ",
+             numberText(report.loss), "; what was updated with it is not saved")
       .hint(adviceAgainstBad());
 }
 
@@ -151,27 +148,23 @@ Status Trainer::checkApplied() const {
       loadArenaNumber(context, scaler.scale->offset, scaler.scale->dtype);
   if (!scale)
     return scale.takeError();
-  return Error(ExitCode::Numerics,
-               "expects steps with finite gradients, but " +
-                   (steps == 1 ? "the only step"
-                               : "all " + std::to_string(steps) + " steps") +
-                   " of this run" +
-                   (withoutTargets > 0 ? " with targets" : "") +
-                   " had some that are not at the fixed loss "
-                   "scale " +
-                   numberText(*scale) + "; nothing was updated")
+  return numericsError("expects steps with finite gradients, but ",
+                       steps == 1 ? "the only step"
+                                  : "all " + std::to_string(steps) + " steps",
+                       " of this run",
+                       withoutTargets > 0 ? " with targets" : "",
+                       " had some that are not at the fixed loss scale ",
+                       numberText(*scale), "; nothing was updated")
       .hint(
           "compile with a smaller --loss-scale, or with --loss-scale=dynamic");
 }
 
 Status Trainer::scaleExhausted(const StepReport &report) const {
-  return Error(ExitCode::Numerics,
-               "step " + std::to_string(report.step) +
-                   ": expects finite gradients, but some" +
-                   ofOptimizers(skippedFor(/*steps=*/1),
-                                groupSkipsInARow.size()) +
-                   " are not at loss scale " + numberText(report.lossScale) +
-                   ", which cannot shrink any more; nothing was updated")
+  return numericsError(
+             "step ", report.step, ": expects finite gradients, but some",
+             ofOptimizers(skippedFor(/*steps=*/1), groupSkipsInARow.size()),
+             " are not at loss scale ", numberText(report.lossScale),
+             ", which cannot shrink any more; nothing was updated")
       .hint(adviceAgainstBad());
 }
 
@@ -180,12 +173,10 @@ static bool hasInverse(double scale) {
 }
 
 static Error noInverse(int64_t step, double scale) {
-  return Error(ExitCode::Numerics,
-               "step " + std::to_string(step) +
-                   ": expects a loss scale with a finite inverse in f32, but "
-                   "got " +
-                   numberText(scale) +
-                   "; what was updated with it is not saved")
+  return numericsError(
+             "step ", step,
+             ": expects a loss scale with a finite inverse in f32, but got ",
+             numberText(scale), "; what was updated with it is not saved")
       .hint("compile with --scaler-min to keep the scale from shrinking so "
             "far");
 }
@@ -212,8 +203,7 @@ Status Trainer::checkInverse(const StepInFlight &step) const {
 std::string weft::formatNanCause(const NanCause &cause) {
   if (cause.text.empty())
     return "";
-  return std::to_string(int(cause.source)) + " " +
-         std::to_string(cause.command) + " " + cause.text;
+  return concat(int(cause.source), " ", cause.command, " ", cause.text);
 }
 
 /// The reverse; the text of a rank that says nothing, or something else, has no

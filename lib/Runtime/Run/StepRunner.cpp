@@ -9,7 +9,6 @@
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Execute/StateSegments.h"
 #include "weft/Runtime/Run/Evaluate.h"
-#include "weft/Runtime/Run/Gradients.h"
 
 #include <algorithm>
 #include <cmath>
@@ -216,12 +215,11 @@ void StepRunner::readScaler(StepInFlight &step) {
   const std::string prefix = names::kFoundInfOf;
   step.report.hasScaler = true;
   step.report.lossScale = readNumber(context, *scale);
-  for (int32_t i = 0; i < apply.numOutputs; ++i) {
-    std::string name = apply.outputs[i].name;
+  for (const WeftPort &port : outputsOf(apply)) {
+    std::string name = port.name;
     if (name.compare(0, prefix.size(), prefix) == 0)
       step.report.foundInf.push_back(
-          {name.substr(prefix.size()),
-           readNumber(context, apply.outputs[i]) != 0});
+          {name.substr(prefix.size()), readNumber(context, port) != 0});
   }
   const WeftPort *end = WeftContext::findOutput(apply, names::kScaleExhausted);
   step.scaleExhausted = end && readNumber(context, *end) != 0;

@@ -2,10 +2,9 @@
 
 #include "weft/Runtime/Run/Trainer.h"
 
-#include "weft/Runtime/Checkpoints/Replicas.h"
+#include "weft/Runtime/Checkpoints/CheckpointShares.h"
 #include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Run/Evaluate.h"
-#include "weft/Runtime/Run/Generate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -284,10 +283,8 @@ Expected<ExitCode> Trainer::loop() {
       outcome = look();
       all = reach(Place::Look, number, outcome);
     }
-    auto acted = act(all, std::move(outcome));
-    if (!acted)
-      return acted.takeError();
-    ended = *acted;
+    if (Status s = assign(act(all, std::move(outcome)), ended); !s)
+      return s.takeError();
   }
   if (ended == ExitCode::StoppedAndSaved)
     return *ended;
@@ -299,14 +296,10 @@ Expected<ExitCode> Trainer::loop() {
 
 Expected<ExitCode> Trainer::run() {
   if (now.step >= *options.steps)
-    journal.note("already at step " + std::to_string(now.step) + " of " +
-                 std::to_string(*options.steps));
-  if (writer && options.keepBest) {
-    auto known = writer->bestLoss();
-    if (!known)
-      return known.takeError();
-    best = *known;
-  }
+    journal.note(concat("already at step ", now.step, " of ", *options.steps));
+  if (writer && options.keepBest)
+    if (Status s = assign(writer->bestLoss(), best); !s)
+      return s.takeError();
   if (now.step < lastStep)
     runner.warmUp();
   auto code = loop();

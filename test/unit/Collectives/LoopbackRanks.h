@@ -4,7 +4,7 @@
 #define WEFT_TEST_UNIT_COLLECTIVES_LOOPBACKRANKS_H
 
 #include "CollectiveChecks.h"
-#include "weft/Runtime/Collectives/Loopback.h"
+#include "weft/Runtime/Collectives/Transport.h"
 
 #include <functional>
 #include <thread>

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProcessChecks.h"
-#include "weft/Runtime/Collectives/Mpi.h"
+#include "weft/Runtime/Collectives/Processes.h"
 
 using namespace weft;
 

@@ -10,7 +10,7 @@
 #include "../Collectives/TestNumbers.h"
 #include "Emulated.h"
 #include "weft/Abi/CollectiveRecords.h"
-#include "weft/Runtime/Collectives/Loopback.h"
+#include "weft/Runtime/Collectives/Transport.h"
 
 #include <thread>
 

@@ -1,9 +1,9 @@
 //===- ExecutorTest.cpp - Context and command tables ----------------------===//
 
-#include "weft/Runtime/Execute/Executor.h"
 #include "GemmPlan.h"
 #include "Harness.h"
 #include "weft/Runtime/Devices/HostDevice.h"
+#include "weft/Runtime/Execute/Context.h"
 
 #include <sys/mman.h>
 

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "weft/Runtime/Execute/ThreadTeam.h"
 #include "GemmPlan.h"
 #include "Harness.h"
+#include "weft/Runtime/Execute/ParallelFor.h"
 
 #include <thread>
 

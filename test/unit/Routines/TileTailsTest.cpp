@@ -1,6 +1,7 @@
 //===- TileTailsTest.cpp - Products that oneDNN cannot make in tiles ------===//
 
-#include "TileTails.h"
+#include "GemmPlan.h"
+
 #include "GemmCases.h"
 
 using namespace weft;

@@ -1,12 +1,12 @@
 //===- AlgorithmTest.cpp - Schedules, row order, sampling, parsing --------===//
 
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
-#include "weft/Runtime/Data/Windows.h"
+#include "weft/Runtime/Data/DataSource.h"
 #include "weft/Runtime/Execute/CpuFeatures.h"
 #include "weft/Runtime/Execute/Fault.h"
 #include "weft/Runtime/Execute/Metadata.h"
 #include "weft/Runtime/Reports/Progress.h"
-#include "weft/Runtime/Run/Generate.h"
+#include "weft/Runtime/Run/Evaluate.h"
 #include "weft/Runtime/Run/RunFlags.h"
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include "weft/Base/Half.h"
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/Manifest.h"
-#include "weft/Runtime/Checkpoints/CheckpointTools.h"
+#include "weft/Runtime/Checkpoints/Checkpoint.h"
 
 #include <cmath>
 

@@ -3,8 +3,8 @@
 #include "RankToy.h"
 #include "ToyKernels.h"
 
-#include "weft/Runtime/Collectives/Loopback.h"
 #include "weft/Runtime/Collectives/RankGroups.h"
+#include "weft/Runtime/Collectives/Transport.h"
 #include "weft/Runtime/Run/Evaluate.h"
 
 using namespace weft;

@@ -2,7 +2,7 @@
 
 #include "ToyTool.h"
 
-#include "weft/Runtime/Checkpoints/CheckpointTools.h"
+#include "weft/Runtime/Checkpoints/Checkpoint.h"
 
 #include <cmath>
 

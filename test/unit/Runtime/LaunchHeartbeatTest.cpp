@@ -1,6 +1,5 @@
 //===- LaunchHeartbeatTest.cpp - Heartbeats outside of MPI ----------------===//
 
-#include "weft/Runtime/Collectives/LaunchHeartbeat.h"
 #include "weft/Runtime/Collectives/Processes.h"
 #include "weft/Runtime/Run/RunFlags.h"
 

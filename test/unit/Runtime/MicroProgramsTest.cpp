@@ -1,6 +1,6 @@
 //===- MicroProgramsTest.cpp - Which program is which micro-step ----------===//
 
-#include "weft/Runtime/Run/MicroPrograms.h"
+#include "weft/Runtime/Run/Evaluate.h"
 
 #include "gtest/gtest.h"
 

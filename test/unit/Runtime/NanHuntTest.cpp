@@ -1,7 +1,7 @@
 //===- NanHuntTest.cpp - Which op made the first non-finite value ---------===//
 
 #include "weft/Runtime/Reports/NanHunt.h"
-#include "weft/Runtime/Execute/Executor.h"
+#include "weft/Runtime/Execute/Context.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

@@ -2,8 +2,8 @@
 
 #include "RankToy.h"
 
-#include "weft/Runtime/Collectives/Loopback.h"
 #include "weft/Runtime/Collectives/RankGroups.h"
+#include "weft/Runtime/Collectives/Transport.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 using namespace weft;

@@ -2,7 +2,7 @@
 
 #include "RankToy.h"
 
-#include "weft/Runtime/Checkpoints/CheckpointReader.h"
+#include "weft/Runtime/Checkpoints/Checkpoint.h"
 
 using namespace weft;
 

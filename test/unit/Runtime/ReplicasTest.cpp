@@ -2,7 +2,7 @@
 
 #include "RankToy.h"
 
-#include "weft/Runtime/Checkpoints/Replicas.h"
+#include "weft/Runtime/Checkpoints/CheckpointShares.h"
 
 using namespace weft;
 

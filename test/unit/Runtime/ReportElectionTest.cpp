@@ -1,6 +1,6 @@
 //===- ReportElectionTest.cpp - Which process reports a failure -----------===//
 
-#include "weft/Runtime/Run/ReportElection.h"
+#include "weft/Runtime/Run/RunRanks.h"
 
 #include <gtest/gtest.h>
 

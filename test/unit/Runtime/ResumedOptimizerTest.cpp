@@ -1,6 +1,6 @@
 //===- ResumedOptimizerTest.cpp - What an optimizer goes on from ----------===//
 
-#include "weft/Runtime/Checkpoints/ResumedOptimizer.h"
+#include "weft/Runtime/Checkpoints/Checkpoint.h"
 
 #include <gtest/gtest.h>
 

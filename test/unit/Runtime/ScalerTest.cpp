@@ -4,8 +4,7 @@
 
 #include "weft/Formats/Digest.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
-#include "weft/Runtime/Checkpoints/ResumedOptimizer.h"
-#include "weft/Runtime/Execute/ScalerState.h"
+#include "weft/Runtime/Execute/Metadata.h"
 
 #include <cstring>
 

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "weft/Runtime/Execute/Executor.h"
+#include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Reports/NanHunt.h"
 
 #include <deque>

@@ -3,7 +3,7 @@
 #include "ToyTool.h"
 
 #include "weft/Runtime/Devices/HostDevice.h"
-#include "weft/Runtime/Execute/ThreadTeam.h"
+#include "weft/Runtime/Execute/ParallelFor.h"
 
 using namespace weft;
 

@@ -10,20 +10,86 @@
 #ifndef WEFT_RUNTIME_CHECKPOINTS_CHECKPOINT_H
 #define WEFT_RUNTIME_CHECKPOINTS_CHECKPOINT_H
 
+#include "weft/Abi/Executable.h"
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Manifest.h"
 #include "weft/Formats/StepDirectories.h"
-#include "weft/Runtime/Checkpoints/ResumeOptions.h"
-#include "weft/Runtime/Checkpoints/ResumedOptimizer.h"
 #include "weft/Runtime/Collectives/Consensus.h"
 #include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/Fault.h"
 #include "weft/Runtime/Execute/Metadata.h"
 #include "weft/Runtime/Execute/StateSegments.h"
 
+#include <map>
+#include <memory>
 #include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace weft {
+
+/// The moments of a parameter are restored from the checkpoint. A program may
+/// train a parameter that was frozen in the run that saved the checkpoint. The
+/// checkpoint has no optimizer state for such a thawed parameter, so its state
+/// starts at zeros.
+///
+/// A step counter continues the saved counter of the same parameters, whatever
+/// its name. A counter of thawed parameters starts at 0. It must count no other
+/// parameters, since Adam's bias correction depends on it.
+struct ResumedOptimizer {
+  std::vector<std::string> thawed; // parameters, in the order of the program
+  std::set<std::string> fresh;     // states that start at zeros
+  /// The saved counter that each counter of the program continues.
+  std::map<std::string, std::string> counters;
+  /// Counters of the checkpoint whose parameters are known.
+  std::set<std::string> savedCounters;
+
+  bool isFresh(const std::string &name) const { return fresh.count(name) > 0; }
+  /// The name in the checkpoint of a state of the program.
+  const std::string &savedName(const std::string &name) const;
+  /// "the optimizer state of 'b' begins anew: frozen in the checkpoint", or ""
+  /// if there is none.
+  std::string describe() const;
+};
+
+/// Matches the optimizer states of a program with a checkpoint whose
+/// `model.json` is `model`. A checkpoint error at `directory` names parameters
+/// whose steps cannot be counted together.
+Expected<ResumedOptimizer> resumeOptimizer(const Manifest &manifest,
+                                           const Json &model,
+                                           const std::string &directory,
+                                           const WeftExecutable &executable,
+                                           const Metadata &metadata);
+
+/// The step counters of a program for `model.json`, if there are several: for
+/// each counter the parameters that it counts.
+Json describeCounters(const Metadata &metadata);
+
+//===- Loss scale ---------------------------------------------------------===//
+
+// A checkpoint holds the states of the loss scale, and the name of its policy
+// in its model.json.
+
+/// The checkpoint in `directory`, whose model.json is `model`, was saved under
+/// the program's policy.
+Status checkScalePolicy(const Json &model, const std::string &directory,
+                        const LossScaler &program);
+
+/// Brings a loaded loss scale in line with the program's numbers: a fixed scale
+/// is the program's, a dynamic one is not below its minimum, and the hysteresis
+/// left is one that the program counts down from. What became of the scale, if
+/// that is not what was loaded.
+Expected<std::optional<std::string>> adaptLossScale(const WeftContext &context,
+                                                    const LossScaler &program);
+
+enum class ResumeKind { Auto, Never, Must, Path };
+
+struct ResumeOptions {
+  std::string saveDir; // "": nowhere
+  ResumeKind resume = ResumeKind::Never;
+  std::string resumePath; // of ResumeKind::Path
+};
 
 /// The state of training besides the tensors.
 struct TrainState {
@@ -175,6 +241,106 @@ private:
 
 /// Name of the file in a step directory that describes the model.
 extern const char *const modelFileName; // "model.json"
+
+//===- Reading ------------------------------------------------------------===//
+
+// Opens a step directory and assembles tensors from their pieces, whatever the
+// number of ranks that wrote them. Bytes are checked against the digests of
+// their blocks while they are read. Each block is checked once if tensors are
+// read in the order of a file.
+
+/// Elements [begin, begin + count) of a tensor, in logical order, and where
+/// they go in the arena.
+struct TensorTarget {
+  const ManifestTensor *tensor;
+  int64_t begin, count;
+  int64_t offset;
+};
+
+class CheckpointReader {
+public:
+  /// Reads the manifest alone.
+  static Expected<CheckpointReader> open(const std::string &stepDirectory);
+  CheckpointReader(std::string directory, Manifest manifest)
+      : directory(std::move(directory)), info(std::move(manifest)) {}
+
+  const Manifest &manifest() const { return info; }
+  const std::string &path() const { return directory; }
+  /// Copies elements [begin, begin + count) of a tensor to `out`.
+  Status read(const ManifestTensor &tensor, int64_t begin, int64_t count,
+              void *out);
+  /// The same of a floating-point tensor, as f32.
+  Status readFloats(const ManifestTensor &tensor, int64_t begin, int64_t count,
+                    float *out);
+  /// Many ranges, one file after the other in the order of their bytes: all are
+  /// checked as they are handed out.
+  Status readAll(const WeftContext &context,
+                 const std::vector<TensorTarget> &targets);
+
+private:
+  /// Elements [begin, begin + count) of a piece in a file. They go to element
+  /// `at` of the requested range.
+  struct Part {
+    const SafetensorsFile *file;
+    const TensorInfo *info;
+    int64_t begin, count;
+    int64_t at;
+  };
+  /// Bytes [begin, begin + bytes) of a piece, which go to the arena.
+  struct Range {
+    const ManifestPiece *piece;
+    const TensorInfo *info;
+    int64_t begin, bytes;
+    int64_t offset;
+  };
+  Status readRanges(const WeftContext &context, const std::string &name,
+                    std::vector<Range> &ranges);
+  Expected<const SafetensorsFile *> file(const std::string &name);
+  Expected<std::vector<Part>> partsOf(const ManifestTensor &tensor,
+                                      int64_t begin, int64_t count);
+
+  std::string directory;
+  Manifest info;
+  std::shared_ptr<BlockBuffer> buffer = std::make_shared<BlockBuffer>();
+  std::map<std::string, std::unique_ptr<SafetensorsFile>> files;
+};
+
+/// The name of a checkpoint's model; its fingerprint if model.json has no name.
+std::string savedModelName(const std::string &stepDirectory,
+                           const Manifest &manifest);
+
+//===- Commands of `weft ckpt` --------------------------------------------===//
+
+// The commands of `weft ckpt` as functions. A folder is a step directory, or a
+// save directory that stands for its newest step. Texts end in a line end.
+
+/// A save directory: one line per step (damaged ones say why). A step
+/// directory: one line per tensor.
+Expected<std::string> listCheckpoint(const std::string &folder);
+
+/// Checks every digest and every piece: of all steps of a save directory, or of
+/// one step. Damage is a checkpoint error that names the file.
+Expected<std::string> verifyCheckpoint(const std::string &folder);
+
+struct CheckpointDiff {
+  bool equal = false; // bit for bit, the position in training included
+  std::string text;   // one line per difference
+};
+
+/// Compares two checkpoints tensor by tensor: how many elements differ, the
+/// largest difference, and the relative one, |a - b| / |a| in the L2 norm.
+Expected<CheckpointDiff> diffCheckpoints(const std::string &a,
+                                         const std::string &b);
+
+/// Writes `config.json` (if the model had one) and `model.safetensors` with the
+/// weights as F32, F16 or BF16, under the names they were imported by. The
+/// bytes depend on the weights, the names and the type alone. Files beside the
+/// model's configuration (companionNames()) are copied; a warning names one
+/// that is gone or was changed. A file that is there already and would change
+/// is a usage error, unless the user `overwrites`; a finite weight that the
+/// type rounds to infinity is an input error, and no weights are written.
+Status exportCheckpoint(const std::string &folder, const std::string &out,
+                        TensorType type, bool overwrites = false);
 
 } // namespace weft
 

@@ -9,7 +9,7 @@
 #ifndef WEFT_RUNTIME_COLLECTIVES_COMMANDSTREAMS_H
 #define WEFT_RUNTIME_COLLECTIVES_COMMANDSTREAMS_H
 
-#include "weft/Base/Error.h"
+#include "weft/Base/Results.h"
 #include "weft/Runtime/Collectives/Communicator.h"
 #include "weft/Runtime/Execute/Context.h"
 

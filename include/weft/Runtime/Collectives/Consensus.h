@@ -9,7 +9,7 @@
 #ifndef WEFT_RUNTIME_COLLECTIVES_CONSENSUS_H
 #define WEFT_RUNTIME_COLLECTIVES_CONSENSUS_H
 
-#include "weft/Base/Error.h"
+#include "weft/Base/Results.h"
 #include "weft/Runtime/Collectives/Transport.h"
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 #define WEFT_RUNTIME_COLLECTIVES_RANKGROUPS_H
 
 #include "weft/Abi/Executable.h"
-#include "weft/Base/Error.h"
+#include "weft/Base/Results.h"
 #include "weft/Runtime/Collectives/CommandStreams.h"
 #include "weft/Runtime/Collectives/Communicator.h"
 #include "weft/Runtime/Execute/Context.h"

@@ -20,7 +20,7 @@
 #define WEFT_RUNTIME_COLLECTIVES_RENDEZVOUS_H
 
 #include "weft/Base/Descriptor.h"
-#include "weft/Base/Error.h"
+#include "weft/Base/Results.h"
 #include "weft/Runtime/Collectives/Processes.h"
 
 #include <string>

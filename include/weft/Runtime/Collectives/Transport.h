@@ -3,19 +3,21 @@
 // The connection of one rank to the ranks of one communicator. Its only
 // operation exchanges pieces of equal size between all ranks. Collectives,
 // votes and everything else are built on it. There are three transports:
-// threads of one process (Loopback.h), processes of MPI (Mpi.h), and processes
-// that communicate over TCP (Rendezvous.h).
+// threads of one process, processes of MPI (joinMpi), and processes that
+// communicate over TCP (Rendezvous.h).
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_RUNTIME_COLLECTIVES_TRANSPORT_H
 #define WEFT_RUNTIME_COLLECTIVES_TRANSPORT_H
 
-#include "weft/Base/Error.h"
+#include "weft/Base/Results.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -88,6 +90,8 @@ enum class FailureNotice : uint8_t {
   Ended,   ///< it has left the communicator
 };
 constexpr int kFailureNotices = int(FailureNotice::Ended) + 1;
+
+class ExchangeTimer;
 
 /// One thread at a time uses a transport. To leave is to destroy it: ranks that
 /// wait for this one learn of it at once.
@@ -172,6 +176,9 @@ protected:
   virtual Expected<std::unique_ptr<Transport>>
   splitBy(const std::vector<int> &colors) = 0;
 
+  /// Fails if ranks that `isAwaited` holds for have given no sign for too long.
+  Status checkTimeouts(ExchangeTimer &timer, std::string_view title,
+                       const std::function<bool(int peer)> &isAwaited);
   /// Records the missing ranks of the communicator.
   void setAbsent(const std::vector<int> &ranks, bool haveLeft);
   /// The global numbers of the ranks with the color of this one, and its index
@@ -205,6 +212,60 @@ Error endedError(int rank, const std::vector<int> &ended,
 /// Two ranks take part in different exchanges.
 Error partedError(int rank, std::string_view title, int64_t bytes, int other,
                   std::string_view otherTitle, int64_t otherBytes);
+
+/// Connections of `ranks` ranks with each other, by rank; each goes to the
+/// thread of its rank. Pieces are copied out of the memory of the peer. Who
+/// waits sleeps on a condition variable.
+std::vector<std::unique_ptr<Transport>> connectLoopback(int ranks);
+/// The same of some ranks of a run, which have these numbers there.
+std::vector<std::unique_ptr<Transport>>
+connectLoopback(const std::vector<int> &members);
+
+/// Measures the time without progress. It advances by at most one slice a call,
+/// so that time in which this process was stopped, and its peers with it,
+/// hardly counts. A heartbeat restarts the timeout of its peer.
+class ExchangeTimer {
+public:
+  using Clock = std::chrono::steady_clock;
+
+  ExchangeTimer(double seconds, int peers)
+      : most(seconds), slice(std::min(seconds / 4, 1.0)), last(Clock::now()),
+        restartedAt(size_t(peers)) {}
+
+  /// The longest to wait before pass() is called again.
+  std::chrono::duration<double> longestWait() const {
+    return std::chrono::duration<double>(slice);
+  }
+  /// There was progress.
+  void restart() {
+    waited = lookedAt = 0;
+    std::fill(restartedAt.begin(), restartedAt.end(), 0);
+    last = Clock::now();
+  }
+  /// Takes the time.
+  void pass() {
+    const Clock::time_point now = Clock::now();
+    waited +=
+        std::min(std::chrono::duration<double>(now - last).count(), slice);
+    last = now;
+  }
+  /// Whether to look for heartbeats: about once a slice, since it costs.
+  bool isLookDue() {
+    if (waited - lookedAt < 0.9 * slice)
+      return false;
+    lookedAt = waited;
+    return true;
+  }
+  void restart(int peer) { restartedAt[size_t(peer)] = waited; }
+  bool isTimedOut(int peer) const {
+    return waited - restartedAt[size_t(peer)] >= most;
+  }
+
+private:
+  double most, slice, waited = 0, lookedAt = 0;
+  Clock::time_point last;
+  std::vector<double> restartedAt; // of `waited`, by peer
+};
 
 } // namespace weft
 

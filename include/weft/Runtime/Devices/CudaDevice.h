@@ -13,9 +13,7 @@
 #include "weft/Abi/TransferRecords.h"
 #include "weft/Runtime/Devices/CudaImages.h"
 #include "weft/Runtime/Devices/CudaPorts.h"
-#include "weft/Runtime/Devices/CudaRanges.h"
 #include "weft/Runtime/Devices/CudaRegions.h"
-#include "weft/Runtime/Devices/CudaTransfers.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/DeviceRanks.h"
 #include "weft/Runtime/Devices/DeviceWatch.h"
@@ -196,7 +194,7 @@ private:
   Status connectRanks();
   Status joinProcesses();
 
-  // CudaExchange.cpp
+  // CudaLaunch.cpp
   Expected<ExchangeEvents *> exchangeEventsOf(int64_t group);
   Status waitForAll(const std::vector<CUevent> &all);
 

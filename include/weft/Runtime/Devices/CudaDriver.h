@@ -8,7 +8,7 @@
 #ifndef WEFT_RUNTIME_DEVICES_CUDADRIVER_H
 #define WEFT_RUNTIME_DEVICES_CUDADRIVER_H
 
-#include "weft/Base/Error.h"
+#include "weft/Base/Results.h"
 
 #include <cuda.h>
 #include <string>

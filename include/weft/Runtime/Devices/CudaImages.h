@@ -19,9 +19,7 @@ struct CudaChip {
   int sharedBytes = 0; // of shared memory that a block may have
 
   /// "sm_90".
-  std::string name() const {
-    return "sm_" + std::to_string(major) + std::to_string(minor);
-  }
+  std::string name() const { return concat("sm_", major, minor); }
 };
 
 /// "compile with --target=cuda:sm_80": the newest target whose code runs on

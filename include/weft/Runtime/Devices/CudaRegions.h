@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -68,6 +69,36 @@ private:
   std::unordered_map<const WeftCommand *, CudaEventUse> uses;
   /// Events with a wait that no record of the same region precedes.
   std::set<int64_t> awaitedOutside;
+};
+
+//===- Ranges for profilers -----------------------------------------------===//
+
+// Nested NVTX ranges of the domain "weft": a run of a program, and in it the
+// scopes of commands while they are launched. They need a tool that sets
+// NVTX_INJECTION64_PATH to its library, as NVIDIA's tools do; without one
+// nothing is done. A build without the headers of NVTX makes no ranges.
+
+class CudaRanges {
+public:
+  CudaRanges();
+  ~CudaRanges();
+  CudaRanges(const CudaRanges &) = delete;
+  CudaRanges &operator=(const CudaRanges &) = delete;
+
+  /// A run of the program begins.
+  void enter(const char *program);
+  /// The following commands have this scope, which may be empty or null:
+  /// "h.3.attn" is the range "h.3.attn" in "h.3" in "h".
+  void moveTo(const char *scope);
+  /// The run has been submitted to the device, or has failed.
+  void leave();
+
+private:
+  void push(const std::string &text);
+  void pop();
+
+  void *domain = nullptr;          // null: no tool takes ranges
+  std::vector<std::string> scopes; // that are open, the outer ones first
 };
 
 } // namespace weft

@@ -13,7 +13,7 @@
 #ifndef WEFT_RUNTIME_DEVICES_LAUNCH_H
 #define WEFT_RUNTIME_DEVICES_LAUNCH_H
 
-#include "weft/Base/Error.h"
+#include "weft/Base/Results.h"
 #include "weft/Runtime/Execute/Context.h"
 
 #include <optional>

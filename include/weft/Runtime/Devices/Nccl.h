@@ -8,7 +8,7 @@
 #ifndef WEFT_RUNTIME_DEVICES_NCCL_H
 #define WEFT_RUNTIME_DEVICES_NCCL_H
 
-#include "weft/Base/Error.h"
+#include "weft/Base/Results.h"
 #include "weft/Formats/RunRecord.h"
 #include "weft/Runtime/Execute/RankMeetings.h"
 

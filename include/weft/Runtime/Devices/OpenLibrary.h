@@ -8,7 +8,7 @@
 #ifndef WEFT_RUNTIME_DEVICES_OPENLIBRARY_H
 #define WEFT_RUNTIME_DEVICES_OPENLIBRARY_H
 
-#include "weft/Base/Error.h"
+#include "weft/Base/Results.h"
 
 #include <string>
 #include <vector>
@@ -65,6 +65,42 @@ Status findLibraries(const std::vector<LibraryName> &names);
 /// WEFT_CUDA_HOME, CUDA_HOME and /usr/local/cuda, and the nvidia wheels of the
 /// Python installations of this user and machine.
 std::vector<std::string> cudaLibraryPlaces();
+
+//===- Calls of libraries -------------------------------------------------===//
+
+/// "13.1.0" for 130100.
+inline std::string versionText(size_t version) {
+  return concat(version / 10000, ".", version / 100 % 100, ".", version % 100);
+}
+
+/// A sequence of library calls. After a call fails, later calls are not made.
+template <typename Library, typename Result> class LibraryCalls {
+public:
+  explicit LibraryCalls(const Library &library) : library(library) {}
+
+  bool ok() const { return status.ok(); }
+  /// The status of the first call that failed; may be taken once.
+  Status take() { return std::move(status); }
+  /// The result of the last call that was made.
+  Result last() const { return lastResult; }
+  /// Lets later calls run after a failure.
+  void forgive() { status = Status::success(); }
+
+protected:
+  template <typename Entry, typename... Arguments>
+  void make(const char *name, Entry entry, Arguments... arguments) {
+    if (!status)
+      return;
+    lastResult = entry(arguments...);
+    status = library.check(name, lastResult);
+  }
+
+  const Library &library;
+
+private:
+  Status status;
+  Result lastResult = Result();
+};
 
 } // namespace weft
 

@@ -9,7 +9,7 @@
 #ifndef WEFT_RUNTIME_DEVICES_PORTS_H
 #define WEFT_RUNTIME_DEVICES_PORTS_H
 
-#include "weft/Base/Error.h"
+#include "weft/Base/Results.h"
 #include "weft/Runtime/Execute/Context.h"
 
 #include <functional>

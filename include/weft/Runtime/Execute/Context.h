@@ -10,9 +10,8 @@
 #define WEFT_RUNTIME_EXECUTE_CONTEXT_H
 
 #include "weft/Abi/Executable.h"
-#include "weft/Base/Error.h"
+#include "weft/Base/Results.h"
 #include "weft/Runtime/Execute/ParallelFor.h"
-#include "weft/Runtime/Execute/ThreadTeam.h"
 
 #include <functional>
 #include <map>
@@ -57,6 +56,33 @@ struct ContextOptions {
   /// The number of this rank, from 0, and of all ranks of the run.
   int rank = 0, ranks = 1;
 };
+
+/// Nanoseconds of the steady clock, as in traces.
+int64_t steadyNs();
+
+/// An array of the tables of a program, for loops.
+template <typename Entry> struct TableRange {
+  const Entry *first;
+  int64_t count;
+
+  const Entry *begin() const { return first; }
+  const Entry *end() const { return first + count; }
+};
+inline TableRange<WeftProgram> programsOf(const WeftExecutable &executable) {
+  return {executable.programs, executable.numPrograms};
+}
+inline TableRange<WeftTensor> tensorsOf(const WeftExecutable &executable) {
+  return {executable.tensors, executable.numTensors};
+}
+inline TableRange<WeftCommand> commandsOf(const WeftProgram &program) {
+  return {program.commands, program.numCommands};
+}
+inline TableRange<WeftPort> inputsOf(const WeftProgram &program) {
+  return {program.inputs, program.numInputs};
+}
+inline TableRange<WeftPort> outputsOf(const WeftProgram &program) {
+  return {program.outputs, program.numOutputs};
+}
 
 /// "gemm in h.3.attn", in front of a message about a command.
 std::string placeOf(const WeftCommand &command);
@@ -142,6 +168,10 @@ struct WeftContext {
   /// an exit code of the program: 3 input, 70 internal. `hint` is a remedy for
   /// the user.
   void fail(int code, std::string message, std::string hint = "");
+  /// The same with the code, the message and the hint of an error.
+  void fail(const weft::Error &error, const std::string &prefix = "") {
+    fail(error.exitStatus(), prefix + error.message(), error.hintText());
+  }
   bool failed() const { return errorCode != 0; }
   int error() const { return errorCode; }
   const std::string &message() const { return errorMessage; }
@@ -193,5 +223,25 @@ private:
   std::map<const void *, std::shared_ptr<void>> states;
   std::unordered_map<std::string, const WeftTensor *> tensorsByName;
 };
+
+//===- Programs on the host -----------------------------------------------===//
+
+namespace weft {
+
+/// Runs the commands of `program` in order. Stops at the first command that
+/// reports an error, which is left in the context, and returns false.
+bool runProgram(WeftContext &context, const WeftProgram &program);
+
+/// The same by symbol or kind (findProgram); a program the executable lacks is
+/// an error (70).
+bool runProgram(WeftContext &context, const char *name);
+
+/// Does the one-time work of the first run of the programs: allocates the pages
+/// of the arena and plans products. Changes no number, and leaves errors to the
+/// run itself.
+void warmUp(WeftContext &context,
+            const std::vector<const WeftProgram *> &programs);
+
+} // namespace weft
 
 #endif // WEFT_RUNTIME_EXECUTE_CONTEXT_H

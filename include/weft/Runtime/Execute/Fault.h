@@ -32,7 +32,7 @@
 #ifndef WEFT_RUNTIME_EXECUTE_FAULT_H
 #define WEFT_RUNTIME_EXECUTE_FAULT_H
 
-#include "weft/Base/Error.h"
+#include "weft/Base/Results.h"
 
 #include <chrono>
 #include <cstdint>

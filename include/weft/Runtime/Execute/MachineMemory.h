@@ -3,7 +3,7 @@
 #ifndef WEFT_RUNTIME_EXECUTE_MACHINEMEMORY_H
 #define WEFT_RUNTIME_EXECUTE_MACHINEMEMORY_H
 
-#include "weft/Base/Error.h"
+#include "weft/Base/Results.h"
 
 #include <cstdint>
 #include <string>

@@ -8,7 +8,9 @@
 #ifndef WEFT_RUNTIME_EXECUTE_METADATA_H
 #define WEFT_RUNTIME_EXECUTE_METADATA_H
 
+#include "weft/Formats/Json.h"
 #include "weft/Formats/RunRecord.h"
+#include "weft/Runtime/Execute/Context.h"
 
 #include <cstdint>
 #include <map>
@@ -91,6 +93,46 @@ struct Metadata {
 
 /// A text that breaks docs/executable.md is an internal error (exit 70).
 Expected<Metadata> parseMetadata(std::string_view text);
+
+//===- The loss scale -----------------------------------------------------===//
+
+// A program's tables say how it scales its loss: which states there are, what
+// `init` writes to them and the rule of the update.
+
+/// None: the loss is not scaled. Fixed: the scale never changes. The others say
+/// how it moves (docs/mixed-precision.md).
+enum class ScalePolicy {
+  None,
+  Fixed,
+  Torch,
+  DeepSpeed,
+  Mmcv,
+  DeepSpeedFused,
+  ColossalAI
+};
+
+/// "none", "fixed" or what --scaler says: as in model.json.
+const char *policyName(ScalePolicy policy);
+
+/// How a loss scale changes.
+struct ScalerRule {
+  ScalePolicy policy = ScalePolicy::None;
+  int64_t interval = 0, hysteresis = 0;
+  bool consecutive = false;
+  double growth = 0.0, backoff = 0.0, minimum = 0.0;
+};
+
+/// The rule in the `scaler` of a program's metadata: one that moves the scale.
+Expected<ScalerRule> parseScaler(const JsonCursor &rule);
+
+struct LossScaler : ScalerRule {
+  const WeftTensor *scale = nullptr; // f32; null without a loss scale
+  const WeftTensor *state = nullptr; // i64[3]; only if dynamic
+  std::optional<float> first;        // what `init` writes
+
+  bool isDynamic() const { return policy > ScalePolicy::Fixed; }
+  static LossScaler of(const WeftExecutable &executable);
+};
 
 } // namespace weft
 

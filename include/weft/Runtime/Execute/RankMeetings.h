@@ -9,7 +9,7 @@
 #ifndef WEFT_RUNTIME_EXECUTE_RANKMEETINGS_H
 #define WEFT_RUNTIME_EXECUTE_RANKMEETINGS_H
 
-#include "weft/Base/Error.h"
+#include "weft/Base/Results.h"
 
 #include <cstdint>
 #include <string_view>

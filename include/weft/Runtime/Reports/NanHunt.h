@@ -8,11 +8,13 @@
 #ifndef WEFT_RUNTIME_REPORTS_NANHUNT_H
 #define WEFT_RUNTIME_REPORTS_NANHUNT_H
 
+#include "weft/Abi/Executable.h"
+#include "weft/Abi/Names.h"
 #include "weft/Formats/Json.h"
 #include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/StateSegments.h"
-#include "weft/Runtime/Reports/DebugCommands.h"
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -22,6 +24,86 @@
 #include <vector>
 
 namespace weft {
+
+/// The elements of a strided buffer, in row-major order.
+class Elements {
+public:
+  Elements(int32_t dtype, std::vector<int64_t> dims,
+           const std::vector<int64_t> &strides);
+
+  int32_t dtype() const { return type; }
+  const std::vector<int64_t> &dims() const { return shape; }
+  /// Bytes from the first element to that one.
+  int64_t byteOffset(int64_t index) const;
+  /// [first, second): bytes from the lowest to the end of the highest element,
+  /// counted from the first one.
+  std::pair<int64_t, int64_t> span() const;
+  /// Calls `test(begin, end)` with the ranges of bytes that the elements fill,
+  /// in order, until it returns true; returns whether it did.
+  template <typename Test> bool anyRange(Test test) const {
+    const bool isDense = steps.back() == 1;
+    const int64_t bytes = elementBytes();
+    const int64_t length = isDense ? runs.back() * bytes : bytes;
+    const int64_t pieces = isDense ? 1 : runs.back();
+    for (Row row(*this); !row.isEnd(); row.next())
+      for (int64_t i = 0; i < pieces; ++i) {
+        const int64_t from = (row.offset() + i * steps.back()) * bytes;
+        if (test(from, from + length))
+          return true;
+      }
+    return false;
+  }
+
+private:
+  /// Starts of the rows.
+  class Row {
+  public:
+    explicit Row(const Elements &elements);
+    bool isEnd() const { return left == 0; }
+    int64_t offset() const { return at; }
+    void next();
+
+  private:
+    const std::vector<int64_t> &runs, &steps;
+    std::vector<int64_t> index;
+    int64_t left = 1, at = 0;
+  };
+
+  int64_t elementBytes() const;
+
+  int32_t type;
+  std::vector<int64_t> shape;
+  /// The same elements in the same order with as few dimensions as possible, at
+  /// least one.
+  std::vector<int64_t> runs, steps;
+};
+
+/// A buffer that a command reads, by its position among the command's buffers.
+struct ReadBuffer {
+  int64_t buffer;
+  Elements elements;
+};
+
+struct WrittenBuffer {
+  int64_t buffer;
+  Elements elements;
+  std::string name; // state or output, or ""
+  /// Positions of buffers: each of its elements is computed from the same
+  /// element of these, and from others that the command reads.
+  std::vector<int64_t> sources;
+};
+
+/// Of the metadata's `debug_nan` (docs/executable.md).
+struct DebugCommand {
+  std::string place, ops;
+  bool holdsInfinity = false; // in a constant
+  std::vector<ReadBuffer> reads;
+  std::vector<WrittenBuffer> writes;
+};
+
+/// One for each command of the program; wrong text is an internal error.
+Expected<std::vector<DebugCommand>>
+readDebugCommands(const JsonCursor &table, const WeftProgram &program);
 
 /// The origin of a non-finite value, a number that the user assigns. Of two
 /// origins the smaller one wins.
@@ -93,6 +175,25 @@ public:
   NanCause findCause() const;
 
 private:
+  /// Added to the number of a constant's infinity: any other origin is smaller.
+  static constexpr Origin kPassedOn = Origin(1) << 40;
+  /// The origin of values that a command makes on purpose: the largest of all.
+  static constexpr Origin kOnPurpose = kFinite - 1;
+
+  static bool isKnown(Origin origin) { return origin < kOnPurpose; }
+  static bool isFloat(int32_t dtype) {
+    return dtype == WEFT_F32 || dtype == WEFT_F64 || dtype == WEFT_F16 ||
+           dtype == WEFT_BF16;
+  }
+  static const char *nameOf(double value) {
+    return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  }
+  /// Programs that write weights and their copies.
+  static bool isUpdate(const WeftProgram &program) {
+    const std::string_view kind = program.kind;
+    return kind == names::kApply || kind == names::kRefresh;
+  }
+
   explicit NanHunt(WeftContext &context) : context(context) {}
 
   /// An element, by the tensor that people know it of.

@@ -8,8 +8,12 @@
 #ifndef WEFT_RUNTIME_REPORTS_PROGRESS_H
 #define WEFT_RUNTIME_REPORTS_PROGRESS_H
 
+#include "weft/Base/FileLock.h"
+#include "weft/Runtime/Execute/Context.h"
+
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -85,6 +89,8 @@ std::string fitFields(const std::vector<ProgressField> &fields, size_t room);
 
 class Progress {
 public:
+  /// Shows nothing.
+  Progress() = default;
   /// `unit`: what tokensPerSecond counts, "tok" or "rows".
   Progress(ProgressKind kind, int64_t firstStep, int64_t lastStep,
            int64_t logEvery, std::string unit);
@@ -103,14 +109,127 @@ private:
   std::string eta(const StepReport &report) const;
   std::vector<ProgressField> fields(const StepReport &report) const;
 
-  ProgressKind kind;
-  int64_t firstStep;
-  int64_t lastStep;
-  int64_t logEvery;
+  ProgressKind kind = ProgressKind::None;
+  int64_t firstStep = 0, lastStep = 0, logEvery = 1;
   std::string unit;
   double meanMs = 0.0;
   bool barOpen = false;
   std::chrono::steady_clock::time_point barDrawn;
+};
+
+//===- The metrics file ---------------------------------------------------===//
+
+// A first line describes the run, then one object per step and evaluation. A
+// resumed run cuts the file back to the step it continues from.
+
+/// The contents of a metrics file before the first new line.
+struct MetricsStart {
+  std::string text;
+  std::vector<std::string> warnings;
+  /// The path does not exist; opening fails if it exists by then.
+  bool isNew = false;
+  /// The file has no lines of an earlier run.
+  bool isEmpty = false;
+};
+
+constexpr int64_t keepAllSteps = INT64_MAX;
+
+/// Reads an existing file and writes nothing. Without `keptStep` the new text
+/// is `header`. Otherwise it is the old header and the lines up to that step,
+/// without a last line that a crash has torn. A file that is no metrics file,
+/// or has a line that is no metrics line, is an error: it is never truncated or
+/// overwritten. With `overwrites` a file that is no metrics file is replaced.
+Expected<MetricsStart> startMetrics(const std::string &path,
+                                    const std::string &header,
+                                    std::optional<int64_t> keptStep,
+                                    bool overwrites = false);
+
+class MetricsLog {
+public:
+  /// Writes nowhere.
+  MetricsLog() = default;
+
+  /// Writes the text of `start`. `old` is the lock on the replaced file, taken
+  /// before `start` was read; it is empty if there was no file. Two runs cannot
+  /// write one file: the later one gets a storage error.
+  static Expected<MetricsLog>
+  open(const std::string &path, const MetricsStart &start, const FileLock &old);
+
+  /// Appends one line; a full disk is a storage error.
+  Status line(const std::string &json);
+
+private:
+  Status write(const std::string &text) const;
+
+  Descriptor file;
+  FileLock lock;
+  std::string path;
+};
+
+/// Part of the process: progress on standard output and the metrics file, which
+/// have one writer however many ranks a process runs.
+class Journal {
+public:
+  /// Says nothing and writes nowhere: for the ranks that do not report.
+  Journal() = default;
+  Journal(Progress progress, MetricsLog metrics)
+      : progress(std::move(progress)), metrics(std::move(metrics)),
+        reports(true) {}
+
+  /// Shows it and appends it to the metrics; a full disk is a storage error.
+  Status step(const StepReport &report) {
+    progress.step(report);
+    return metrics.line(stepJson(report));
+  }
+  Status eval(const EvalReport &report) {
+    progress.eval(report);
+    return metrics.line(evalJson(report));
+  }
+  Status sample(int64_t step, const std::string &text) {
+    progress.sample(step, text);
+    return metrics.line(sampleJson(step, text));
+  }
+  /// A line of prose between steps, and a warning.
+  void note(const std::string &text) { progress.note(text); }
+  void warnOf(const std::string &text, const std::string &hint) {
+    progress.finish();
+    if (reports)
+      warn(text, hint);
+  }
+  /// Nothing comes after this.
+  void finish() { progress.finish(); }
+
+private:
+  Progress progress;
+  MetricsLog metrics;
+  bool reports = false;
+};
+
+//===- The Chrome trace of the commands of a run --------------------------===//
+
+/// Collects one event per command while a run lasts and writes the JSON that
+/// chrome://tracing, Perfetto and weft inspect --profile read. Times are
+/// microseconds from the start.
+class Trace {
+public:
+  /// Events beyond this many are dropped; write() says how many.
+  static constexpr size_t maxEvents = 1000000;
+
+  /// Collects the events of `context` until it is destroyed.
+  explicit Trace(WeftContext &context);
+  ~Trace();
+  Trace(const Trace &) = delete;
+  Trace &operator=(const Trace &) = delete;
+
+  /// Writes the file whole; `processName` labels the timeline.
+  Status write(const std::string &path, const std::string &processName) const;
+  size_t dropped() const { return droppedEvents; }
+
+private:
+  WeftContext &context;
+  std::vector<TraceEvent> events;
+  std::map<int64_t, int64_t> ends; // of the last command, by stream
+  size_t droppedEvents = 0;
 };
 
 } // namespace weft

@@ -11,14 +11,51 @@
 #define WEFT_RUNTIME_RUN_EVALUATE_H
 
 #include "weft/Runtime/Data/DataSource.h"
-#include "weft/Runtime/Data/Windows.h"
 #include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/Metadata.h"
 #include "weft/Runtime/Reports/Progress.h"
+#include "weft/Runtime/Run/RunFlags.h"
+#include "weft/Runtime/Run/Signals.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace weft {
+
+/// The programs of the micro-steps of a step. Most executables have one for
+/// all; see Formats/MicroSteps.h.
+class MicroPrograms {
+public:
+  /// The executable has the program `micro`.
+  explicit MicroPrograms(const WeftExecutable &executable);
+
+  /// Of micro-step `number` (from 0) of `count` in a step.
+  const WeftProgram &get(int64_t number, int64_t count) const;
+  /// Those that a step of `count` micro-steps runs, each once.
+  std::vector<const WeftProgram *> list(int64_t count) const;
+
+private:
+  /// The one of a step of one micro-step; of several, those in their order.
+  const WeftProgram *only, *first, *middle, *last;
+};
+
+/// The programs that count the targets of a step, ahead of its micro-steps.
+class DenominatorPrograms {
+public:
+  explicit DenominatorPrograms(const WeftExecutable &executable);
+
+  /// Whether a loss has a denominator that data decides.
+  bool exist() const { return last != nullptr; }
+  /// Of micro-batch `number` (from 0) of `count`.
+  const WeftProgram &get(int64_t number, int64_t count) const {
+    return number == count - 1 ? *last : *keep;
+  }
+  /// Those that a step of `count` micro-steps runs, each once.
+  std::vector<const WeftProgram *> list(int64_t count) const;
+
+private:
+  const WeftProgram *last, *keep;
+};
 
 /// One run of a program: `rows` rows from `first` on, the last of them repeated
 /// until the batch is full.
@@ -74,6 +111,35 @@ Expected<std::optional<EvalReport>> evaluate(WeftContext &context,
                                              const Metadata &metadata,
                                              const DataSource &val,
                                              const EvalPlan &plan);
+
+//===- Samples ------------------------------------------------------------===//
+
+// Tokens are bytes. The choice of a token is a function of the logits, the seed
+// and the position alone.
+
+struct SampleOptions {
+  double temperature = 1.0; // 0: the most probable token
+  int64_t topK = 0;         // 0: all
+  int64_t seed = 0;
+};
+
+/// Chooses among `count` logits: the `topK` largest (a tie goes to the smaller
+/// token), probabilities proportional to exp(logit / temperature) in double
+/// arithmetic, and one Philox number of (seed, `index`). -1 if a logit that
+/// counts is not a number.
+int64_t sampleToken(const float *logits, int64_t count,
+                    const SampleOptions &options, uint64_t index);
+
+/// Whether the program can generate text for these options.
+Status checkGenerate(const RunOptions &options, const Metadata &metadata,
+                     const WeftExecutable &executable);
+
+/// The continuation of the prompt in `options`, without the prompt. It ends
+/// early when a signal asks the run to stop.
+Expected<std::string> generateText(WeftContext &context,
+                                   const Metadata &metadata,
+                                   const RunOptions &options, int64_t seed,
+                                   const StopRequest *signals = nullptr);
 
 } // namespace weft
 

@@ -10,7 +10,7 @@
 
 #include "weft/Base/Flags.h"
 #include "weft/Formats/RunRecord.h"
-#include "weft/Runtime/Checkpoints/ResumeOptions.h"
+#include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Collectives/Processes.h"
 #include "weft/Runtime/Data/DataSource.h"
 #include "weft/Runtime/Devices/Device.h"

@@ -10,12 +10,75 @@
 #ifndef WEFT_RUNTIME_RUN_RUNRANKS_H
 #define WEFT_RUNTIME_RUN_RUNRANKS_H
 
+#include "weft/Runtime/Checkpoints/Checkpoint.h"
+#include "weft/Runtime/Checkpoints/InitialWeights.h"
 #include "weft/Runtime/Collectives/Consensus.h"
-#include "weft/Runtime/Run/RankPart.h"
+#include "weft/Runtime/Collectives/RankGroups.h"
+#include "weft/Runtime/Data/DataSource.h"
+#include "weft/Runtime/Reports/NanHunt.h"
+#include "weft/Runtime/Reports/Progress.h"
+#include "weft/Runtime/Run/RunFlags.h"
+#include "weft/Runtime/Run/Signals.h"
 
 #include <functional>
+#include <memory>
 
 namespace weft {
+
+/// A rank has a device with the state of the program, and the loop that trains
+/// it. Flags, signals, progress, metrics, data files and the lock of the save
+/// directory belong to the process (Run.h).
+class RankPart {
+public:
+  /// `steps` and `streams` connect the collectives of programs, `consensus` the
+  /// votes.
+  RankPart(const RunInputs &inputs, Consensus &consensus, RankConnections steps,
+           StreamConnections streams = {})
+      : inputs(inputs), consensus(consensus), steps(std::move(steps)),
+        streams(std::move(streams)) {}
+
+  /// A device with memory for the program: exit 4 or 9 if there is none.
+  Status open();
+  const WeftContext &context() const { return *opened; }
+  /// Ranks that did not reach the collective that failed.
+  Absence absence() const;
+  /// Notifies the ranks that wait for this one that it has left the run.
+  void leave();
+  /// Waits for the device, so that a late failure there is an error, too.
+  Status finish();
+  /// Releases the device.
+  void close() { opened.reset(); }
+  /// Measures the algorithms of the products; returns their number.
+  Expected<int64_t> tune();
+
+  /// Call it before the state is loaded and working copies are made.
+  Status startHunt();
+  /// Reads the chosen checkpoint; a dry run verifies it and keeps nothing.
+  Status loadCheckpoint(ResumePoint &point);
+  Status loadWeights(InitialWeights &weights, int64_t seed);
+  /// Computes the working copies of loaded parameters. Adapts a `resumed` loss
+  /// scale to the program's settings; a change of it is a warning.
+  Status completeState(bool resumed);
+
+  /// Trains to the last step; `policy` is null if nothing is saved.
+  Expected<ExitCode> train(const TrainState &state, const DataSet &data,
+                           const SavePolicy *policy, const RunRecord &record,
+                           Journal &journal, const StopRequest &signals);
+  /// Nothing if another rank has the error.
+  Expected<std::optional<EvalReport>> evaluate(const DataSet &data);
+  /// The continuation of the prompt.
+  Expected<std::string> sample(int64_t seed);
+
+private:
+  void breakCollectives();
+
+  const RunInputs &inputs;
+  Consensus &consensus;
+  RankConnections steps; // until the device has them
+  StreamConnections streams;
+  std::unique_ptr<WeftContext> opened;
+  std::unique_ptr<NanHunt> hunt; // only with --debug-nan
+};
 
 class Ranks {
 public:
@@ -65,6 +128,42 @@ private:
   int64_t parts = 0;                          // that the processes have done
   std::optional<bool> reportsFailure;         // after an election
   std::vector<std::unique_ptr<Member>> members;
+};
+
+//===- The rank that reports a failure ------------------------------------===//
+
+// Processes that cannot vote any more elect the one that reports why. A rank
+// that has found a failure sends FailureNotice::Failed. It sends
+// FailureNotice::Reports, and is elected, unless another rank does so first.
+//
+// Notices take a moment to arrive, so two ranks may send Reports. Both see the
+// other's, and the lower rank is elected.
+
+/// One rank calls it once, when its run has failed.
+class ReportElection {
+public:
+  /// `processes` connects all processes of the run. No vote follows.
+  explicit ReportElection(VotingConsensus &processes) : processes(processes) {}
+
+  /// Whether this rank reports the failure. `absence` has the ranks that it
+  /// waited for; none: the failure is another one. Takes at most 5 s.
+  bool wins(const Absence &absence) const;
+
+  /// Gives another rank the time to report: a launcher ends all processes when
+  /// one has ended. Takes at most 5.3 s.
+  void awaitReport() const;
+
+private:
+  bool hears(FailureNotice notice, const std::vector<int> &ranks) const;
+  bool hearsReport() const;
+  bool hasReported() const;
+  bool isReported(const std::vector<int> &left) const;
+  bool waitsForSender(const std::vector<int> &missing) const;
+  int countContenders(const std::vector<int> &missing) const;
+  bool awaitTurn(const std::vector<int> &missing, double seconds) const;
+  bool sendReport() const;
+
+  VotingConsensus &processes;
 };
 
 } // namespace weft

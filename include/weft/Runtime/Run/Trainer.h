@@ -9,13 +9,11 @@
 #ifndef WEFT_RUNTIME_RUN_TRAINER_H
 #define WEFT_RUNTIME_RUN_TRAINER_H
 
-#include "weft/Base/Error.h"
+#include "weft/Base/Results.h"
 #include "weft/Runtime/Collectives/Consensus.h"
 #include "weft/Runtime/Execute/Context.h"
-#include "weft/Runtime/Execute/ScalerState.h"
-#include "weft/Runtime/Reports/Metrics.h"
+#include "weft/Runtime/Execute/Metadata.h"
 #include "weft/Runtime/Reports/Progress.h"
-#include "weft/Runtime/Run/Gradients.h"
 #include "weft/Runtime/Run/Signals.h"
 #include "weft/Runtime/Run/StepRunner.h"
 
