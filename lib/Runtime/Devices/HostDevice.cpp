@@ -101,10 +101,7 @@ void HostDevice::warmUp(WeftContext &context,
 // Contexts
 //===----------------------------------------------------------------------===//
 
-/// The first error in the tables of a program that `ranks` ranks run on the
-/// host, or "". A program for another device is linked with another library.
-static std::string checkHostTables(const WeftExecutable &executable,
-                                   int ranks) {
+std::string weft::checkHostTables(const WeftExecutable &executable, int ranks) {
   if (std::string wrong = checkTables(executable, ranks); !wrong.empty())
     return wrong;
   for (const WeftProgram &program : programsOf(executable))

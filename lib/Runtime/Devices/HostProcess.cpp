@@ -96,6 +96,9 @@ static Status checkThreads(const WeftContext &context,
 Expected<std::unique_ptr<WeftContext>>
 weft::openDevice(const WeftExecutable &executable,
                  const DeviceOptions &options) {
+  if (std::string wrong = checkHostTables(executable, options.ranks);
+      !wrong.empty())
+    return internalError(wrong);
   const int64_t bytes = executable.arenaBytes;
   if (Status s = checkMemory(bytes, processBudget(), options.ranksOfProcess);
       !s)

@@ -278,6 +278,12 @@ TEST_F(PortsTest, processorAndMemoryAreChecked) {
                 "weft: error: the program needs 1024.00 TiB, but the machine "
                 "has "),
             0u);
+  other.arenaBytes = 1;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(weftMain(other, 4, argv), 70);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "weft: error: expects buffer 1 of 'micro' inside the arena, but got "
+            "offset 64\n");
 }
 
 TEST(Ports, numbersOfEveryType) {

@@ -129,7 +129,8 @@ struct DeviceOptions : ContextOptions {
 //===- Defined by the library of the program's target ---------------------===//
 
 /// A context for `executable`, which must outlive it, on a device of this
-/// machine. Exit 4 if the program does not fit, 9 if the device is unsuitable.
+/// machine. Exit 4 if the program does not fit, 9 if the device is unsuitable,
+/// 70 if its tables are wrong.
 Expected<std::unique_ptr<WeftContext>>
 openDevice(const WeftExecutable &executable, const DeviceOptions &options);
 

@@ -54,6 +54,10 @@ private:
   bool isInFlight = false; // a run that was started is done, not finished
 };
 
+/// The first error in the tables of a program that `ranks` ranks run on the
+/// host, or "". A program for another device is linked with another library.
+std::string checkHostTables(const WeftExecutable &executable, int ranks);
+
 /// From now on a library that ends the process (libgomp does, with status 1)
 /// leads to an error of weft's own and status 9. Part of enterProcess().
 void watchExits();
