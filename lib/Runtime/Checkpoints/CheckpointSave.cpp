@@ -82,12 +82,12 @@ static std::string modelText(const WeftExecutable &executable,
   return model.pretty();
 }
 
-Status weft::checkFreeSpace(int64_t bytes, uint64_t room,
+Status weft::checkFreeSpace(int64_t bytes, uint64_t freeBytes,
                             const std::string &saveDir) {
-  if (room >= uint64_t(bytes))
+  if (freeBytes >= uint64_t(bytes))
     return Status::success();
-  return storageError("expects room for a checkpoint of ", humanBytes(bytes),
-                      ", but the disk has ", humanBytes(int64_t(room)))
+  return storageError("expects space for a checkpoint of ", humanBytes(bytes),
+                      ", but the disk has ", humanBytes(int64_t(freeBytes)))
       .at(saveDir)
       .hint("free some space, or choose another --save-dir");
 }
@@ -334,7 +334,7 @@ Expected<std::string> CheckpointWriter::save(const TrainState &state) {
   ++saves;
   const auto heartbeats = consensus.sendHeartbeats();
   std::optional<FileSizeLimit> full;
-  if (faults.find(Fault::Kind::NoRoom, saves))
+  if (faults.find(Fault::Kind::FullDisk, saves))
     full.emplace(checkpointBytes(*context.executable()) / consensus.ranks() /
                  2);
   if (consensus.ranks() > 1)

@@ -116,7 +116,7 @@ static bool wasFrozen(const Manifest &manifest, const std::string &param,
 
 namespace {
 /// A counter that continues: the saved counter, and one of its parameters.
-struct GoesOn {
+struct ContinuedCounter {
   std::string saved, param;
 };
 
@@ -139,7 +139,8 @@ private:
   const Manifest &manifest;
   const std::string &directory;
   const Counters counters, saved;
-  std::map<std::string, GoesOn> goOn; // by counter of the program
+  std::map<std::string, ContinuedCounter>
+      continued; // by counter of the program
   ResumedOptimizer result;
 };
 } // namespace
@@ -151,8 +152,9 @@ Status Resuming::add(const std::string &param,
     result.fresh.insert(states.begin(), states.end());
     return Status::success();
   }
-  const GoesOn next{saved.of(param), param};
-  const GoesOn &first = goOn.insert({counters.of(param), next}).first->second;
+  const ContinuedCounter next{saved.of(param), param};
+  const ContinuedCounter &first =
+      continued.insert({counters.of(param), next}).first->second;
   if (first.saved == next.saved)
     return Status::success();
   return together("the steps of " + inQuotes(first.param) + " and " +
@@ -169,8 +171,8 @@ Status Resuming::add(const std::string &param,
 Status Resuming::beginCounters() {
   for (const std::string &param : result.thawed) {
     const std::string counter = counters.of(param);
-    auto other = goOn.find(counter);
-    if (other != goOn.end())
+    auto other = continued.find(counter);
+    if (other != continued.end())
       return together("parameter " + inQuotes(param) +
                       " was frozen in the checkpoint, but its steps are "
                       "counted with those of " +
@@ -180,7 +182,7 @@ Status Resuming::beginCounters() {
     result.fresh.insert(counter);
   }
   for (const std::string &counter : counters.names)
-    if (!goOn.count(counter) && !manifest.findTensor(counter))
+    if (!continued.count(counter) && !manifest.findTensor(counter))
       result.fresh.insert(counter);
   return Status::success();
 }
@@ -190,11 +192,11 @@ Expected<ResumedOptimizer> Resuming::run(const Moments &moments) {
     if (Status s = add(param, moments.byParam.at(param)); !s)
       return s.takeError();
   // If all states are fresh, the program has another optimizer.
-  if (goOn.empty())
+  if (continued.empty())
     return ResumedOptimizer();
   if (Status s = beginCounters(); !s)
     return s.takeError();
-  for (const auto &[counter, from] : goOn)
+  for (const auto &[counter, from] : continued)
     if (!from.saved.empty())
       result.counters[counter] = from.saved;
   for (const auto &[param, counter] : saved.byParam)

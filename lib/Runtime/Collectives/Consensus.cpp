@@ -101,7 +101,7 @@ Error weft::errorOf(const Decision &decision, const Consensus &consensus,
                "rank " + std::to_string(decision.rank) +
                    (decision.failure == ExitCode::Communication
                         ? " has left the run"
-                        : " cannot go on"));
+                        : " cannot continue"));
 }
 
 Vote weft::voteAt(Place place, const Status &status, std::string text) {

@@ -48,7 +48,7 @@ private:
 } // namespace
 
 static const FaultName kNames[] = {
-    {"storage:enospc@save", Fault::Kind::NoRoom},
+    {"storage:enospc@save", Fault::Kind::FullDisk},
     {"crash@save", Fault::Kind::CrashInSave},
     {"crash@step", Fault::Kind::CrashAfterStep},
     {"num:inf@step", Fault::Kind::BadGradient,

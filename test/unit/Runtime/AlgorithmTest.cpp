@@ -117,8 +117,8 @@ TEST(Fault, parsesAllKinds) {
   auto faults =
       Faults::parse("storage:enospc@save=2;num:nan@step=4,param=a.*b");
   ASSERT_TRUE(faults.ok());
-  EXPECT_TRUE(faults->find(Fault::Kind::NoRoom, 2));
-  EXPECT_FALSE(faults->find(Fault::Kind::NoRoom, 3));
+  EXPECT_TRUE(faults->find(Fault::Kind::FullDisk, 2));
+  EXPECT_FALSE(faults->find(Fault::Kind::FullDisk, 3));
   const Fault *bad = faults->find(Fault::Kind::BadGradient, 4);
   ASSERT_TRUE(bad);
   EXPECT_TRUE(std::isnan(bad->value));

@@ -56,8 +56,8 @@ TEST_F(RankLoopTest, OneThatFailsEndsAll) {
       signals);
   for (const RankEnd &end : ends)
     EXPECT_EQ(end.code, 3) << end.error;
-  EXPECT_EQ(ends[0].error, "rank 2 cannot go on");
-  EXPECT_EQ(ends[1].error, "rank 2 cannot go on");
+  EXPECT_EQ(ends[0].error, "rank 2 cannot continue");
+  EXPECT_EQ(ends[1].error, "rank 2 cannot continue");
   EXPECT_EQ(ends[2].error, "no rows left");
   EXPECT_EQ(ends[2].step, 3);
   // The others have made step 4: no state is that of all.

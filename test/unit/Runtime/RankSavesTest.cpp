@@ -124,7 +124,7 @@ TEST_F(RankSavesTest, AFileThatCannotBeWrittenEndsTheSaveOfAll) {
                    }});
     EXPECT_NO_SECOND_STEP(ends, 8);
     EXPECT_EQ(ends[size_t((rank + 1) % kToyRanks)].error,
-              "rank " + std::to_string(rank) + " cannot go on");
+              "rank " + std::to_string(rank) + " cannot continue");
   }
 }
 

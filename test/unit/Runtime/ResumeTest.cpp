@@ -475,7 +475,7 @@ TEST_F(ResumeTest, realFullDisk) {
   EXPECT_EQ(saved, manifest) << "something half-written is left";
   EXPECT_EQ(saved.size(), 5u);
   expectError(again, 8,
-              "disk/a: expects room for a checkpoint of 192.01 KiB, ");
+              "disk/a: expects space for a checkpoint of 192.01 KiB, ");
 }
 
 TEST_F(ResumeTest, fileSizeLimitIsAStorageError) {
@@ -498,7 +498,7 @@ TEST_F(ResumeTest, roomIsCheckedBeforeTheFirstStep) {
   Status full = checkFreeSpace(4096, 1024, "d");
   ASSERT_FALSE(full.ok());
   EXPECT_EQ(full.error().code(), ExitCode::Storage);
-  EXPECT_EQ(full.error().where(), "d: expects room for a checkpoint of 4.00 "
+  EXPECT_EQ(full.error().where(), "d: expects space for a checkpoint of 4.00 "
                                   "KiB, but the disk has 1.00 KiB");
 }
 

@@ -177,7 +177,8 @@ int64_t checkpointBytes(const WeftExecutable &executable);
 
 /// A storage error if a checkpoint of `bytes` exceeds the free bytes of the
 /// disk, the second argument.
-Status checkFreeSpace(int64_t bytes, uint64_t room, const std::string &saveDir);
+Status checkFreeSpace(int64_t bytes, uint64_t freeBytes,
+                      const std::string &saveDir);
 
 struct SavePolicy {
   std::string saveDir;

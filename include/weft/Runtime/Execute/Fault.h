@@ -44,7 +44,7 @@ namespace weft {
 
 struct Fault {
   enum class Kind {
-    NoRoom,
+    FullDisk,
     CrashInSave,
     CrashAfterStep,
     BadGradient,
@@ -58,7 +58,7 @@ struct Fault {
     Poison
   };
   static constexpr int64_t kAllRanks = -1;
-  Kind kind = Kind::NoRoom;
+  Kind kind = Kind::FullDisk;
   /// Ranges of saves or steps, from 1, ends included.
   std::vector<std::pair<int64_t, int64_t>> ranges;
   float value = 0.0f;  // BadGradient
