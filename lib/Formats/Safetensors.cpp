@@ -4,7 +4,7 @@
 
 #include "weft/Base/Half.h"
 #include "weft/Formats/FileKind.h"
-#include "weft/Formats/Json.h"
+#include "weft/Formats/JsonFields.h"
 
 #include <algorithm>
 #include <cstring>
@@ -132,20 +132,6 @@ static Expected<TensorInfo> readEntry(const JsonCursor &entry,
   return info;
 }
 
-static Expected<StringMap> readMetadata(const JsonCursor &field) {
-  auto size = field.objectSize();
-  if (!size)
-    return size.takeError();
-  StringMap result;
-  for (size_t i = 0; i < *size; ++i) {
-    auto value = field.member(i).asString();
-    if (!value)
-      return value.takeError();
-    result.push_back({field.value().asObject()[i].name, *value});
-  }
-  return result;
-}
-
 /// The data must be covered from its first to its last byte, each byte once.
 static Status checkCover(const std::vector<TensorInfo> &infos,
                          int64_t dataBytes, const std::string &file) {
@@ -225,27 +211,18 @@ Status SafetensorsFile::readEntries(std::string_view text) {
   if (!header)
     return header.takeError();
   JsonCursor root(*header, path());
-  auto size = root.objectSize();
-  if (!size)
-    return size.takeError();
-  for (size_t i = 0; i < *size; ++i) {
-    const std::string &key = header->asObject()[i].name;
-    if (key == "__metadata__") {
-      // Some writers put null where they have none.
-      if (root.member(i).value().isNull())
-        continue;
-      auto map = readMetadata(root.member(i));
-      if (!map)
-        return map.takeError();
-      strings = std::move(*map);
-      continue;
-    }
-    auto info = readEntry(root.member(i), key);
-    if (!info)
-      return info.takeError();
-    infos.push_back(std::move(*info));
-  }
-  return Status::success();
+  return forMembers(
+      root, [&](const std::string &key, const JsonCursor &member) -> Status {
+        // Some writers put null where they have no metadata.
+        if (key == "__metadata__")
+          return member.value().isNull() ? Status()
+                                         : readStrings(member, strings);
+        auto info = readEntry(member, key);
+        if (!info)
+          return info.takeError();
+        infos.push_back(std::move(*info));
+        return Status::success();
+      });
 }
 
 Status SafetensorsFile::readHeader() {

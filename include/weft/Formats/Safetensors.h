@@ -12,6 +12,7 @@
 
 #include "weft/Base/OutputFile.h"
 #include "weft/Formats/CheckedFile.h"
+#include "weft/Formats/Json.h"
 
 #include <map>
 #include <optional>
@@ -73,8 +74,6 @@ struct TensorInfo {
   /// Cannot overflow once the file is open.
   int64_t elements() const { return *countElements(shape); }
 };
-
-using StringMap = std::vector<std::pair<std::string, std::string>>;
 
 class SafetensorsFile {
 public:
