@@ -4,12 +4,18 @@
 #define WEFT_LIB_PRECISION_OPCASTER_H
 
 #include "CastPolicies.h"
-#include "CastRegions.h"
 #include "weft/Weft/Losses.h"
 
 namespace weft {
 
 class CastSummary;
+
+/// Settings of a `with torch.autocast(...)` for the ops inside.
+struct CastSettings {
+  /// The low type, or null: nothing is cast in the whole program.
+  mlir::Type dtype;
+  bool enabled = true;
+};
 
 /// Rewrites the ops of one program, first to last.
 class OpCaster {
