@@ -5,6 +5,27 @@
 using namespace mlir;
 using namespace weft;
 
+void ModelFamily::declareParams(ModelBuilder &m) {
+  declareTables(m);
+  for (int64_t layer = 0; layer < layers; ++layer)
+    declareBlock(m, layer);
+  {
+    ModelBuilder::Scope inNorm(m, lastNorm().rsplit('.').second);
+    declareNorm(m, lastNorm());
+  }
+  ModelBuilder::Scope inHead(m, "lm_head");
+  m.param("lm_head.weight", {vocabSize, width}, m.normal(initRange),
+          tied ? tokenTable() : "");
+}
+
+Value ModelFamily::hidden(ModelBuilder &m, Value tokens, bool training) {
+  Value x = embed(m, tokens, training);
+  for (int64_t layer = 0; layer < layers; ++layer)
+    x = block(m, layer, x, training);
+  ModelBuilder::Scope inNorm(m, lastNorm().rsplit('.').second);
+  return norm(m, lastNorm(), x);
+}
+
 LogicalResult ModelFamily::build(ModelBuilder &m,
                                  const LanguageModelSizes &sizes) {
   declareParams(m);

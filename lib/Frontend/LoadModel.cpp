@@ -3,10 +3,10 @@
 #include "weft/Frontend/Frontend.h"
 
 #include "Configs.h"
-#include "ModelText.h"
-#include "Weights.h"
 #include "weft/Base/InputFile.h"
 #include "weft/Formats/FileKind.h"
+#include "weft/Formats/Safetensors.h"
+#include "weft/Formats/WeightFiles.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -141,18 +141,72 @@ loadConfig(const std::string &path, const FrontendOptions &options,
   return module;
 }
 
+//===----------------------------------------------------------------------===//
+// Files behind a model
+//===----------------------------------------------------------------------===//
+
+static std::string pathIn(llvm::StringRef folder, llvm::StringRef name) {
+  SmallString<128> path(folder);
+  llvm::sys::path::append(path, name);
+  return path.str().str();
+}
+
+std::vector<std::string> weft::tokenizerFilesIn(llvm::StringRef folder) {
+  std::vector<std::string> found;
+  for (const char *name :
+       {"merges.txt", "tokenizer.json", "tokenizer.model", "vocab.json"})
+    if (llvm::sys::fs::exists(pathIn(folder, name)))
+      found.push_back(name);
+  return found;
+}
+
+std::vector<std::string> weft::companionFilesIn(llvm::StringRef folder) {
+  std::vector<std::string> found;
+  for (const std::string &name : companionNames()) {
+    const std::string path = pathIn(folder, name);
+    // A link to no file counts: loadModel refuses it.
+    if (llvm::sys::fs::exists(path) || llvm::sys::fs::is_symlink_file(path))
+      found.push_back(name);
+  }
+  return found;
+}
+
+/// Files that decide whether the model has weights, in a form that weft reads
+/// or in another.
+static std::vector<std::string> weightFilesIn(const std::string &folder) {
+  if (SafetensorsModel::existsIn(folder))
+    return SafetensorsModel::filesOf(folder);
+  auto unread = findUnreadWeights(folder);
+  return unread ? std::move(*unread) : std::vector<std::string>();
+}
+
+/// The file that a model is read from.
+static std::string modelFile(const std::string &model) {
+  return llvm::sys::fs::is_directory(model) ? pathIn(model, "config.json")
+                                            : model;
+}
+
+std::vector<std::string> weft::modelFiles(const std::string &model) {
+  const std::string text = modelFile(model);
+  std::vector<std::string> files = {text};
+  if (llvm::sys::path::extension(text) != ".json")
+    return files;
+  llvm::StringRef folder = llvm::sys::path::parent_path(text);
+  for (std::string &file : weightFilesIn(folder.empty() ? "." : folder.str()))
+    files.push_back(std::move(file));
+  for (const std::string &name : companionFilesIn(folder))
+    files.push_back(pathIn(folder, name));
+  return files;
+}
+
 FailureOr<OwningOpRef<ModuleOp>> weft::loadModel(const std::string &path,
                                                  const FrontendOptions &options,
                                                  MLIRContext &context) {
   context.loadDialect<WeftDialect>();
-  if (llvm::sys::fs::is_directory(path)) {
-    SmallString<128> config(path);
-    llvm::sys::path::append(config, "config.json");
-    return loadConfig(config.str().str(), options, context);
-  }
-  llvm::StringRef extension = llvm::sys::path::extension(path);
+  const std::string file = modelFile(path);
+  llvm::StringRef extension = llvm::sys::path::extension(file);
   if (extension == ".json")
-    return loadConfig(path, options, context);
+    return loadConfig(file, options, context);
   if (extension == ".mlir")
     return loadModelText(path, options, context);
   FileKind kind = guessFileKind(path);
