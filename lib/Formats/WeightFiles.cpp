@@ -5,7 +5,6 @@
 #include "weft/Base/Text.h"
 #include "weft/Formats/FileKind.h"
 #include "weft/Formats/OwnFiles.h"
-#include "weft/Formats/TextForm.h"
 
 #include <algorithm>
 #include <cctype>

@@ -23,7 +23,7 @@ class TokenFile {
 public:
   /// Auto: an llm.c header decides; else a name that ends in `.bin` is an error
   /// (its width is unknown), so is what must become plain text first
-  /// (TextForm.h), and anything else is text. Text: the bytes, whatever they
+  /// (FileKind.h), and anything else is text. Text: the bytes, whatever they
   /// are.
   static Expected<TokenFile> open(const std::string &path, TokenFormat format);
   static Expected<TokenFile> open(std::unique_ptr<ByteSource> source,
