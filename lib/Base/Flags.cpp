@@ -95,11 +95,6 @@ bool parseByteCount(const std::string &text, int64_t &bytes) {
   return true;
 }
 
-static bool isChoice(const std::string &choices, const std::string &text) {
-  return !text.empty() && text.find('|') == text.npos &&
-         ("|" + choices + "|").find("|" + text + "|") != std::string::npos;
-}
-
 static std::string lowerCase(std::string text) {
   for (char &c : text)
     c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

@@ -204,9 +204,4 @@ Expected<FlagValues> FlagTable::parse(const std::vector<std::string> &args,
   return result;
 }
 
-Expected<FlagValues> FlagTable::parse(int argc, const char *const *argv,
-                                      const FlagParseOptions &options) const {
-  return parse(std::vector<std::string>(argv, argv + argc), options);
-}
-
 } // namespace weft

@@ -21,6 +21,9 @@ static constexpr char kSaveTorch[] =
     "contiguous() for k, v in torch.load(FILE, weights_only=True).items()}, "
     "'model.safetensors')";
 static constexpr char kUnpack[] = "unpack it first";
+static constexpr char kWriteColumn[] = "write its text column to a text file";
+static constexpr char kNoDownload[] =
+    "the download went wrong, maybe for want of a login";
 
 namespace {
 struct Magic {
@@ -31,44 +34,31 @@ struct Magic {
 
 /// Files that begin with fixed bytes.
 static const Magic kMagics[] = {
-    {std::string_view("GGUF", 4),
+    {"GGUF",
      {"a GGUF file (llama.cpp)",
-      "weft trains safetensors: take the model it was converted from", false}},
-    {std::string_view("\x93NUMPY", 6),
-     {"a NumPy array", "save it with safetensors.numpy.save_file", false}},
-    {std::string_view("\x89HDF", 4),
-     {"an HDF5 file", "save its tensors with safetensors.numpy.save_file",
-      false}},
-    {std::string_view("PAR1", 4),
-     {"a Parquet file", "write its text column to a text file", false}},
-    {std::string_view("\x1f\x8b\x08", 3), {"a gzip archive", kUnpack, false}},
-    {std::string_view("\x28\xb5\x2f\xfd", 4),
-     {"a zstd archive", kUnpack, false}},
-    {std::string_view("\xfd"
-                      "7zXZ",
-                      5),
-     {"an xz archive", kUnpack, false}},
-    {std::string_view("BZh91AY&SY", 10), {"a bzip2 archive", kUnpack, false}},
-    {std::string_view("7z\xbc\xaf", 4), {"a 7z archive", kUnpack, false}},
-    {std::string_view("ARROW1\0\0", 8),
-     {"an Arrow file", "write its text column to a text file", false}},
-    {std::string_view("SQLite format 3", 15),
-     {"an SQLite database", "write its text column to a text file", false}},
-    {std::string_view("%PDF-", 5),
-     {"a PDF file", "pdftotext makes text of it", false}},
-    {std::string_view("\x7f"
-                      "ELF",
-                      4),
-     {"a program", "", false}},
-    {std::string_view("version https://git-lfs", 23),
-     {"a Git LFS pointer, not the file itself", "`git lfs pull` fetches it",
-      false}},
-    {std::string_view("<!DOCTYPE", 9),
-     {"an HTML page", "the download went wrong, maybe for want of a login",
-      true}},
-    {std::string_view("<html", 5),
-     {"an HTML page", "the download went wrong, maybe for want of a login",
-      true}},
+      "weft trains safetensors: take the model it was converted from"}},
+    {"\x93NUMPY",
+     {"a NumPy array", "save it with safetensors.numpy.save_file"}},
+    {"\x89HDF",
+     {"an HDF5 file", "save its tensors with safetensors.numpy.save_file"}},
+    {"PAR1", {"a Parquet file", kWriteColumn}},
+    {"\x1f\x8b\x08", {"a gzip archive", kUnpack}},
+    {"\x28\xb5\x2f\xfd", {"a zstd archive", kUnpack}},
+    {"\xfd"
+     "7zXZ",
+     {"an xz archive", kUnpack}},
+    {"BZh91AY&SY", {"a bzip2 archive", kUnpack}},
+    {"7z\xbc\xaf", {"a 7z archive", kUnpack}},
+    {std::string_view("ARROW1\0\0", 8), {"an Arrow file", kWriteColumn}},
+    {"SQLite format 3", {"an SQLite database", kWriteColumn}},
+    {"%PDF-", {"a PDF file", "pdftotext makes text of it"}},
+    {"\x7f"
+     "ELF",
+     {"a program"}},
+    {"version https://git-lfs",
+     {"a Git LFS pointer, not the file itself", "`git lfs pull` fetches it"}},
+    {"<!DOCTYPE", {"an HTML page", kNoDownload, /*isText=*/true}},
+    {"<html", {"an HTML page", kNoDownload, /*isText=*/true}},
 };
 
 /// A zip archive, of which PyTorch's files are some, or an older pickle.
@@ -76,7 +66,7 @@ static FileKind guessTorch(std::string_view head) {
   if (head.substr(0, 4) == std::string_view("PK\3\4", 4)) {
     if (head.find("data.pkl") != head.npos)
       return {"a PyTorch file (zip)", kSaveTorch, false, false, true};
-    return {"a zip archive", kUnpack, false};
+    return {"a zip archive", kUnpack};
   }
   // PROTO and a version, at the start of a pickled dictionary.
   if (head.size() > 3 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5)

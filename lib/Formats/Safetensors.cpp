@@ -256,12 +256,6 @@ SafetensorsFile::open(std::unique_ptr<ByteSource> source) {
   return result;
 }
 
-Expected<SafetensorsFile> SafetensorsFile::parse(const uint8_t *data,
-                                                 int64_t bytes,
-                                                 const std::string &name) {
-  return open(std::make_unique<MemoryBytes>(data, bytes, name));
-}
-
 Expected<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
   auto file = InputFile::open(path);
   if (!file)

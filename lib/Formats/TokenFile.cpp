@@ -226,12 +226,6 @@ Expected<TokenFile> TokenFile::open(const std::string &path,
   return open(std::move(*file), format);
 }
 
-Expected<TokenFile> TokenFile::parse(const uint8_t *data, int64_t bytes,
-                                     const std::string &name,
-                                     TokenFormat format) {
-  return open(std::make_unique<MemoryBytes>(data, bytes, name), format);
-}
-
 std::string TokenFile::description() const {
   if (tokenWidth == 1)
     return "text";

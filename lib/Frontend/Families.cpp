@@ -109,8 +109,8 @@ std::string weft::readActivation(ConfigFields &fields, llvm::StringRef name,
   std::string value = fields.text(name, fallback);
   if (findActivation(value))
     return value;
-  InFlightDiagnostic diag = fields.error(name);
-  diag << "field '" << name << "': expects one of";
+  InFlightDiagnostic diag = fields.valueError(name);
+  diag << "expects one of";
   for (const ActivationName &entry : kActivations)
     diag << " " << entry.name;
   diag << ", but got '" << printable(value, 80) << "'";

@@ -86,8 +86,8 @@ void Gpt2::read(ConfigFields &fields) {
   fields.expectNumber("n_special", 0, "special tokens beside the vocabulary");
   fields.dtype();
   if (!fields.failed() && width % heads != 0)
-    fields.error("n_head") << "field 'n_head': expects a divisor of n_embd = "
-                           << width << ", but got " << heads;
+    fields.valueError("n_head")
+        << "expects a divisor of n_embd = " << width << ", but got " << heads;
 }
 
 //===----------------------------------------------------------------------===//

@@ -92,27 +92,24 @@ void Llama::checkHeads(ConfigFields &fields) {
   if (fields.failed())
     return;
   if (!fields.has("head_dim") && width % heads != 0)
-    fields.error("num_attention_heads")
-        << "field 'num_attention_heads': expects a divisor of hidden_size = "
-        << width << " or a head_dim, but got " << heads;
+    fields.valueError("num_attention_heads")
+        << "expects a divisor of hidden_size = " << width
+        << " or a head_dim, but got " << heads;
   if (heads % groups != 0)
-    fields.error("num_key_value_heads")
-        << "field 'num_key_value_heads': expects a divisor of "
-           "num_attention_heads = "
-        << heads << ", but got " << groups;
+    fields.valueError("num_key_value_heads")
+        << "expects a divisor of num_attention_heads = " << heads
+        << ", but got " << groups;
   if (headWidth % 2 != 0)
-    fields.error("head_dim") << "field 'head_dim': expects an even number, but "
-                                "got "
-                             << headWidth;
+    fields.valueError("head_dim")
+        << "expects an even number, but got " << headWidth;
 }
 
 void Llama::readRopeObject(ConfigFields &object, bool hasTheta) {
   if (object.has("rope_theta")) {
     double theta = object.requiredNumber("rope_theta", 1.0, 1e12);
     if (hasTheta && theta != rope.theta)
-      object.error("rope_theta")
-          << "field '" << object.path("rope_theta")
-          << "': expects the value of rope_theta outside, "
+      object.valueError("rope_theta")
+          << "expects the value of rope_theta outside, "
           << Json(rope.theta).compact() << ", but got "
           << Json(theta).compact();
     rope.theta = theta;
@@ -123,9 +120,8 @@ void Llama::readRopeObject(ConfigFields &object, bool hasTheta) {
     (void)object.text("type", "default");
   rope.llama3 = type == "llama3";
   if (!rope.llama3 && type != "default") {
-    object.error(key) << "field '" << object.path(key)
-                      << "': expects rope type default or llama3, but got '"
-                      << printable(type, 80) << "'";
+    object.valueError(key) << "expects rope type default or llama3, but got '"
+                           << printable(type, 80) << "'";
     return;
   }
   if (!rope.llama3)
@@ -136,9 +132,8 @@ void Llama::readRopeObject(ConfigFields &object, bool hasTheta) {
   rope.originalContext =
       double(object.size("original_max_position_embeddings"));
   if (!object.failed() && rope.highFreqFactor <= rope.lowFreqFactor)
-    object.error("high_freq_factor")
-        << "field '" << object.path("high_freq_factor")
-        << "': expects more than low_freq_factor = "
+    object.valueError("high_freq_factor")
+        << "expects more than low_freq_factor = "
         << Json(rope.lowFreqFactor).compact() << ", but got "
         << Json(rope.highFreqFactor).compact();
 }

@@ -162,22 +162,20 @@ static FailureOr<ProgramOp> findModel(ModuleOp module, Location fileLoc) {
     if (program.getKind() == ProgramKind::Logits)
       continue;
     if (program.getKind() != ProgramKind::Model)
-      return FailureOr<ProgramOp>(
-          program.emitOpError("expects kind model or logits in a model, but "
-                              "got ")
-          << stringifyProgramKind(program.getKind()));
+      return program.emitOpError("expects kind model or logits in a model, but "
+                                 "got ")
+             << stringifyProgramKind(program.getKind());
     if (model) {
       InFlightDiagnostic diag = program.emitOpError(
           "expects one program of kind model, but got a second");
       diag.attachNote(model.getLoc()) << "the first is here";
-      return FailureOr<ProgramOp>(std::move(diag));
+      return std::move(diag);
     }
     model = program;
   }
   if (model)
     return model;
-  return FailureOr<ProgramOp>(
-      emitError(fileLoc, "expects one program of kind model, but got none"));
+  return emitError(fileLoc, "expects one program of kind model, but got none");
 }
 
 /// Samples need to know how many tokens there are.
@@ -198,20 +196,18 @@ static FailureOr<int64_t> findBatch(ProgramOp model) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     StringRef name = model.getInputName(index);
     if (!tensor || tensor.getRank() == 0)
-      return FailureOr<int64_t>(
-          model.emitOpError("expects input '")
-          << name << "' to have rows as its first dimension, but got " << type);
+      return model.emitOpError("expects input '")
+             << name << "' to have rows as its first dimension, but got "
+             << type;
     if (batch.value_or(tensor.getDimSize(0)) != tensor.getDimSize(0))
-      return FailureOr<int64_t>(model.emitOpError("expects input '")
-                                << name << "' to have " << *batch
-                                << " rows like the inputs before it, but got "
-                                << type);
+      return model.emitOpError("expects input '")
+             << name << "' to have " << *batch
+             << " rows like the inputs before it, but got " << type;
     batch = tensor.getDimSize(0);
   }
   if (batch)
     return *batch;
-  return FailureOr<int64_t>(
-      model.emitOpError("expects at least one input, but got none"));
+  return model.emitOpError("expects at least one input, but got none");
 }
 
 namespace {
@@ -312,19 +308,16 @@ weft::loadModelText(const std::string &path, const FrontendOptions &options,
   if (failed(batch))
     return failure();
   if (options.batch.value_or(*batch) != *batch)
-    return FailureOr<OwningOpRef<ModuleOp>>(
-        model->emitOpError("expects --batch=")
-        << *batch << ", the rows of its inputs, but got " << *options.batch);
+    return model->emitOpError("expects --batch=")
+           << *batch << ", the rows of its inputs, but got " << *options.batch;
   if (options.seq)
-    return FailureOr<OwningOpRef<ModuleOp>>(
-        model->emitOpError("expects no --seq for a model whose text states "
-                           "its shapes, but got ")
-        << *options.seq);
+    return model->emitOpError("expects no --seq for a model whose text states "
+                              "its shapes, but got ")
+           << *options.seq;
   if (!options.ignoreFields.empty())
-    return FailureOr<OwningOpRef<ModuleOp>>(
-        model->emitOpError("expects no --ignore-field for a model of text, "
-                           "which has no fields, but got ")
-        << options.ignoreFields.front());
+    return model->emitOpError("expects no --ignore-field for a model of text, "
+                              "which has no fields, but got ")
+           << options.ignoreFields.front();
   nameScopes(**module, *text);
   Builder b(&context);
   if (!(*module)->getSymName())

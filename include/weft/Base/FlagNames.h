@@ -26,6 +26,9 @@ std::vector<FlagSpec> runFlagSpecs();
 /// name.
 const FlagSpec *findFlagName(const std::string &name);
 
+/// Whether `text` is one of the choices "f32|f16|bf16".
+bool isChoice(const std::string &choices, const std::string &text);
+
 /// A flag or a command of nanoGPT, transformers, torchrun, mlx-lm and the like.
 struct ForeignName {
   /// Spellings in kebab-case: "max-iters|iters". One with a value stands for a

@@ -129,8 +129,6 @@ public:
   /// Every error is a usage error (exit 2). `--` ends the flags.
   Expected<FlagValues> parse(const std::vector<std::string> &args,
                              const FlagParseOptions &options = {}) const;
-  Expected<FlagValues> parse(int argc, const char *const *argv,
-                             const FlagParseOptions &options = {}) const;
 
   /// Aligned lines for a terminal, and a Markdown table.
   std::string help(unsigned groups = AllFlags) const;

@@ -79,9 +79,6 @@ class SafetensorsFile {
 public:
   static Expected<SafetensorsFile> open(const std::string &path);
   static Expected<SafetensorsFile> open(std::unique_ptr<ByteSource> source);
-  /// The same over bytes in memory, which must outlive the result.
-  static Expected<SafetensorsFile> parse(const uint8_t *data, int64_t bytes,
-                                         const std::string &name);
 
   /// In the order of their bytes in the file.
   const std::vector<TensorInfo> &tensors() const { return infos; }

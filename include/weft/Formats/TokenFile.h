@@ -28,9 +28,6 @@ public:
   static Expected<TokenFile> open(const std::string &path, TokenFormat format);
   static Expected<TokenFile> open(std::unique_ptr<ByteSource> source,
                                   TokenFormat format);
-  /// The same over bytes in memory, which must outlive the result.
-  static Expected<TokenFile> parse(const uint8_t *data, int64_t bytes,
-                                   const std::string &name, TokenFormat format);
 
   int64_t size() const { return count; }
   /// Bytes per token: 1, 2 or 4.

@@ -33,8 +33,8 @@ constexpr llvm::StringLiteral kOptionFilesAttr = "weft.option_files";
 void recordOptionFile(mlir::ModuleOp module, llvm::StringRef flag,
                       llvm::StringRef digest);
 
-/// Reads a value as a regular expression (findPatternProblem), or emits an
-/// error at it; `path` is its file and `key` its key.
+/// Reads a value as a regular expression of bounded cost, or emits an error at
+/// it; `path` is its file and `key` its key.
 llvm::FailureOr<std::string> readTomlPattern(mlir::MLIRContext *context,
                                              llvm::StringRef path,
                                              llvm::StringRef key,
