@@ -45,8 +45,9 @@ bool isWrittenInPlace(const std::string &path) {
          !S_ISDIR(info.st_mode);
 }
 
-static Error cannotCreate(const std::string &path) {
-  return storageError("cannot create: " + errnoText(errno)).at(path);
+static Error failed(const std::string &what, int number,
+                    const std::string &path) {
+  return storageError(what + ": " + errnoText(number)).at(path);
 }
 
 Expected<Descriptor> openInPlace(const std::string &path) {
@@ -57,7 +58,7 @@ Expected<Descriptor> openInPlace(const std::string &path) {
   if (!file && errno == ENXIO)
     return storageError("expects a named pipe with a reader").at(path);
   if (!file)
-    return cannotCreate(path);
+    return failed("cannot create", errno, path);
   ::fcntl(file.get(), F_SETFL, O_APPEND);
   return file;
 }
@@ -88,7 +89,7 @@ Expected<OutputFile> OutputFile::create(const std::string &path) {
   result.file =
       Descriptor(::fcntl(result.temporary.descriptor(), F_DUPFD_CLOEXEC, 0));
   if (!result.file)
-    return cannotCreate(path);
+    return failed("cannot create", errno, path);
   return result;
 }
 
@@ -98,9 +99,7 @@ Status OutputFile::writeAll(const char *data, int64_t bytes) {
     if (written < 0 && errno == EINTR)
       continue;
     if (written <= 0)
-      return storageError("cannot write: " +
-                          errnoText(written < 0 ? errno : ENOSPC))
-          .at(finalPath);
+      return failed("cannot write", written < 0 ? errno : ENOSPC, finalPath);
     data += written;
     bytes -= written;
   }
@@ -131,15 +130,14 @@ Status OutputFile::makeExecutable() {
   struct stat info;
   if (::fstat(file.get(), &info) != 0 ||
       ::fchmod(file.get(), info.st_mode | ((info.st_mode & 0444) >> 2)) != 0)
-    return storageError("cannot make it executable: " + errnoText(errno))
-        .at(finalPath);
+    return failed("cannot make it executable", errno, finalPath);
   return Status::success();
 }
 
 /// close() may be the first call to report a full network disk.
 Status OutputFile::closeChecked() {
-  if (int failed = file.close())
-    return storageError("cannot finish: " + errnoText(failed)).at(finalPath);
+  if (int number = file.close())
+    return failed("cannot finish", number, finalPath);
   return Status::success();
 }
 
@@ -158,12 +156,11 @@ Status OutputFile::commit(IfTaken ifTaken) {
   if (!temporary)
     return closeChecked();
   if (withoutInterrupts([&] { return ::fsync(file.get()); }) != 0)
-    return storageError("cannot flush to disk: " + errnoText(errno))
-        .at(finalPath);
+    return failed("cannot flush to disk", errno, finalPath);
   if (Status status = closeChecked(); !status)
     return status;
-  if (int failed = putInPlace(temporary.path(), target, ifTaken))
-    return storageError("cannot finish: " + errnoText(failed)).at(finalPath);
+  if (int number = putInPlace(temporary.path(), target, ifTaken))
+    return failed("cannot finish", number, finalPath);
   temporary.release();
   return syncPath(parentOf(target));
 }

@@ -5,26 +5,16 @@
 #include <filesystem>
 #include <optional>
 #include <sys/stat.h>
+#include <tuple>
 #include <unistd.h>
 
 namespace fs = std::filesystem;
 
 namespace weft {
 
-namespace {
-
-/// Two paths with equal identities are the same file.
-struct FileIdentity {
-  dev_t device = 0;
-  ino_t inode = 0;
-  std::string name; // in the folder above; empty for a file that exists
-
-  bool operator==(const FileIdentity &other) const {
-    return device == other.device && inode == other.inode && name == other.name;
-  }
-};
-
-} // namespace
+/// Two paths with equal identities are the same file: device, inode, and, for a
+/// file that is not there, its name in that folder.
+using FileIdentity = std::tuple<dev_t, ino_t, std::string>;
 
 /// The folder of a file. A link to nowhere is replaced, not followed.
 static fs::path folderOf(const fs::path &path) {

@@ -44,18 +44,15 @@ Status TokenFile::readCount(const uint8_t *header) {
   if (version != wanted)
     return inputError("expects version " + std::to_string(wanted) +
                       " in the llm.c header, but got " +
-                      std::to_string(version))
-        .at(path());
+                      std::to_string(version));
   count = loadU32(header + 8);
   int64_t expected = headerBytes + count * tokenWidth;
   if (expected != source->size())
     return inputError("the llm.c header announces " + std::to_string(count) +
                       " tokens, " + exactBytes(expected) +
-                      ", but the file has " + exactBytes(source->size()))
-        .at(path());
+                      ", but the file has " + exactBytes(source->size()));
   if (count == 0)
-    return inputError("expects tokens, but the llm.c header announces none")
-        .at(path());
+    return inputError("expects tokens, but the llm.c header announces none");
   base = headerBytes;
   return Status::success();
 }
@@ -69,16 +66,14 @@ Status TokenFile::readHeader(TokenFormat format) {
   const uint32_t magic = bytes >= 4 ? loadU32(header) : 0;
   if (magic == magicEval)
     return inputError("expects training tokens, but got an llm.c evaluation "
-                      "file (magic 20240522)")
-        .at(path());
+                      "file (magic 20240522)");
   hasHeader = magic == magicU16 || magic == magicU32;
   if (!hasHeader)
     return Status::success();
   if (bytes < headerBytes)
     return inputError("expects an llm.c header of 1024 bytes, but got a file "
                       "of " +
-                      exactBytes(bytes))
-        .at(path());
+                      exactBytes(bytes));
   tokenWidth = magic == magicU16 ? 2 : 4;
   if (format != TokenFormat::Auto &&
       (format == TokenFormat::U16) != (tokenWidth == 2))
@@ -86,7 +81,6 @@ Status TokenFile::readHeader(TokenFormat format) {
                       std::to_string(8 * tokenWidth) +
                       " tokens, but the format given is u" +
                       std::to_string(format == TokenFormat::U16 ? 16 : 32))
-        .at(path())
         .hint("leave --data-format out");
   return readCount(header);
 }
@@ -139,18 +133,15 @@ static Status checkText(std::string_view head, int64_t wholeSize,
   if (FileKind kind = kindOf(head, wholeSize); kind.isKnown() && !kind.isText)
     return inputError(std::string("expects text or tokens, but got ") +
                       kind.name)
-        .at(path)
         .hint(joined(kindHint(kind, head, path), kAsText));
   if (endsWith(path, ".bin"))
     return inputError("cannot tell the width of the tokens: no llm.c header")
-        .at(path)
         .hint("pass --data-format=u16 (nanoGPT's GPT-2 files), u32 or text");
   const TextForm form = guessTextForm(head, wholeSize, path);
   if (form == TextForm::Plain)
     return Status::success();
   return inputError(std::string("expects text or tokens, but got ") +
                     textFormName(form))
-      .at(path)
       .hint(joined(textCommand(form, head, path), kAsText));
 }
 
@@ -165,9 +156,8 @@ static Status checkTokens(std::string_view head, int64_t wholeSize, int width,
     return Status::success();
   Error error = inputError("expects u" + std::to_string(8 * width) +
                            " tokens, but got " + kind.name);
-  return error.at(path).hint(kind.isText
-                                 ? "leave --data-format out to read it as text"
-                                 : kindHint(kind, head, path));
+  return error.hint(kind.isText ? "leave --data-format out to read it as text"
+                                : kindHint(kind, head, path));
 }
 
 /// Sets the width, and where the text or the tokens begin.
@@ -191,12 +181,10 @@ Status TokenFile::readPlain(TokenFormat format) {
     base = 3;
   if (bytes == base)
     return inputError("expects tokens, but the file has a byte-order mark "
-                      "alone")
-        .at(path());
+                      "alone");
   if (bytes % tokenWidth)
     return inputError("expects a multiple of " + std::to_string(tokenWidth) +
-                      " bytes, but got " + exactBytes(bytes))
-        .at(path());
+                      " bytes, but got " + exactBytes(bytes));
   count = (bytes - base) / tokenWidth;
   return Status::success();
 }
@@ -210,11 +198,11 @@ Expected<TokenFile> TokenFile::open(std::unique_ptr<ByteSource> source,
     return inputError("expects tokens, but the file is empty").at(name);
   if (format != TokenFormat::Text)
     if (Status status = result.readHeader(format); !status)
-      return status.takeError();
+      return status.takeError().at(name);
   if (result.hasHeader)
     return result;
   if (Status status = result.readPlain(format); !status)
-    return status.takeError();
+    return status.takeError().at(name);
   return result;
 }
 

@@ -41,6 +41,9 @@ private:
   llvm::LogicalResult castExplicit(CastPolicyOpInterface op);
   llvm::LogicalResult applyPolicy(CastPolicyOpInterface op, mlir::Type low,
                                   const CastDecision &decision);
+  /// Casts all operands that may be cast, perhaps without factors.
+  void castAll(CastPolicyOpInterface op, mlir::Type element,
+               llvm::StringRef why, bool withFactors = true);
   llvm::LogicalResult promote(CastPolicyOpInterface op, mlir::Type low,
                               llvm::StringRef why);
   void narrow(CastPolicyOpInterface op, mlir::Type low, llvm::StringRef why);

@@ -8,7 +8,7 @@
 #ifndef WEFT_RUNTIME_REPORTS_METRICS_H
 #define WEFT_RUNTIME_REPORTS_METRICS_H
 
-#include "weft/Base/FileLock.h"
+#include "weft/Base/Descriptor.h"
 
 #include <cstdint>
 #include <optional>
