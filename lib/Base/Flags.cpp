@@ -95,7 +95,7 @@ bool parseByteCount(const std::string &text, int64_t &bytes) {
   return true;
 }
 
-static std::string lowerCase(std::string text) {
+std::string lowerCase(std::string text) {
   for (char &c : text)
     c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;

@@ -3,14 +3,12 @@
 #include "weft/Formats/FileKind.h"
 
 #include "JsonScanner.h"
-#include "weft/Base/Text.h"
+#include "weft/Base/Flags.h"
+#include "weft/Base/InputFile.h"
 
 #include <algorithm>
-#include <cctype>
-#include <cstdio>
 #include <cstring>
 #include <string_view>
-#include <sys/stat.h>
 
 namespace weft {
 
@@ -113,16 +111,12 @@ FileKind guessFileKind(const uint8_t *bytes, int64_t size, int64_t wholeSize) {
 }
 
 FileKind guessFileKind(const std::string &path) {
-  struct stat info; // to open a pipe would wait for its writer
-  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
-    return {};
-  std::FILE *file = std::fopen(path.c_str(), "rbe");
-  if (!file)
-    return {};
+  auto file = InputFile::open(path);
   uint8_t head[kHeadBytes];
-  size_t size = std::fread(head, 1, sizeof head, file);
-  std::fclose(file);
-  return guessFileKind(head, static_cast<int64_t>(size), info.st_size);
+  const int64_t size = file ? std::min(kHeadBytes, (*file)->size()) : 0;
+  if (!file || !(*file)->read(0, size, head))
+    return {};
+  return guessFileKind(head, size, (*file)->size());
 }
 
 //===----------------------------------------------------------------------===//
@@ -189,9 +183,8 @@ std::string_view withoutMark(std::string_view text) {
 }
 
 static TextForm formOfName(std::string_view name) {
-  std::string lower(name.substr(std::min(name.size(), name.rfind('.'))));
-  for (char &c : lower)
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string lower = lowerCase(
+      std::string(name.substr(std::min(name.size(), name.rfind('.')))));
   return lower == ".json"                          ? TextForm::Json
          : lower == ".jsonl" || lower == ".ndjson" ? TextForm::JsonLines
          : lower == ".csv"                         ? TextForm::Csv
