@@ -83,22 +83,12 @@ private:
   FailureOr<CastOverride> readOverride(const toml::node &node);
   LogicalResult readKey(CastOverride &entry, StringRef key,
                         const toml::node &value);
-  LogicalResult readRegex(std::string &target, StringRef key,
-                          const toml::node &value);
   LogicalResult readPolicy(CastOverride &entry, const toml::node &value);
 
   MLIRContext *context;
   StringRef path;
 };
 } // namespace
-
-LogicalResult OverrideReader::readRegex(std::string &target, StringRef key,
-                                        const toml::node &value) {
-  FailureOr<std::string> text = readTomlPattern(context, path, key, value);
-  if (succeeded(text))
-    target = *text;
-  return text;
-}
 
 LogicalResult OverrideReader::readPolicy(CastOverride &entry,
                                          const toml::node &value) {
@@ -118,9 +108,9 @@ LogicalResult OverrideReader::readPolicy(CastOverride &entry,
 LogicalResult OverrideReader::readKey(CastOverride &entry, StringRef key,
                                       const toml::node &value) {
   if (key == "op")
-    return readRegex(entry.op, key, value);
+    return readTomlPattern(context, path, key, value, entry.op);
   if (key == "scope")
-    return readRegex(entry.scope, key, value);
+    return readTomlPattern(context, path, key, value, entry.scope);
   if (key == "policy")
     return readPolicy(entry, value);
   return emitError(locate(value.source()),

@@ -249,8 +249,9 @@ static std::optional<std::string> findPatternProblem(StringRef text) {
   return std::nullopt;
 }
 
-FailureOr<std::string> readTomlPattern(MLIRContext *context, StringRef path,
-                                       StringRef key, const toml::node &value) {
+LogicalResult readTomlPattern(MLIRContext *context, StringRef path,
+                              StringRef key, const toml::node &value,
+                              std::string &target) {
   Location location = locateToml(context, path, value.source());
   std::optional<std::string> text = value.value_exact<std::string>();
   if (!text || text->empty())
@@ -261,7 +262,8 @@ FailureOr<std::string> readTomlPattern(MLIRContext *context, StringRef path,
     return emitError(location, "expects `")
            << key << "` to be a regular expression, but got \""
            << StringRef(*text).take_front(100) << "\": " << *problem;
-  return *text;
+  target = *text;
+  return success();
 }
 
 std::string describeToml(const toml::node &value) {

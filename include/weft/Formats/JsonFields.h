@@ -128,7 +128,7 @@ class JsonReader {
 public:
   explicit JsonReader(JsonCursor at) : at(std::move(at)) {}
 
-  /// A field that must be there. The bounds are those of integers in it.
+  /// A field that must be there; `bounds` limit integers in it.
   template <typename T, typename... Bounds>
   void field(const char *name, T &out, Bounds... bounds) {
     if (failure)
