@@ -7,7 +7,7 @@
 #include "SavedOps.h"
 
 #include "weft/Autodiff/Passes.h"
-#include "weft/Support/ByteCount.h"
+#include "weft/Base/Flags.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -31,9 +31,9 @@ std::optional<RecomputeRule> parseRecomputeRule(StringRef text) {
   if (text.consume_front("every:"))
     if (std::optional<int64_t> count = number(text))
       return RecomputeRule{*count, std::nullopt};
-  if (text.consume_front("bytes:"))
-    if (std::optional<int64_t> bytes = readByteCount(text))
-      return RecomputeRule{/*blocks=*/0, *bytes};
+  if (int64_t bytes = 0; text.consume_front("bytes:"))
+    if (parseByteCount(text.str(), bytes) && bytes >= 1)
+      return RecomputeRule{/*blocks=*/0, bytes};
   return std::nullopt;
 }
 

@@ -1,140 +1,286 @@
-//===- FlagNames.cpp - Names of flags and commands ------------------------===//
+//===- FlagNames.cpp - Flags of weft and of other tools -------------------===//
+//
+// The names that nanoGPT, transformers' Trainer, torchrun, mlx-lm, Lightning
+// and similar tools have for what weft calls otherwise, or has not.
+//
+//===----------------------------------------------------------------------===//
 
 #include "weft/Base/FlagNames.h"
 
 namespace weft {
 
-const std::vector<FlagName> &flagNames() {
-  constexpr bool isSwitch = true;
-  static const std::vector<FlagName> names = {
-      {"output", DriverFlag, !isSwitch, "o"},
-      {"emit", DriverFlag},
-      {"dump-dir", DriverFlag},
-      {"from", DriverFlag},
-      {"to", DriverFlag},
-      {"print-pipeline", DriverFlag, isSwitch},
-      {"reproducer", DriverFlag},
-      {"target", CompileFlag},
-      {"batch", CompileFlag},
-      {"seq", CompileFlag},
-      {"ignore-field", CompileFlag},
-      {"precision", CompileFlag},
-      {"recipe", CompileFlag},
-      {"grad-dtype", CompileFlag},
-      {"autocast-lists", CompileFlag},
-      {"numerics", CompileFlag},
-      {"tf32", CompileFlag, isSwitch},
-      {"epilogues", CompileFlag},
-      {"loss-scale", CompileFlag},
-      {"scaler", CompileFlag},
-      {"scaler-init", CompileFlag},
-      {"scaler-growth", CompileFlag},
-      {"scaler-backoff", CompileFlag},
-      {"scaler-interval", CompileFlag},
-      {"scaler-hysteresis", CompileFlag},
-      {"scaler-consecutive", CompileFlag, isSwitch},
-      {"scaler-min", CompileFlag},
-      {"master-weights", CompileFlag},
-      {"working-copies", CompileFlag},
-      {"optimizer", CompileFlag},
-      {"nesterov", CompileFlag, isSwitch},
-      {"clip-norm", CompileFlag},
-      {"groups", CompileFlag},
-      {"accumulation", CompileFlag},
-      {"mesh", CompileFlag},
-      {"zero", CompileFlag},
-      {"sync", CompileFlag},
-      {"bucket", CompileFlag},
-      {"shard-align", CompileFlag},
-      {"shard-min", CompileFlag},
-      {"shard-rules", CompileFlag},
-      {"prefetch", CompileFlag},
-      {"prefetch-backward", CompileFlag},
-      {"prefetch-max", CompileFlag},
-      {"comm-streams", CompileFlag},
-      {"reduction", CompileFlag},
-      {"reshard", CompileFlag},
-      {"reduce-dtype", CompileFlag},
-      {"gather-dtype", CompileFlag},
-      {"recompute", CompileFlag},
-      {"memory-limit", CompileFlag},
-      {"device", CompileFlag},
-      {"cost-table", CompileFlag},
-      {"cluster", CompileFlag},
-      {"threads-max", CompileFlag},
-      {"attention", CompileFlag},
-      {"explain", CompileFlag},
-      {"debug-nan", CompileFlag, isSwitch},
-      {"data", RunFlag},
-      {"val-data", RunFlag},
-      {"val-fraction", RunFlag},
-      {"data-format", RunFlag},
-      {"tokenizer", RunFlag},
-      {"shuffle", RunFlag, isSwitch},
-      {"steps", RunFlag},
-      {"epochs", RunFlag},
-      {"stop-after", RunFlag},
-      {"accum", RunFlag},
-      {"lr", RunFlag},
-      {"lr-schedule", RunFlag},
-      {"lr-decay-steps", RunFlag},
-      {"warmup", RunFlag},
-      {"min-lr", RunFlag},
-      {"weight-decay", RunFlag},
-      {"beta1", RunFlag},
-      {"beta2", RunFlag},
-      {"eps", RunFlag},
-      {"momentum", RunFlag},
-      {"clip", RunFlag},
-      {"seed", RunFlag},
-      {"init-from", RunFlag},
-      {"save-dir", RunFlag},
-      {"save-every", RunFlag},
-      {"keep", RunFlag},
-      {"keep-best", RunFlag, isSwitch},
-      {"resume", RunFlag},
-      {"log-every", RunFlag},
-      {"eval-every", RunFlag},
-      {"eval-steps", RunFlag},
-      {"eval-only", RunFlag, isSwitch},
-      {"metrics", RunFlag},
-      {"progress", RunFlag},
-      {"trace", RunFlag},
-      {"dump-grads", RunFlag},
-      {"overwrite", RunFlag, isSwitch},
-      {"threads", RunFlag},
-      {"loopback", RunFlag},
-      {"timeout", RunFlag},
-      {"check-replicas", RunFlag},
-      {"gather", RunFlag},
-      {"no-graph", RunFlag, isSwitch},
-      {"tune", RunFlag},
-      {"tuning", RunFlag},
-      {"dry-run", RunFlag, isSwitch},
-      {"generate", RunFlag},
-      {"max-new-tokens", RunFlag},
-      {"temperature", RunFlag},
-      {"top-k", RunFlag},
-      {"sample-every", RunFlag},
-      {"version", RunFlag, isSwitch},
-      {"help", RunFlag, isSwitch},
-  };
-  return names;
+static const ForeignName scheduleNames[] = {
+    {"learning-rate|base-lr|peak-lr|max-lr", "lr"},
+    {"lr-scheduler-type|lr-scheduler|lr-schedule-type|scheduler|decay-lr",
+     "lr-schedule"},
+    {"lr-decay-iters|decay-steps", "lr-decay-steps"},
+    {"warmup-steps|warmup-iters|num-warmup-steps|lr-warmup-steps|"
+     "lr-warmup-iters|n-warmup",
+     "warmup"},
+    {"warmup-ratio|lr-warmup-fraction|warmup-fraction|warmup-epochs", "warmup",
+     "it counts steps"},
+    {"min-learning-rate|lr-min|eta-min", "min-lr"},
+    {"max-iters|max-steps|iters|num-steps|total-steps|train-steps|train-iters|"
+     "num-iterations|training-steps|n-steps|num-train-steps|iterations",
+     "steps"},
+    {"num-train-epochs|num-epochs|max-epochs|n-epochs|train-epochs|epoch",
+     "epochs"},
+    {"steps-per-epoch", "", "an epoch is all rows of --data: --epochs N"},
+    {"early-stopping|early-stopping-patience|patience", "",
+     "--keep-best keeps the checkpoint with the lowest validation loss"},
+};
+
+static const ForeignName optimizerNames[] = {
+    {"optim|optimizer-type|optimiser", "optimizer"},
+    {"wd|l2", "weight-decay"},
+    {"adam-beta1|b1|betas|beta", "beta1", "--beta2 is the second one"},
+    {"adam-beta2|b2", "beta2"},
+    {"adam-epsilon|adam-eps|epsilon", "eps"},
+    {"max-grad-norm|grad-clip|clip-grad|gradient-clip-val|clip-grad-norm|"
+     "gradient-clipping|grad-norm-clip|max-norm",
+     "clip"},
+    {"ema|use-ema|ema-decay|swa", "", "it keeps no averages of weights"},
+    {"dropout|dropout-p", "",
+     "dropout is a field of config.json, such as resid_pdrop"},
+    {"label-smoothing|label-smoothing-factor", "",
+     "the loss belongs to the model: label_smoothing of weft.cross_entropy in "
+     "an .mlir file"},
+    {"lora|use-lora|lora-rank|lora-r|lora-alpha|lora-dropout|lora-layers|"
+     "use-peft|fine-tune-type|peft|qlora",
+     "", "it has no adapters; --groups FILE freezes parameters"},
+};
+
+static const ForeignName batchNames[] = {
+    {"batch-size|per-device-train-batch-size|per-device-batch-size|"
+     "micro-batch-size|train-batch-size|device-batch-size|mbs|bs|"
+     "per-gpu-train-batch-size|train-micro-batch-size-per-gpu",
+     "batch"},
+    {"per-device-eval-batch-size|eval-batch-size|val-batch-size", "",
+     "evaluations have the rows of --batch"},
+    {"global-batch-size|total-batch-size|effective-batch-size", "",
+     "it is --batch times --accum times the ranks of --mesh"},
+    {"gradient-accumulation-steps|grad-accum|grad-accum-steps|"
+     "grad-accumulation-steps|accumulate-grad-batches|gradient-accumulation|"
+     "accumulation-steps|accum-steps|accumulate",
+     "accum"},
+    {"block-size|seq-len|seq-length|max-seq-length|max-seq-len|"
+     "context-length|sequence-length|max-length|ctx-len|n-ctx|cutoff-len|"
+     "context-size|max-source-length",
+     "seq"},
+    {"n-layer|n-layers|num-layers|n-head|n-heads|num-heads|n-embd|"
+     "hidden-size|hidden-dim|d-model|vocab-size|num-hidden-layers|"
+     "num-attention-heads|intermediate-size|depth|embed-dim",
+     "", "sizes of the model are fields of its config.json"},
+    {"model|model-name-or-path|model-name|model-path|config|config-name|arch",
+     "", "the model is the first argument: weft train MODEL"},
+    {"weights|init-weights|pretrained|pretrained-model|checkpoint-path",
+     "init-from", "FILE is a .safetensors file or a folder"},
+};
+
+static const ForeignName dataNames[] = {
+    {"dataset|train-file|train-data|training-data|data-path|dataset-name|"
+     "input-file|train-data-path|data-dir|train-dataset|train-path|corpus",
+     "data", "it is a text, .bin or .safetensors file"},
+    {"validation-file|val-file|eval-data|valid-data|eval-file|val-data-path|"
+     "validation-data|eval-dataset|valid-file|test-file",
+     "val-data"},
+    {"val-split|validation-split|validation-split-percentage|val-ratio|"
+     "val-size|test-size|train-test-split",
+     "val-fraction", "it is a fraction from 0 to 1"},
+    {"num-workers|dataloader-num-workers|pin-memory|dataloader-pin-memory|"
+     "prefetch-factor|persistent-workers",
+     "", "it reads ahead by itself"},
+    {"tokenizer-name|tokenizer-path|tokenizer-model|tokenizer-file", "",
+     "text is read as bytes, and --data takes files of tokens"},
+    {"random-seed|manual-seed|data-seed|rng-seed", "seed"},
+    {"shuffle-data|shuffle-dataset", "shuffle"},
+};
+
+static const ForeignName evaluationNames[] = {
+    {"eval-iters|max-eval-batches|val-batches|limit-val-batches|val-iters|"
+     "max-eval-steps|val-max-steps",
+     "eval-steps"},
+    {"eval-interval|eval-strategy|evaluation-strategy|steps-per-eval|"
+     "val-check-interval|val-loss-every|eval-freq|val-interval|"
+     "evaluation-steps|val-every",
+     "eval-every", "it counts steps"},
+    {"do-eval|do-predict|evaluate|validate|test|eval", "eval-only",
+     "a run with --val-data also evaluates while it trains"},
+    {"do-train|train", "", "weft train trains, unless --eval-only is given"},
+    {"prompt|start|input-prompt", "generate"},
+    {"num-samples|n-samples", "",
+     "a run prints one sample; --seed draws another"},
+    {"max-tokens|max-gen-tokens|num-tokens|n-predict|max-gen-len",
+     "max-new-tokens"},
+    {"temp", "temperature"},
+    {"topk|k", "top-k"},
+    {"top-p|min-p|num-beams", "", "--top-k and --temperature draw tokens"},
+};
+
+static const ForeignName outputNames[] = {
+    {"log-interval|logging-steps|print-every|steps-per-report|print-freq|"
+     "log-freq|log-every-n-steps|log-steps|logging-interval",
+     "log-every"},
+    {"wandb|wandb-log|wandb-project|wandb-run-name|report-to|tensorboard|"
+     "logging-dir|tensorboard-dir|log-file|run-name|use-wandb",
+     "metrics", "FILE gets one JSON object per step"},
+    {"verbose|show-progress", "progress=line"},
+    {"quiet|disable-tqdm|silent|no-progress", "progress=none"},
+    {"profiler|use-profiler|profile", "trace",
+     "weft inspect PROGRAM --profile reads it"},
+    {"out-dir|output-dir|ckpt-dir|checkpoint-dir|save-path|adapter-path|"
+     "default-root-dir|checkpoints",
+     "save-dir"},
+    {"save-interval|save-steps|checkpoint-interval|ckpt-every|"
+     "checkpoint-every|save-freq|save-strategy|steps-per-checkpoint|"
+     "always-save-checkpoint",
+     "save-every", "it counts steps"},
+    {"save-total-limit|keep-last|max-checkpoints|keep-last-n", "keep"},
+    {"load-best-model-at-end|save-best|save-best-only", "keep-best"},
+    {"resume-from-checkpoint|resume-from|load-checkpoint|checkpoint|ckpt|"
+     "resume-adapter-file|restore-from|load",
+     "resume"},
+    {"force|overwrite-existing|allow-overwrite", "overwrite"},
+    {"overwrite-output-dir", "",
+     "name another --save-dir, or go on with --resume=auto"},
+    {"push-to-hub|hub-model-id|hub-token|hub-strategy|trust-remote-code|"
+     "use-auth-token",
+     "", "models and data are local files"},
+};
+
+static const ForeignName precisionNames[] = {
+    {"bf16|bfloat16", "precision=bf16"},
+    {"fp16|f16|float16|half|amp|use-amp|autocast", "precision=f16",
+     "or --precision=bf16"},
+    {"fp32|f32|float32", "precision=f32"},
+    {"dtype|torch-dtype|mixed-precision|weight-dtype|param-dtype", "precision"},
+    {"allow-tf32|use-tf32", "tf32"},
+    {"fp8|load-in-4bit|load-in-8bit|quantize|quantization|q-bits|int8", "",
+     "--precision is f32, f16 or bf16"},
+    {"loss-scaling", "loss-scale"},
+    {"init-scale|initial-loss-scale", "scaler-init"},
+    {"initial-scale-power", "scaler-init",
+     "it takes the scale itself: 65536 for a power of 16"},
+    {"gradient-checkpointing|grad-checkpoint|activation-checkpointing|"
+     "checkpoint-activations|recompute-activations|use-checkpoint|remat",
+     "recompute=blocks"},
+    {"flash-attention|use-flash-attn|flash-attn|attn-implementation|flash",
+     "attention", "attention is always one fused kernel"},
+    {"torch-compile|jit|use-compile|compile|torchscript", "",
+     "every program is compiled"},
+    {"cuda-graphs|use-cuda-graphs|cuda-graph", "",
+     "programs for CUDA devices use graphs, unless --no-graph is given"},
+    {"max-memory|gpu-memory|vram|memory", "memory-limit",
+     "such as --memory-limit=8G"},
+};
+
+static const ForeignName machineNames[] = {
+    {"device=cpu|cpu|no-cuda|use-cpu", "target=cpu", "the default"},
+    {"device=cuda|device=gpu|device=mps|device=auto|device-type|"
+     "cuda|gpu|use-cuda|accelerator|use-gpu",
+     "target", "such as --target=cuda:sm_90"},
+    {"num-threads|n-threads|omp-num-threads|nthreads", "threads"},
+    {"nproc-per-node|nproc|num-processes|num-gpus|gpus|ngpu|n-gpus|n-gpu|"
+     "world-size|devices|num-devices|gpus-per-node|n-procs",
+     "mesh",
+     "a program is compiled for its ranks, as in --mesh=dp:4, and weft "
+     "launch starts them"},
+    {"ddp|ddp-backend|backend|data-parallel|dp|distributed|multi-gpu", "mesh",
+     "such as --mesh=dp:4 for four ranks"},
+    {"fsdp|zero-stage|deepspeed|sharding-strategy|fsdp-config|strategy", "zero",
+     "--zero=3 is FSDP; with --mesh"},
+    {"tensor-parallel|tensor-model-parallel-size|tensor-parallel-size|tp|"
+     "pipeline-model-parallel-size|pipeline-parallel|pp|sequence-parallel|"
+     "context-parallel",
+     "", "ranks have rows of their own; --zero shards parameters over them"},
+    {"nnodes|num-nodes|node-rank|master-addr|master-port|rdzv-backend|"
+     "rdzv-endpoint|rdzv-id|standalone|local-rank|rank|machine-rank|"
+     "main-process-port|dist-url|hostfile",
+     "", "weft launch, torchrun, srun or mpirun starts the ranks of --mesh"},
+    {"max-restarts", "", "programs restart under weft launch --restarts N"},
+};
+
+static const ForeignName commandNames[] = {
+    {"generate|sample|infer|inference|chat|predict|complete",
+     "train MODEL --generate PROMPT", "--init-from or --resume names weights"},
+    {"eval|evaluate|validate|validation|test|perplexity",
+     "train MODEL --eval-only --val-data FILE",
+     "--init-from or --resume names weights"},
+    {"fit|pretrain|learn|training", "train MODEL --data FILE --steps N"},
+    {"fine-tune|finetune|sft|tune",
+     "train MODEL --init-from WEIGHTS --data FILE --epochs N"},
+    {"resume|continue", "train MODEL --save-dir DIR --resume=auto"},
+    {"run|start|exec", "train MODEL",
+     "a compiled program runs by itself: ./PROGRAM"},
+    {"torchrun|mpirun|distributed|spawn", "launch PROGRAM"},
+    {"build|make|cc|lower", "compile MODEL"},
+    {"export|convert|save|checkpoint|checkpoints", "ckpt export DIR OUT"},
+    {"info|show|describe|stats|summary|memory|dump|print", "inspect PROGRAM"},
+    {"benchmark|calibrate|measure", "bench"},
+    {"profile|trace", "inspect PROGRAM --profile TRACE",
+     "the program's --trace FILE writes it"},
+    {"gradcheck|verify|grad", "check MODEL --grad"},
+    {"clean|clear|purge", "cache clear"},
+    {"version", "--version"},
+    {"list|ls", "ckpt ls DIR"},
+    {"tokenize|prepare|preprocess|data", "",
+     "text is read as bytes, and --data takes files of tokens"},
+    {"download|pull|push|login|upload", "", "models and data are local files"},
+    {"serve|deploy|server", "",
+     "a trained model is exported for other tools: "
+     "weft ckpt export DIR OUT"},
+    {"install|init|new|setup", "",
+     "a model file is all that weft train needs: weft train MODEL"},
+};
+
+template <size_t N>
+static void append(std::vector<ForeignName> &all,
+                   const ForeignName (&part)[N]) {
+  all.insert(all.end(), part, part + N);
 }
 
-const FlagName *findFlagName(const std::string &name) {
-  for (const FlagName &known : flagNames())
-    if (!name.empty() && (name == known.name || name == known.shortName))
-      return &known;
-  return nullptr;
+const std::vector<ForeignName> &foreignFlags() {
+  static const std::vector<ForeignName> all = [] {
+    std::vector<ForeignName> list;
+    append(list, scheduleNames);
+    append(list, optimizerNames);
+    append(list, batchNames);
+    append(list, dataNames);
+    append(list, evaluationNames);
+    append(list, outputNames);
+    append(list, precisionNames);
+    append(list, machineNames);
+    return list;
+  }();
+  return all;
+}
+
+const std::vector<ForeignName> &foreignCommands() {
+  static const std::vector<ForeignName> all(std::begin(commandNames),
+                                            std::end(commandNames));
+  return all;
+}
+
+const FlagSpec *findFlagName(const std::string &name) {
+  static const FlagTable all = [] {
+    // Run flags first: --overwrite is a driver flag, too.
+    FlagTable table(runFlagSpecs());
+    table.add(compileFlags());
+    table.add(driverFlags());
+    return table;
+  }();
+  return all.find(name == "o" ? "output" : name);
+}
+
+bool isChoice(const std::string &choices, const std::string &text) {
+  return !text.empty() && text.find('|') == text.npos &&
+         ("|" + choices + "|").find("|" + text + "|") != std::string::npos;
 }
 
 static const ForeignName *findIn(const std::vector<ForeignName> &all,
                                  const std::string &name) {
   for (const ForeignName &entry : all)
-    if (name.find('|') == name.npos &&
-        ("|" + std::string(entry.names) + "|").find("|" + name + "|") !=
-            std::string::npos)
+    if (isChoice(entry.names, name))
       return &entry;
   return nullptr;
 }
@@ -176,6 +322,23 @@ std::string foreignMarkdown() {
     text += "| " + names + "` | " + withText(answer, entry) + " |\n";
   }
   return text;
+}
+
+std::string foreignValue(const std::string &text) {
+  static const std::pair<const char *, const char *> values[] = {
+      {"fp32|float32|float|single|torch.float32", "f32"},
+      {"fp16|float16|half|torch.float16|16-mixed", "f16"},
+      {"bfloat16|torch.bfloat16|bf16-mixed", "bf16"},
+      {"adamw_torch|adamw_torch_fused|adamw_hf", "adamw"},
+      {"constant_with_warmup", "constant"},
+      {"warmup_stable_decay", "wsd"},
+      {"true|yes|1", "on"},
+      {"false|no|0", "off"},
+  };
+  for (const auto &[names, value] : values)
+    if (isChoice(names, text))
+      return value;
+  return "";
 }
 
 } // namespace weft

@@ -95,12 +95,7 @@ bool parseByteCount(const std::string &text, int64_t &bytes) {
   return true;
 }
 
-static bool isChoice(const std::string &choices, const std::string &text) {
-  return !text.empty() && text.find('|') == text.npos &&
-         ("|" + choices + "|").find("|" + text + "|") != std::string::npos;
-}
-
-static std::string lowerCase(std::string text) {
+std::string lowerCase(std::string text) {
   for (char &c : text)
     c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
@@ -206,13 +201,18 @@ Status checkFlagValue(const FlagSpec &spec, const std::string &text) {
 // FlagValues
 //===----------------------------------------------------------------------===//
 
+/// A mistake in the program.
+[[noreturn]] static void misuse(const char *what, const std::string &flag,
+                                const char *how) {
+  std::fprintf(stderr, "weft: error: internal: %s '--%s' %s\n", what,
+               flag.c_str(), how);
+  std::exit(static_cast<int>(ExitCode::Internal));
+}
+
 const std::string &FlagValues::getText(const std::string &name) const {
   auto found = index.find(name);
-  if (found == index.end()) {
-    std::fprintf(stderr, "weft: error: internal: no flag '--%s' in the table\n",
-                 name.c_str());
-    std::exit(static_cast<int>(ExitCode::Internal));
-  }
+  if (found == index.end())
+    misuse("no flag", name, "in the table");
   return values[found->second].text;
 }
 
@@ -221,13 +221,8 @@ const std::string &FlagValues::text(const std::string &name,
   const std::string &result = getText(name);
   FlagKind actual = values[index.find(name)->second].spec.kind;
   bool textKinds = kind == FlagKind::String && actual == FlagKind::Enum;
-  if (actual != kind && !textKinds) {
-    std::fprintf(stderr,
-                 "weft: error: internal: flag '--%s' is of another "
-                 "kind than asked for\n",
-                 name.c_str());
-    std::exit(static_cast<int>(ExitCode::Internal));
-  }
+  if (actual != kind && !textKinds)
+    misuse("flag", name, "is of another kind than asked for");
   return result;
 }
 

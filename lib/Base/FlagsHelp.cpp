@@ -31,24 +31,16 @@ static bool hasDefault(const FlagSpec &spec) {
   return spec.kind == FlagKind::Switch ? text == "on" : !text.empty();
 }
 
-static const char *groupTitle(FlagGroup group) {
-  switch (group) {
-  case CompileFlag:
-    return "compile flags";
-  case RunFlag:
-    return "run flags";
-  default:
-    return "driver flags";
-  }
-}
-
-static const FlagGroup groupOrder[] = {DriverFlag, CompileFlag, RunFlag};
+static const std::pair<FlagGroup, const char *> groupTitles[] = {
+    {DriverFlag, "driver flags"},
+    {CompileFlag, "compile flags"},
+    {RunFlag, "run flags"}};
 
 std::string FlagTable::help(unsigned groups) const {
   // Long usages get a line of their own.
   constexpr size_t widest = 30;
   std::string result;
-  for (FlagGroup group : groupOrder) {
+  for (auto [group, title] : groupTitles) {
     std::string lines;
     for (const FlagSpec &spec : specs) {
       if (spec.group != group || !(groups & group))
@@ -62,8 +54,8 @@ std::string FlagTable::help(unsigned groups) const {
       lines += "\n";
     }
     if (!lines.empty())
-      result += (result.empty() ? "" : "\n") + std::string(groupTitle(group)) +
-                ":\n" + lines;
+      result +=
+          (result.empty() ? "" : "\n") + std::string(title) + ":\n" + lines;
   }
   return result;
 }
@@ -78,7 +70,7 @@ static std::string cell(const std::string &text) {
 
 std::string FlagTable::markdown(unsigned groups) const {
   std::string result;
-  for (FlagGroup group : groupOrder) {
+  for (auto [group, title] : groupTitles) {
     std::string rows;
     for (const FlagSpec &spec : specs)
       if (spec.group == group && (groups & group)) {
@@ -88,8 +80,7 @@ std::string FlagTable::markdown(unsigned groups) const {
                 cell(spec.help) + " |\n";
       }
     if (!rows.empty())
-      result += (result.empty() ? "### " : "\n### ") +
-                std::string(groupTitle(group)) +
+      result += (result.empty() ? "### " : "\n### ") + std::string(title) +
                 "\n\n| flag | default | meaning |\n|---|---|---|\n" + rows;
   }
   return result;

@@ -26,7 +26,6 @@ public:
 
 private:
   std::string valueOf(const std::string &arg) const;
-  const FlagSpec *find(const std::string &name, bool isLong) const;
   Status takeValue(bool inlineValue, const std::string &shown);
   Status turnOff(bool inlineValue, const std::string &shown);
 
@@ -107,21 +106,12 @@ static const FlagSpec *findNegated(const FlagTable &table,
   return spec && spec->kind == FlagKind::Switch ? spec : nullptr;
 }
 
-const FlagSpec *Parse::find(const std::string &name, bool isLong) const {
-  if (name.empty())
-    return nullptr;
-  for (const FlagSpec &candidate : table.flags())
-    if (name == (isLong ? candidate.name : candidate.shortName))
-      return &candidate;
-  return nullptr;
-}
-
 Status Parse::flag(const std::string &arg) {
   bool isLong = arg.compare(0, 2, "--") == 0;
   size_t equals = arg.find('=');
   std::string shown = arg.substr(0, equals);
   std::string name = shown.substr(isLong ? 2 : 1);
-  spec = find(name, isLong);
+  spec = isLong ? table.find(name) : table.findShort(name);
   const FlagSpec *negated =
       isLong && !spec ? findNegated(table, name) : nullptr;
   if (negated)
@@ -147,6 +137,13 @@ Status Parse::store(bool &given, std::string &text) const {
 const FlagSpec *FlagTable::find(const std::string &name) const {
   for (const FlagSpec &spec : specs)
     if (name == spec.name)
+      return &spec;
+  return nullptr;
+}
+
+const FlagSpec *FlagTable::findShort(const std::string &name) const {
+  for (const FlagSpec &spec : specs)
+    if (!name.empty() && name == spec.shortName)
       return &spec;
   return nullptr;
 }
@@ -202,11 +199,6 @@ Expected<FlagValues> FlagTable::parse(const std::vector<std::string> &args,
       return status.takeError();
   }
   return result;
-}
-
-Expected<FlagValues> FlagTable::parse(int argc, const char *const *argv,
-                                      const FlagParseOptions &options) const {
-  return parse(std::vector<std::string>(argv, argv + argc), options);
 }
 
 } // namespace weft

@@ -1,7 +1,5 @@
 //===- FlagsUnknown.cpp - Answers to flags that a command does not have ---===//
 
-#include "ValueRules.h"
-
 #include "weft/Base/FlagNames.h"
 #include "weft/Base/Flags.h"
 
@@ -23,14 +21,14 @@ private:
     const FlagSpec *spec = table.find(name);
     return spec && (spec->group & options.groups);
   }
-  std::string spelled(const FlagName &known) const;
+  std::string spelled(const FlagSpec &known) const;
   std::string compiledValue(const std::string &name) const;
-  std::string neededFlags(const FlagName &known) const;
-  std::string placeOf(const FlagName &known, const std::string &given) const;
-  Error elsewhere(const FlagName &known, const std::string &given) const;
+  std::string neededFlags(const FlagSpec &known) const;
+  std::string placeOf(const FlagSpec &known, const std::string &given) const;
+  Error elsewhere(const FlagSpec &known, const std::string &given) const;
   std::string foreign(const ForeignName &entry) const;
   std::string negated(const ForeignName &entry) const;
-  Error ofWeft(const FlagName &known) const;
+  Error ofWeft(const FlagSpec &known) const;
   Error ofOtherTools() const;
 
   const UnknownFlag &flag;
@@ -52,26 +50,24 @@ static const char *groupText(FlagGroup group) {
 }
 
 /// "--precision=f32|f16|bf16" or "--target=...": a value must be chosen.
-static std::string withPlaceholder(const FlagName &known) {
-  const FlagSpec *rule = findValueRule(known.name);
+static std::string withPlaceholder(const FlagSpec &known) {
+  const bool hasChoices = *known.choices && known.group != DriverFlag;
   return "--" + std::string(known.name) + "=" +
-         (rule && *rule->choices ? rule->choices : "...");
+         (hasChoices ? known.choices : "...");
 }
 
-/// Whether the flag takes the value. Where no rule is known, any value is
-/// taken.
-static bool takesValue(const FlagName &known, const std::string &value) {
-  const FlagSpec *rule = findValueRule(known.name);
-  return !rule ||
-         checkFlagValue(*rule, *rule->choices
-                                   ? canonicalChoice(rule->choices, value)
-                                   : value)
-             .ok();
+/// Whether the flag takes the value. Any number is taken for a run flag.
+static bool takesValue(const FlagSpec &known, const std::string &value) {
+  if (known.group == DriverFlag)
+    return true;
+  if (known.kind == FlagKind::Enum)
+    return checkFlagValue(known, canonicalChoice(known.choices, value)).ok();
+  return known.group == RunFlag || checkFlagValue(known, value).ok();
 }
 
 /// "--batch=4", as it was given, if the flag takes the value.
-std::string UnknownAnswer::spelled(const FlagName &known) const {
-  if (known.isSwitch)
+std::string UnknownAnswer::spelled(const FlagSpec &known) const {
+  if (known.kind == FlagKind::Switch)
     return "--" + std::string(known.name);
   if (flag.value.empty() || !takesValue(known, flag.value))
     return withPlaceholder(known);
@@ -90,15 +86,15 @@ std::string UnknownAnswer::compiledValue(const std::string &name) const {
 
 /// Flags that must stand beside it, with a blank behind them: stages of ZeRO
 /// shard over the ranks of a mesh.
-std::string UnknownAnswer::neededFlags(const FlagName &known) const {
-  if (known.name != std::string("zero") || flag.value == "0")
+std::string UnknownAnswer::neededFlags(const FlagSpec &known) const {
+  if (known.name != std::string_view("zero") || flag.value == "0")
     return "";
   const std::string mesh = compiledValue("mesh");
   return (mesh.empty() ? "--mesh=..." : mesh) + " ";
 }
 
 /// Where a flag of another command belongs; `given` is how to give it there.
-std::string UnknownAnswer::placeOf(const FlagName &known,
+std::string UnknownAnswer::placeOf(const FlagSpec &known,
                                    const std::string &given) const {
   if (known.group == RunFlag)
     return "./PROGRAM " + given + " takes it, and so does weft train";
@@ -112,7 +108,7 @@ std::string UnknownAnswer::placeOf(const FlagName &known,
 }
 
 /// A flag of weft, not of this command; `given` is how to give it there.
-Error UnknownAnswer::elsewhere(const FlagName &known,
+Error UnknownAnswer::elsewhere(const FlagSpec &known,
                                const std::string &given) const {
   const std::string value = compiledValue(known.name);
   std::string message = "flag '--" + std::string(known.name) + "' is " +
@@ -129,11 +125,12 @@ std::string UnknownAnswer::foreign(const ForeignName &entry) const {
   const std::string answer = entry.answer;
   const std::string own = answer.substr(0, answer.find('='));
   std::string text = describeForeign(entry);
-  const FlagName *known = findFlagName(own);
+  const FlagSpec *known = findFlagName(own);
   if (answer.empty() || isHere(own) || !known)
     return text;
   // A value can be copied where only the name differs.
-  const std::string given = own != answer || known->isSwitch ? "--" + answer
+  const std::string given = own != answer || known->kind == FlagKind::Switch
+                                ? "--" + answer
                             : *entry.text ? withPlaceholder(*known)
                                           : spelled(*known);
   text += "; it is " + std::string(groupText(known->group));
@@ -143,21 +140,21 @@ std::string UnknownAnswer::foreign(const ForeignName &entry) const {
 }
 
 /// The switch that `--no-NAME` turns off, if one has that name.
-static const FlagName *findNegatedName(const std::string &name) {
+static const FlagSpec *findNegatedName(const std::string &name) {
   if (name.compare(0, 3, "no-") != 0)
     return nullptr;
-  const FlagName *known = findFlagName(name.substr(3));
-  return known && known->isSwitch ? known : nullptr;
+  const FlagSpec *known = findFlagName(name.substr(3));
+  return known && known->kind == FlagKind::Switch ? known : nullptr;
 }
 
 /// The hint for `--no-NAME`, where `entry` answers `--NAME`.
 std::string UnknownAnswer::negated(const ForeignName &entry) const {
   const std::string answer = entry.answer;
   const std::string own = answer.substr(0, answer.find('='));
-  const FlagName *known = findFlagName(own);
+  const FlagSpec *known = findFlagName(own);
   if (!known)
     return describeForeign(entry);
-  if (known->isSwitch)
+  if (known->kind == FlagKind::Switch)
     return "weft's flag is '--no-" + own + "'";
   if (compiledValue(own) == "--" + answer)
     return "the program was compiled with --" + answer +
@@ -167,7 +164,7 @@ std::string UnknownAnswer::negated(const ForeignName &entry) const {
 
 /// A flag of weft, not of this command. A command may have a flag that is
 /// nearly spelt like one of `weft compile`.
-Error UnknownAnswer::ofWeft(const FlagName &known) const {
+Error UnknownAnswer::ofWeft(const FlagSpec &known) const {
   const std::string near = known.group == DriverFlag
                                ? table.nearest(known.name, options.groups)
                                : "";
@@ -200,12 +197,12 @@ Error UnknownAnswer::ofOtherTools() const {
 }
 
 Error UnknownAnswer::error() const {
-  if (const FlagName *negated = findNegatedName(name))
+  if (const FlagSpec *negated = findNegatedName(name))
     return isHere(negated->name)
                ? usageError("unknown flag " + inQuotes(flag.shown))
                      .hint("weft writes it '--" + name + "'")
                : elsewhere(*negated, "--" + name);
-  const FlagName *known = findFlagName(name);
+  const FlagSpec *known = findFlagName(name);
   const std::string own = known ? known->name : name;
   if (isHere(own))
     return usageError("unknown flag " + inQuotes(flag.shown))

@@ -7,8 +7,12 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <filesystem>
+#include <optional>
 #include <sys/stat.h>
+#include <tuple>
 #include <unistd.h>
+
+namespace fs = std::filesystem;
 
 namespace weft {
 
@@ -16,7 +20,6 @@ static constexpr int64_t bufferBytes = 1 << 20;
 
 /// The file that a link leads to, there or not, so that the link stays.
 static std::string withoutLinks(const std::string &path) {
-  namespace fs = std::filesystem;
   std::error_code error;
   fs::path file = path;
   // As many links as Linux follows.
@@ -45,8 +48,9 @@ bool isWrittenInPlace(const std::string &path) {
          !S_ISDIR(info.st_mode);
 }
 
-static Error cannotCreate(const std::string &path) {
-  return storageError("cannot create: " + errnoText(errno)).at(path);
+static Error failed(const std::string &what, int number,
+                    const std::string &path) {
+  return storageError(what + ": " + errnoText(number)).at(path);
 }
 
 Expected<Descriptor> openInPlace(const std::string &path) {
@@ -57,7 +61,7 @@ Expected<Descriptor> openInPlace(const std::string &path) {
   if (!file && errno == ENXIO)
     return storageError("expects a named pipe with a reader").at(path);
   if (!file)
-    return cannotCreate(path);
+    return failed("cannot create", errno, path);
   ::fcntl(file.get(), F_SETFL, O_APPEND);
   return file;
 }
@@ -88,7 +92,7 @@ Expected<OutputFile> OutputFile::create(const std::string &path) {
   result.file =
       Descriptor(::fcntl(result.temporary.descriptor(), F_DUPFD_CLOEXEC, 0));
   if (!result.file)
-    return cannotCreate(path);
+    return failed("cannot create", errno, path);
   return result;
 }
 
@@ -98,9 +102,7 @@ Status OutputFile::writeAll(const char *data, int64_t bytes) {
     if (written < 0 && errno == EINTR)
       continue;
     if (written <= 0)
-      return storageError("cannot write: " +
-                          errnoText(written < 0 ? errno : ENOSPC))
-          .at(finalPath);
+      return failed("cannot write", written < 0 ? errno : ENOSPC, finalPath);
     data += written;
     bytes -= written;
   }
@@ -131,15 +133,14 @@ Status OutputFile::makeExecutable() {
   struct stat info;
   if (::fstat(file.get(), &info) != 0 ||
       ::fchmod(file.get(), info.st_mode | ((info.st_mode & 0444) >> 2)) != 0)
-    return storageError("cannot make it executable: " + errnoText(errno))
-        .at(finalPath);
+    return failed("cannot make it executable", errno, finalPath);
   return Status::success();
 }
 
 /// close() may be the first call to report a full network disk.
 Status OutputFile::closeChecked() {
-  if (int failed = file.close())
-    return storageError("cannot finish: " + errnoText(failed)).at(finalPath);
+  if (int number = file.close())
+    return failed("cannot finish", number, finalPath);
   return Status::success();
 }
 
@@ -158,12 +159,11 @@ Status OutputFile::commit(IfTaken ifTaken) {
   if (!temporary)
     return closeChecked();
   if (withoutInterrupts([&] { return ::fsync(file.get()); }) != 0)
-    return storageError("cannot flush to disk: " + errnoText(errno))
-        .at(finalPath);
+    return failed("cannot flush to disk", errno, finalPath);
   if (Status status = closeChecked(); !status)
     return status;
-  if (int failed = putInPlace(temporary.path(), target, ifTaken))
-    return storageError("cannot finish: " + errnoText(failed)).at(finalPath);
+  if (int number = putInPlace(temporary.path(), target, ifTaken))
+    return failed("cannot finish", number, finalPath);
   temporary.release();
   return syncPath(parentOf(target));
 }
@@ -179,6 +179,96 @@ Status writeFile(const std::string &path, std::string_view text, FileMode mode,
     if (Status status = out->makeExecutable(); !status)
       return status;
   return out->commit(ifTaken);
+}
+
+//===----------------------------------------------------------------------===//
+// Comparing files before the first write
+//===----------------------------------------------------------------------===//
+
+/// Two paths with equal identities are the same file: device, inode, and, for a
+/// file that is not there, its name in that folder.
+using FileIdentity = std::tuple<dev_t, ino_t, std::string>;
+
+/// The folder of a file. A link to nowhere is replaced, not followed.
+static fs::path folderOf(const fs::path &path) {
+  fs::path folder = path.parent_path();
+  return folder.empty() ? fs::path(".") : folder;
+}
+
+static std::optional<FileIdentity> identityOf(const struct stat &info) {
+  if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+    return std::nullopt;
+  return FileIdentity{info.st_dev, info.st_ino, ""};
+}
+
+/// Nothing for devices, pipes, and files in a folder that does not exist.
+static std::optional<FileIdentity> identify(const std::string &path) {
+  struct stat info;
+  if (path.empty())
+    return std::nullopt;
+  if (::stat(path.c_str(), &info) == 0)
+    return identityOf(info);
+  fs::path asPath = fs::path(path);
+  if (::stat(folderOf(asPath).c_str(), &info) != 0)
+    return std::nullopt;
+  return FileIdentity{info.st_dev, info.st_ino, asPath.filename().string()};
+}
+
+/// Whether a file is in the folder of a checkpoint.
+static bool isInCheckpoint(const std::string &path, std::string_view marker) {
+  std::error_code error;
+  return fs::exists(folderOf(fs::path(path)) / marker, error);
+}
+
+static Error sameFile(const FileUse &output, const FileUse &other) {
+  return usageError(output.role +
+                    " expects a file of its own, but got that of " +
+                    other.role + ", " + inQuotes(other.path))
+      .at(output.path)
+      .hint("nothing was written; give another file");
+}
+
+static Status checkOne(const FileUse &output,
+                       const std::vector<FileUse> &others, size_t count) {
+  std::optional<FileIdentity> file = identify(output.path);
+  for (size_t i = 0; file && i < count; ++i)
+    if (identify(others[i].path) == file)
+      return sameFile(output, others[i]);
+  return Status::success();
+}
+
+/// `program --data x >> x` would make the input grow under the program.
+static Status checkStandardOutput(const std::vector<FileUse> &inputs) {
+  struct stat info;
+  if (::fstat(STDOUT_FILENO, &info) != 0)
+    return Status::success();
+  std::optional<FileIdentity> file = identityOf(info);
+  for (const FileUse &input : inputs)
+    if (file && identify(input.path) == file)
+      return usageError("standard output expects a file of its own, but got "
+                        "that of " +
+                        input.role + ", " + inQuotes(input.path));
+  return Status::success();
+}
+
+Status checkOutputPaths(const std::vector<FileUse> &outputs,
+                        const std::vector<FileUse> &inputs,
+                        std::string_view marker) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const FileUse &output = outputs[i];
+    if (Status s = checkOne(output, inputs, inputs.size()); !s)
+      return s;
+    if (Status s = checkOne(output, outputs, i); !s)
+      return s;
+    if (isInCheckpoint(output.path, marker))
+      return usageError(output.role + " expects a file outside of checkpoints")
+          .at(output.path);
+    if (fs::path(output.path).filename() == ".lock")
+      return usageError(output.role + " expects another name than .lock, that "
+                                      "of the lock of a save directory")
+          .at(output.path);
+  }
+  return checkStandardOutput(inputs);
 }
 
 } // namespace weft

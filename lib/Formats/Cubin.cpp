@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <elf.h>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,22 +17,14 @@ using namespace weft;
 
 namespace {
 
-// Of the ELF format, in 64 bits.
-constexpr uint64_t kHeaderBytes = 64, kSectionBytes = 64, kSymbolBytes = 24,
-                   kSegmentBytes = 56;
-constexpr uint16_t kMachineCuda = 190;
-constexpr uint32_t kTypeNull = 0, kTypeSymbols = 2, kTypeText = 3,
-                   kTypeNoBits = 8;
-constexpr unsigned char kFunction = 2;
 /// NVIDIA's mark of a symbol that can be launched.
 constexpr unsigned char kEntry = 0x10;
 
 constexpr uint64_t kImageAlignment = 16;
 
 struct Section {
+  Elf64_Shdr header;
   std::string_view name;
-  uint32_t type = 0, link = 0, info = 0;
-  uint64_t bytes = 0, entryBytes = 0;
   std::string_view content; // empty if the file holds none
 };
 
@@ -39,11 +32,11 @@ Error broken(const std::string &what) {
   return inputError("expects machine code of a CUDA device, but " + what);
 }
 
-/// Numbers of fixed places; every place is checked before it is read.
-template <typename T> T numberAt(std::string_view bytes, uint64_t place) {
-  T number;
-  std::memcpy(&number, bytes.data() + place, sizeof(T));
-  return number;
+/// Numbers and headers; every place is checked before it is read.
+template <typename T> T readAt(std::string_view bytes, uint64_t place) {
+  T value;
+  std::memcpy(&value, bytes.data() + place, sizeof(T));
+  return value;
 }
 
 bool isInside(std::string_view bytes, uint64_t from, uint64_t count) {
@@ -70,7 +63,7 @@ public:
 private:
   Status readHeader();
   Status readSections();
-  Status readSection(uint64_t place, Section &section);
+  Status readSection(Section &section);
   Status nameSections();
   Status readSymbols();
   Status readSymbol(const Section &table, std::string_view names,
@@ -87,8 +80,7 @@ private:
 
   std::string_view bytes;
   Cubin cubin;
-  uint64_t sectionPlace = 0, numSections = 0, nameSection = 0;
-  std::vector<uint64_t> namePlaces;
+  Elf64_Ehdr header = {};
   std::vector<Section> sections;
   /// Kernels by their symbol and by the section of their code.
   std::map<uint32_t, size_t> bySymbol, byCode;
@@ -101,73 +93,65 @@ Status Reader::readHeader() {
   constexpr std::string_view magic("\x7f"
                                    "ELF\x02\x01\x01",
                                    7);
-  if (bytes.size() < kHeaderBytes)
+  if (bytes.size() < sizeof header)
     return broken("got " + std::to_string(bytes.size()) + " bytes");
   if (bytes.substr(0, magic.size()) != magic)
     return broken("got bytes that are no ELF file of 64 bits");
-  if (uint16_t machine = numberAt<uint16_t>(bytes, 18); machine != kMachineCuda)
-    return broken("got an ELF file of machine " + std::to_string(machine));
+  header = readAt<Elf64_Ehdr>(bytes, 0);
+  if (header.e_machine != EM_CUDA)
+    return broken("got an ELF file of machine " +
+                  std::to_string(header.e_machine));
   // The number of the chip stands in another byte since version 8.
-  unsigned char version = static_cast<unsigned char>(bytes[8]);
-  uint32_t flags = numberAt<uint32_t>(bytes, 48);
+  const bool isNew = header.e_ident[EI_ABIVERSION] >= 8;
   cubin.chip =
-      "sm_" + std::to_string((version >= 8 ? flags >> 8 : flags) & 255);
-  uint64_t segments = numberAt<uint64_t>(bytes, 32);
-  uint64_t segmentBytes =
-      uint64_t(numberAt<uint16_t>(bytes, 54)) * numberAt<uint16_t>(bytes, 56);
-  if (!isInside(bytes, segments, segmentBytes) ||
-      (segmentBytes != 0 && numberAt<uint16_t>(bytes, 54) != kSegmentBytes))
+      "sm_" +
+      std::to_string((isNew ? header.e_flags >> 8 : header.e_flags) & 255);
+  uint64_t segmentBytes = uint64_t(header.e_phentsize) * header.e_phnum;
+  if (!isInside(bytes, header.e_phoff, segmentBytes) ||
+      (segmentBytes != 0 && header.e_phentsize != sizeof(Elf64_Phdr)))
     return broken("its segments lie outside of it");
-  sectionPlace = numberAt<uint64_t>(bytes, 40);
-  numSections = numberAt<uint16_t>(bytes, 60);
-  nameSection = numberAt<uint16_t>(bytes, 62);
-  if (numberAt<uint16_t>(bytes, 58) != kSectionBytes ||
-      nameSection >= numSections ||
-      !isInside(bytes, sectionPlace, numSections * kSectionBytes))
+  const uint64_t sectionBytes = header.e_shnum * sizeof(Elf64_Shdr);
+  if (header.e_shentsize != sizeof(Elf64_Shdr) ||
+      header.e_shstrndx >= header.e_shnum ||
+      !isInside(bytes, header.e_shoff, sectionBytes))
     return broken("its table of sections lies outside of it");
-  grow(0, kHeaderBytes);
+  grow(0, sizeof header);
   if (segmentBytes != 0)
-    grow(segments, segmentBytes);
-  grow(sectionPlace, numSections * kSectionBytes);
+    grow(header.e_phoff, segmentBytes);
+  grow(header.e_shoff, sectionBytes);
   return Status::success();
 }
 
-Status Reader::readSection(uint64_t place, Section &section) {
-  section.type = numberAt<uint32_t>(bytes, place + 4);
-  uint64_t from = numberAt<uint64_t>(bytes, place + 24);
-  section.bytes = numberAt<uint64_t>(bytes, place + 32);
-  section.link = numberAt<uint32_t>(bytes, place + 40);
-  section.info = numberAt<uint32_t>(bytes, place + 44);
-  section.entryBytes = numberAt<uint64_t>(bytes, place + 56);
-  if (section.type == kTypeNull || section.type == kTypeNoBits)
+Status Reader::readSection(Section &section) {
+  const Elf64_Shdr &own = section.header;
+  if (own.sh_type == SHT_NULL || own.sh_type == SHT_NOBITS)
     return Status::success();
-  if (!isInside(bytes, from, section.bytes))
+  if (!isInside(bytes, own.sh_offset, own.sh_size))
     return broken("section " + std::to_string(sections.size() - 1) +
                   " lies outside of it");
-  section.content = bytes.substr(from, section.bytes);
-  grow(from, section.bytes);
+  section.content = bytes.substr(own.sh_offset, own.sh_size);
+  grow(own.sh_offset, own.sh_size);
   return Status::success();
 }
 
 Status Reader::readSections() {
-  sections.reserve(numSections);
-  for (uint64_t i = 0; i < numSections; ++i) {
-    uint64_t place = sectionPlace + i * kSectionBytes;
-    if (Status s = readSection(place, sections.emplace_back()); !s)
+  for (uint64_t i = 0; i < header.e_shnum; ++i) {
+    const uint64_t place = header.e_shoff + i * sizeof(Elf64_Shdr);
+    sections.push_back({readAt<Elf64_Shdr>(bytes, place), {}, {}});
+    if (Status s = readSection(sections.back()); !s)
       return s;
-    namePlaces.push_back(numberAt<uint32_t>(bytes, place));
   }
   return nameSections();
 }
 
 Status Reader::nameSections() {
-  const Section &names = sections[nameSection];
-  if (names.type != kTypeText)
+  const Section &names = sections[header.e_shstrndx];
+  if (names.header.sh_type != SHT_STRTAB)
     return broken("its names of sections are no texts");
   for (size_t i = 0; i < sections.size(); ++i) {
-    if (sections[i].type == kTypeNull)
+    if (sections[i].header.sh_type == SHT_NULL)
       continue;
-    auto name = textAt(names.content, namePlaces[i]);
+    auto name = textAt(names.content, sections[i].header.sh_name);
     if (!name)
       return broken("section " + std::to_string(i) + " has no name");
     sections[i].name = *name;
@@ -181,45 +165,46 @@ Status Reader::nameSections() {
 
 Status Reader::readSymbol(const Section &table, std::string_view names,
                           uint64_t place) {
-  std::string_view symbol = table.content.substr(place, kSymbolBytes);
-  bool isKernel = (symbol[4] & 15) == kFunction &&
-                  (static_cast<unsigned char>(symbol[5]) & kEntry) != 0;
-  if (!isKernel)
+  const auto symbol = readAt<Elf64_Sym>(table.content, place);
+  if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || !(symbol.st_other & kEntry))
     return Status::success();
-  auto name = textAt(names, numberAt<uint32_t>(symbol, 0));
-  uint32_t code = numberAt<uint16_t>(symbol, 6);
+  auto name = textAt(names, symbol.st_name);
+  const uint32_t code = symbol.st_shndx;
   if (!name || name->empty())
     return broken("a kernel has no name");
   std::string quoted = inQuotes(std::string(*name));
   if (code >= sections.size() ||
       sections[code].name != ".text." + std::string(*name))
     return broken("the kernel " + quoted + " has no code");
-  if (numberAt<uint64_t>(symbol, 16) > sections[code].content.size())
+  if (symbol.st_size > sections[code].content.size())
     return broken("the code of the kernel " + quoted + " ends too early");
   size_t index = cubin.kernels.size();
   if (!byCode.try_emplace(code, index).second)
     return broken("the kernel " + quoted + " is there twice");
-  bySymbol[static_cast<uint32_t>(place / kSymbolBytes)] = index;
+  bySymbol[static_cast<uint32_t>(place / sizeof symbol)] = index;
   CubinKernel &kernel = cubin.kernels.emplace_back();
   kernel.name = *name;
-  kernel.codeBytes = numberAt<uint64_t>(symbol, 16);
+  kernel.codeBytes = symbol.st_size;
   return Status::success();
 }
 
 Status Reader::readSymbols() {
   const Section *table = nullptr;
   for (const Section &section : sections)
-    if (section.type == kTypeSymbols) {
+    if (section.header.sh_type == SHT_SYMTAB) {
       if (table)
         return broken("it has two tables of symbols");
       table = &section;
     }
-  if (!table || table->entryBytes != kSymbolBytes ||
-      table->content.size() % kSymbolBytes != 0 ||
-      table->link >= sections.size() || sections[table->link].type != kTypeText)
+  constexpr uint64_t symbolBytes = sizeof(Elf64_Sym);
+  if (!table || table->header.sh_entsize != symbolBytes ||
+      table->content.size() % symbolBytes != 0 ||
+      table->header.sh_link >= sections.size() ||
+      sections[table->header.sh_link].header.sh_type != SHT_STRTAB)
     return broken("it has no table of symbols");
-  for (uint64_t at = 0; at < table->content.size(); at += kSymbolBytes)
-    if (Status s = readSymbol(*table, sections[table->link].content, at); !s)
+  std::string_view names = sections[table->header.sh_link].content;
+  for (uint64_t at = 0; at < table->content.size(); at += symbolBytes)
+    if (Status s = readSymbol(*table, names, at); !s)
       return s;
   return Status::success();
 }
@@ -254,17 +239,17 @@ Status Reader::readNote(const Section &section, unsigned char kind,
     return broken("a note in " + inQuotes(std::string(section.name)) + " has " +
                   std::to_string(value.size()) + " bytes");
   if (isThreads) {
-    if (CubinKernel *kernel = kernelOfCode(section.info))
+    if (CubinKernel *kernel = kernelOfCode(section.header.sh_info))
       for (int i = 0; i < 3; ++i)
-        kernel->threads[i] = numberAt<uint32_t>(value, i * 4);
+        kernel->threads[i] = readAt<uint32_t>(value, i * 4);
     return Status::success();
   }
   // Functions that kernels call have notes as well.
-  auto known = bySymbol.find(numberAt<uint32_t>(value, 0));
+  auto known = bySymbol.find(readAt<uint32_t>(value, 0));
   if (known == bySymbol.end())
     return Status::success();
   CubinKernel &kernel = cubin.kernels[known->second];
-  uint32_t number = numberAt<uint32_t>(value, 4);
+  uint32_t number = readAt<uint32_t>(value, 4);
   if (kind == kFrameBytes)
     kernel.localBytes = number;
   else if (kind == kStackBytes)
@@ -283,7 +268,7 @@ Status Reader::readNotes(const Section &section) {
     bool isCut = rest.size() < kNoteBytes;
     unsigned char form = static_cast<unsigned char>(rest[0]);
     uint64_t count =
-        !isCut && form == kSizedForm ? numberAt<uint16_t>(rest, 2) : 0;
+        !isCut && form == kSizedForm ? readAt<uint16_t>(rest, 2) : 0;
     if (isCut || form < kFirstForm || form > kSizedForm ||
         count > rest.size() - kNoteBytes)
       return broken("the notes in " + inQuotes(std::string(section.name)) +
@@ -302,11 +287,11 @@ Status Reader::readShared(const Section &section) {
   // Reserved for the system.
   if (section.name.rfind(".nv.shared.reserved.", 0) == 0)
     return Status::success();
-  CubinKernel *kernel = kernelOfCode(section.info);
+  CubinKernel *kernel = kernelOfCode(section.header.sh_info);
   if (!kernel || section.name != ".nv.shared." + kernel->name)
     return broken("the section " + inQuotes(std::string(section.name)) +
                   " belongs to no kernel");
-  kernel->sharedBytes = section.bytes;
+  kernel->sharedBytes = section.header.sh_size;
   return Status::success();
 }
 

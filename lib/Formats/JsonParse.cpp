@@ -37,14 +37,6 @@ struct TrackingIterator {
     progress->position = ++at;
     return *this;
   }
-  TrackingIterator operator++(int) {
-    TrackingIterator old = *this;
-    ++*this;
-    return old;
-  }
-  bool operator==(const TrackingIterator &other) const {
-    return at == other.at;
-  }
   bool operator!=(const TrackingIterator &other) const {
     return at != other.at;
   }

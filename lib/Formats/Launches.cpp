@@ -6,7 +6,7 @@
 
 using namespace weft;
 
-static Expected<LaunchSizes> readLaunch(const JsonCursor &entry) {
+static Status readLaunch(const JsonCursor &entry, LaunchSizes &launch) {
   auto sizes = entry.asIntArray(/*least=*/1);
   if (!sizes)
     return sizes.takeError();
@@ -15,19 +15,15 @@ static Expected<LaunchSizes> readLaunch(const JsonCursor &entry) {
         "expects the blocks of a grid and the threads of a block "
         "along x and y, but got " +
         std::to_string(sizes->size()) + " numbers");
-  return LaunchSizes{(*sizes)[0], (*sizes)[1], (*sizes)[2]};
+  launch = {(*sizes)[0], (*sizes)[1], (*sizes)[2]};
+  return Status::success();
 }
 
 Expected<std::map<std::string, LaunchSizes>>
 weft::readLaunches(const JsonCursor &metadata) {
   std::map<std::string, LaunchSizes> launches;
-  auto read = [&](const std::string &kernel,
-                  const JsonCursor &entry) -> Status {
-    auto launch = readLaunch(entry);
-    if (!launch)
-      return launch.takeError();
-    launches[kernel] = *launch;
-    return Status::success();
+  auto read = [&](const std::string &kernel, const JsonCursor &entry) {
+    return readLaunch(entry, launches[kernel]);
   };
   if (Status s = readMembers(metadata, "launches", read); !s)
     return s.takeError();

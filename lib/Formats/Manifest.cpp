@@ -43,98 +43,86 @@ static bool isDigest(const std::string &text) {
 }
 
 /// One digest per block, and the one over them.
-static Status checkDigest(const ManifestFile &file, const std::string &at) {
+static Status checkDigest(const ManifestFile &file) {
   const FileDigest &digest = file.digest;
   for (const std::string &block : digest.blocks)
     if (!isDigest(block))
       return checkpointError("expects digests of 32 hexadecimal digits for " +
                              inQuotes(file.name) + ", but got " +
-                             inQuotes(block))
-          .at(at);
+                             inQuotes(block));
   if (int64_t(digest.blocks.size()) != countBlocks(digest.bytes))
     return checkpointError(
-               "expects " + std::to_string(countBlocks(digest.bytes)) +
-               " digests of blocks for the " + std::to_string(digest.bytes) +
-               " bytes of " + inQuotes(file.name) + ", but got " +
-               std::to_string(digest.blocks.size()))
-        .at(at);
+        "expects " + std::to_string(countBlocks(digest.bytes)) +
+        " digests of blocks for the " + std::to_string(digest.bytes) +
+        " bytes of " + inQuotes(file.name) + ", but got " +
+        std::to_string(digest.blocks.size()));
   if (digestOfBlocks(digest.blocks) != digest.xxh3)
     return checkpointError("expects digest " + digestOfBlocks(digest.blocks) +
                            " over the blocks of " + inQuotes(file.name) +
-                           ", but got " + inQuotes(digest.xxh3))
-        .at(at);
+                           ", but got " + inQuotes(digest.xxh3));
   return Status::success();
 }
 
-static Status checkFiles(const std::vector<ManifestFile> &files,
-                         const std::string &at) {
+static Status checkFiles(const std::vector<ManifestFile> &files) {
   std::set<std::string> names;
   for (const ManifestFile &file : files) {
     if (!isPlainName(file.name))
       return checkpointError("expects a plain file name, but got " +
-                             inQuotes(file.name))
-          .at(at);
+                             inQuotes(file.name));
     if (!names.insert(file.name).second)
-      return checkpointError("file " + inQuotes(file.name) + " is listed twice")
-          .at(at);
-    if (Status status = checkDigest(file, at); !status)
+      return checkpointError("file " + inQuotes(file.name) +
+                             " is listed twice");
+    if (Status status = checkDigest(file); !status)
       return status;
   }
   return Status::success();
 }
 
 /// Its kind is known, and its elements have a size in whole bytes.
-static Status checkKind(const ManifestTensor &tensor, const std::string &at) {
+static Status checkKind(const ManifestTensor &tensor) {
   const std::string &kind = tensor.kind;
   if (kind != "param" && kind != "optimizer" && kind != "scaler")
     return checkpointError(
-               "tensor " + inQuotes(tensor.name) +
-               " expects kind param, optimizer or scaler, but got " +
-               inQuotes(kind))
-        .at(at);
+        "tensor " + inQuotes(tensor.name) +
+        " expects kind param, optimizer or scaler, but got " + inQuotes(kind));
   if (tensorTypeBits(tensor.type) % 8)
     return checkpointError("tensor " + inQuotes(tensor.name) +
                            " expects elements of whole bytes, but got " +
-                           tensorTypeName(tensor.type))
-        .at(at);
+                           tensorTypeName(tensor.type));
   return Status::success();
 }
 
 /// The pieces must cover the elements of the tensor, each once, in order.
 static Status checkPieces(const ManifestTensor &tensor,
-                          const std::set<std::string> &files,
-                          const std::string &at) {
+                          const std::set<std::string> &files) {
   auto elements = countElements(tensor.shape);
   if (!elements || !countBytes(tensor.type, tensor.shape))
     return checkpointError("tensor " + inQuotes(tensor.name) +
-                           " has no size for shape " + shapeText(tensor.shape))
-        .at(at);
+                           " has no size for shape " + shapeText(tensor.shape));
   int64_t end = 0;
   for (const ManifestPiece &piece : tensor.pieces) {
     if (!files.count(piece.file))
       return checkpointError("tensor " + inQuotes(tensor.name) +
                              " lies in file " + inQuotes(piece.file) +
-                             ", which is not listed")
-          .at(at);
+                             ", which is not listed");
     if (piece.begin != end || piece.end < piece.begin)
       return checkpointError("the pieces of tensor " + inQuotes(tensor.name) +
                              " expect one that begins at element " +
                              std::to_string(end) + ", but got [" +
                              std::to_string(piece.begin) + ", " +
-                             std::to_string(piece.end) + ")")
-          .at(at);
+                             std::to_string(piece.end) + ")");
     end = piece.end;
   }
   if (end != *elements)
     return checkpointError("the pieces of tensor " + inQuotes(tensor.name) +
                            " end at element " + std::to_string(end) +
-                           ", but it has " + std::to_string(*elements))
-        .at(at);
+                           ", but it has " + std::to_string(*elements));
   return Status::success();
 }
 
-Status Manifest::validate(const std::string &file) const {
-  if (Status status = checkFiles(files, file); !status)
+static Status checkValues(const std::vector<ManifestFile> &files,
+                          const std::vector<ManifestTensor> &tensors) {
+  if (Status status = checkFiles(files); !status)
     return status;
   std::set<std::string> fileNames, names;
   for (const ManifestFile &entry : files)
@@ -142,14 +130,18 @@ Status Manifest::validate(const std::string &file) const {
   for (const ManifestTensor &tensor : tensors) {
     if (!names.insert(tensor.name).second)
       return checkpointError("tensor " + inQuotes(tensor.name) +
-                             " is listed twice")
-          .at(file);
-    if (Status status = checkKind(tensor, file); !status)
+                             " is listed twice");
+    if (Status status = checkKind(tensor); !status)
       return status;
-    if (Status status = checkPieces(tensor, fileNames, file); !status)
+    if (Status status = checkPieces(tensor, fileNames); !status)
       return status;
   }
   return Status::success();
+}
+
+Status Manifest::validate(const std::string &file) const {
+  Status status = checkValues(files, tensors);
+  return status ? std::move(status) : status.takeError().at(file);
 }
 
 //===----------------------------------------------------------------------===//

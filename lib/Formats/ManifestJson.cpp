@@ -1,7 +1,7 @@
 //===- ManifestJson.cpp - MANIFEST.json text ------------------------------===//
 
 #include "weft/Base/InputFile.h"
-#include "weft/Formats/Json.h"
+#include "weft/Formats/JsonFields.h"
 #include "weft/Formats/Manifest.h"
 #include "weft/Formats/StepDirectories.h"
 
@@ -10,32 +10,97 @@
 namespace weft {
 
 //===----------------------------------------------------------------------===//
-// Writer
+// The run
 //===----------------------------------------------------------------------===//
 
-static Json cursorJson(const DataCursor &cursor) {
-  Json result = Json::object();
-  result.set("rows", cursor.rows);
-  result.set("shuffle", cursor.shuffle);
-  result.set("shuffle_seed", cursor.shuffleSeed);
-  return result;
+const std::string *findSetting(const Settings &settings,
+                               std::string_view name) {
+  for (const auto &[key, value] : settings)
+    if (key == name)
+      return &value;
+  return nullptr;
 }
 
-static Json tensorJson(const ManifestTensor &tensor) {
-  Json result = Json::object();
-  result.set("name", tensor.name);
-  result.set("kind", tensor.kind);
-  result.set("dtype", tensorTypeName(tensor.type));
-  result.set("shape", Json::arrayOf(tensor.shape));
-  Json &pieces = result.set("pieces", Json::array());
-  for (const ManifestPiece &piece : tensor.pieces) {
-    Json &entry = pieces.push(Json::object());
-    entry.set("file", piece.file);
-    entry.set("key", piece.key);
-    entry.set("begin", piece.begin);
-    entry.set("end", piece.end);
-  }
-  return result;
+std::optional<int64_t> countOf(const Settings &settings,
+                               std::string_view name) {
+  const std::string *text = findSetting(settings, name);
+  auto count = parseJson(text ? *text : "", std::string(name));
+  return count && count->isInt() ? std::optional(count->asInt()) : std::nullopt;
+}
+
+template <typename Io> static void listFields(Io &io, DataIdentity &identity) {
+  io.field("kind", identity.kind);
+  io.field("length", identity.length, 0);
+  io.field("xxh3", identity.xxh3);
+}
+
+template <typename Io> static void listFields(Io &io, RunRecord &record) {
+  io.field("flags", record.flags);
+  io.field("files", record.files);
+  io.field("program", record.program);
+  io.optional("model", record.model);
+  io.optional("device", record.device);
+  io.optional("decay_steps", record.decaySteps, 1);
+  io.optional("data", record.data);
+  io.optional("val_data", record.valData);
+}
+
+Json RunRecord::json() const { return toJson(*this); }
+
+Expected<RunRecord> RunRecord::read(const JsonCursor &at) {
+  RunRecord record;
+  if (Status s = JsonReader::read(at, record); !s)
+    return s.takeError();
+  return record;
+}
+
+//===----------------------------------------------------------------------===//
+// The manifest
+//===----------------------------------------------------------------------===//
+
+template <typename Io> static void listFields(Io &io, DataCursor &cursor) {
+  io.field("rows", cursor.rows, 0, mostRows);
+  io.field("shuffle", cursor.shuffle);
+  io.field("shuffle_seed", cursor.shuffleSeed);
+}
+
+template <typename Io> static void listFields(Io &io, ManifestFile &file) {
+  io.field("name", file.name);
+  io.field("bytes", file.digest.bytes, 0);
+  io.field("xxh3", file.digest.xxh3);
+  io.field("blocks", file.digest.blocks);
+}
+
+template <typename Io> static void listFields(Io &io, ManifestPiece &piece) {
+  io.field("file", piece.file);
+  io.field("key", piece.key);
+  io.field("begin", piece.begin, 0);
+  io.field("end", piece.end, 0);
+}
+
+template <typename Io> static void listFields(Io &io, ManifestTensor &tensor) {
+  std::string dtype = tensorTypeName(tensor.type);
+  io.field("name", tensor.name);
+  io.field("kind", tensor.kind);
+  io.field("dtype", dtype);
+  io.field("shape", tensor.shape, 0);
+  io.field("pieces", tensor.pieces);
+  io.convert(parseTensorType(dtype), tensor.type,
+             "unknown dtype " + inQuotes(dtype));
+}
+
+template <typename Io> static void listFields(Io &io, Manifest &manifest) {
+  io.field("step", manifest.step, 0, mostSteps);
+  io.field("world_size", manifest.worldSize, 1, mostRanks);
+  io.field("fingerprint", manifest.fingerprint);
+  io.optional("fingerprint_1", manifest.fingerprint1);
+  io.field("seed", manifest.seed);
+  io.field("cursor", manifest.cursor);
+  io.optional("val_loss", manifest.valLoss);
+  io.optional("only_best", manifest.onlyBest);
+  io.optional("run", manifest.run);
+  io.field("files", manifest.files);
+  io.field("tensors", manifest.tensors);
 }
 
 // The text starts with its own digest, taken with zeros in its place, so that a
@@ -47,30 +112,7 @@ std::string Manifest::str() const {
   Json root = Json::object();
   root.set("xxh3", noDigest);
   root.set("weft_checkpoint", manifestVersion);
-  root.set("step", step);
-  root.set("world_size", worldSize);
-  root.set("fingerprint", fingerprint);
-  if (!fingerprint1.empty())
-    root.set("fingerprint_1", fingerprint1);
-  root.set("seed", seed);
-  root.set("cursor", cursorJson(cursor));
-  if (valLoss)
-    root.set("val_loss", *valLoss);
-  if (onlyBest)
-    root.set("only_best", true);
-  if (run)
-    root.set("run", run->json());
-  Json &fileList = root.set("files", Json::array());
-  for (const ManifestFile &file : files) {
-    Json &entry = fileList.push(Json::object());
-    entry.set("name", file.name);
-    entry.set("bytes", file.digest.bytes);
-    entry.set("xxh3", file.digest.xxh3);
-    entry.set("blocks", Json::arrayOf(file.digest.blocks));
-  }
-  Json &tensorList = root.set("tensors", Json::array());
-  for (const ManifestTensor &tensor : tensors)
-    tensorList.push(tensorJson(tensor));
+  addFields(root, *this);
   std::string text = root.pretty();
   return text.replace(digestPrefix.size(), 32, digest128(text));
 }
@@ -85,142 +127,6 @@ Status Manifest::write(const std::string &stepDirectory) const {
 //===----------------------------------------------------------------------===//
 // Reader
 //===----------------------------------------------------------------------===//
-
-namespace {
-
-/// Reads fields one after the other and keeps the first error.
-class Fields {
-public:
-  explicit Fields(JsonCursor at) : at(std::move(at)) {}
-
-  void integer(const char *name, int64_t &out, int64_t least,
-               int64_t most = INT64_MAX) {
-    store(failure ? std::nullopt : std::optional(at.getInt(name, least, most)),
-          out);
-  }
-  void boolean(const char *name, bool &out) {
-    store(failure ? std::nullopt : std::optional(at.getBool(name)), out);
-  }
-  void string(const char *name, std::string &out) {
-    store(failure ? std::nullopt : std::optional(at.getString(name)), out);
-  }
-  void strings(const char *name, std::vector<std::string> &out) {
-    elements(name, [&](JsonCursor element) {
-      store(std::optional(element.asString()), out.emplace_back());
-    });
-  }
-  void shape(const char *name, std::vector<int64_t> &out) {
-    store(failure ? std::nullopt : std::optional(at.getIntArray(name, 0)), out);
-  }
-  /// Calls `each` for every element of an array, until one fails.
-  template <typename Function>
-  void array(const char *name, const Function &each) {
-    elements(name, [&](JsonCursor at) {
-      Fields element(std::move(at));
-      each(element);
-      check(element);
-    });
-  }
-  std::optional<JsonCursor> open(const char *name) {
-    if (failure)
-      return std::nullopt;
-    auto field = at.get(name);
-    if (field)
-      return *field;
-    fail(field.takeError());
-    return std::nullopt;
-  }
-  void fail(Error error) { failure = std::move(error); }
-  /// Takes over the error of fields inside.
-  void check(Fields &inner) {
-    if (inner.failure)
-      fail(std::move(*inner.failure));
-  }
-  const JsonCursor &place() const { return at; }
-  std::optional<Error> failure;
-
-private:
-  /// As array(), with the place of the element.
-  template <typename Function>
-  void elements(const char *name, const Function &each) {
-    auto field = open(name);
-    if (!field)
-      return;
-    auto size = field->arraySize();
-    if (!size)
-      return fail(size.takeError());
-    for (size_t i = 0; i < *size && !failure; ++i)
-      each(field->element(i));
-  }
-  template <typename T> void store(std::optional<Expected<T>> value, T &out) {
-    if (!value)
-      return;
-    if (*value)
-      out = std::move(**value);
-    else
-      fail(value->takeError());
-  }
-
-  JsonCursor at;
-};
-
-} // namespace
-
-static void readCursor(Fields &root, DataCursor &cursor) {
-  auto field = root.open("cursor");
-  if (!field)
-    return;
-  Fields fields(*field);
-  fields.integer("rows", cursor.rows, 0, mostRows);
-  fields.boolean("shuffle", cursor.shuffle);
-  fields.integer("shuffle_seed", cursor.shuffleSeed, INT64_MIN);
-  root.check(fields);
-}
-
-static void readRun(const JsonCursor &root, Fields &fields,
-                    std::optional<RunRecord> &out) {
-  auto field = root.find("run");
-  if (!field || fields.failure)
-    return;
-  auto record = RunRecord::read(*field);
-  if (!record)
-    return fields.fail(record.takeError());
-  out = std::move(*record);
-}
-
-static void readFile(Fields &fields, std::vector<ManifestFile> &files) {
-  ManifestFile file;
-  fields.string("name", file.name);
-  fields.integer("bytes", file.digest.bytes, 0);
-  fields.string("xxh3", file.digest.xxh3);
-  fields.strings("blocks", file.digest.blocks);
-  files.push_back(std::move(file));
-}
-
-static void readTensor(Fields &fields, std::vector<ManifestTensor> &tensors) {
-  ManifestTensor tensor;
-  std::string dtype;
-  fields.string("name", tensor.name);
-  fields.string("kind", tensor.kind);
-  fields.string("dtype", dtype);
-  fields.shape("shape", tensor.shape);
-  fields.array("pieces", [&](Fields &at) {
-    ManifestPiece piece;
-    at.string("file", piece.file);
-    at.string("key", piece.key);
-    at.integer("begin", piece.begin, 0);
-    at.integer("end", piece.end, 0);
-    tensor.pieces.push_back(std::move(piece));
-  });
-  if (fields.failure)
-    return;
-  auto type = parseTensorType(dtype);
-  if (!type)
-    return fields.fail(
-        fields.place().error("unknown dtype " + inQuotes(dtype)));
-  tensor.type = *type;
-  tensors.push_back(std::move(tensor));
-}
 
 static Status checkOwnDigest(std::string_view text, const std::string &file) {
   size_t at = digestPrefix.size();
@@ -272,27 +178,8 @@ Expected<Manifest> Manifest::parse(std::string_view text,
   if (Status status = checkVersion(cursor); !status)
     return status.takeError();
   Manifest result;
-  Fields root(cursor);
-  root.integer("step", result.step, 0, mostSteps);
-  root.integer("world_size", result.worldSize, 1, mostRanks);
-  root.string("fingerprint", result.fingerprint);
-  if (cursor.find("fingerprint_1"))
-    root.string("fingerprint_1", result.fingerprint1);
-  root.integer("seed", result.seed, INT64_MIN);
-  readCursor(root, result.cursor);
-  if (auto loss = cursor.find("val_loss")) {
-    auto number = loss->asDouble();
-    if (!number)
-      return number.takeError();
-    result.valLoss = *number;
-  }
-  if (cursor.find("only_best"))
-    root.boolean("only_best", result.onlyBest);
-  readRun(cursor, root, result.run);
-  root.array("files", [&](Fields &at) { readFile(at, result.files); });
-  root.array("tensors", [&](Fields &at) { readTensor(at, result.tensors); });
-  if (root.failure)
-    return std::move(*root.failure);
+  if (Status status = JsonReader::read(cursor, result); !status)
+    return status.takeError();
   if (Status status = result.validate(file); !status)
     return status.takeError();
   return result;

@@ -4,7 +4,7 @@
 
 #include "weft/Base/Half.h"
 #include "weft/Formats/FileKind.h"
-#include "weft/Formats/Json.h"
+#include "weft/Formats/JsonFields.h"
 
 #include <algorithm>
 #include <cstring>
@@ -132,23 +132,9 @@ static Expected<TensorInfo> readEntry(const JsonCursor &entry,
   return info;
 }
 
-static Expected<StringMap> readMetadata(const JsonCursor &field) {
-  auto size = field.objectSize();
-  if (!size)
-    return size.takeError();
-  StringMap result;
-  for (size_t i = 0; i < *size; ++i) {
-    auto value = field.member(i).asString();
-    if (!value)
-      return value.takeError();
-    result.push_back({field.value().asObject()[i].name, *value});
-  }
-  return result;
-}
-
 /// The data must be covered from its first to its last byte, each byte once.
 static Status checkCover(const std::vector<TensorInfo> &infos,
-                         int64_t dataBytes, const std::string &file) {
+                         int64_t dataBytes) {
   int64_t end = 0;
   for (const TensorInfo &info : infos) {
     if (info.begin != end)
@@ -156,15 +142,13 @@ static Status checkCover(const std::vector<TensorInfo> &infos,
                         (info.begin < end ? " overlaps the one before it"
                                           : " leaves a hole before it") +
                         ": expects it to begin at byte " + std::to_string(end) +
-                        ", but got " + std::to_string(info.begin))
-          .at(file);
+                        ", but got " + std::to_string(info.begin));
     end = info.end;
   }
   if (end != dataBytes)
     return inputError("expects " + exactBytes(end) +
                       " of tensor data, but the file has " +
                       exactBytes(dataBytes))
-        .at(file)
         .hint(end > dataBytes ? "the file is truncated: copy it again" : "");
   return Status::success();
 }
@@ -187,11 +171,9 @@ static Error noHeader(ByteSource &source, const std::string &message,
 
 /// The header's text, once its length is known to fit.
 static Expected<std::string> headerText(ByteSource &source) {
-  const std::string &file = source.path();
   if (source.size() < 8)
     return inputError("expects a safetensors header, but the file has only " +
-                      exactBytes(source.size()))
-        .at(file);
+                      exactBytes(source.size()));
   uint64_t length = 0;
   if (Status status = source.read(0, sizeof length, &length); !status)
     return status.takeError();
@@ -200,23 +182,20 @@ static Expected<std::string> headerText(ByteSource &source) {
                     "expects a safetensors header of at most " +
                         exactBytes(mostHeaderBytes) + ", but got " +
                         (length >> 63 ? std::to_string(length) + " bytes"
-                                      : exactBytes(int64_t(length))))
-        .at(file);
+                                      : exactBytes(int64_t(length))));
   if (length > static_cast<uint64_t>(source.size() - 8))
-    return noHeader(source,
-                    "the safetensors header says it has " +
-                        exactBytes(int64_t(length)) +
-                        ", but the file ends after " +
-                        exactBytes(source.size() - 8),
-                    "the file is truncated: copy it again")
-        .at(file);
+    return noHeader(
+        source,
+        "the safetensors header says it has " + exactBytes(int64_t(length)) +
+            ", but the file ends after " + exactBytes(source.size() - 8),
+        "the file is truncated: copy it again");
   std::string text(length, '\0');
   if (Status status = source.read(8, static_cast<int64_t>(length), text.data());
       !status)
     return status.takeError();
   if (text.empty() || text[0] != '{')
-    return noHeader(source, "expects a safetensors header that starts with '{'")
-        .at(file);
+    return noHeader(source,
+                    "expects a safetensors header that starts with '{'");
   return text;
 }
 
@@ -225,33 +204,24 @@ Status SafetensorsFile::readEntries(std::string_view text) {
   if (!header)
     return header.takeError();
   JsonCursor root(*header, path());
-  auto size = root.objectSize();
-  if (!size)
-    return size.takeError();
-  for (size_t i = 0; i < *size; ++i) {
-    const std::string &key = header->asObject()[i].name;
-    if (key == "__metadata__") {
-      // Some writers put null where they have none.
-      if (root.member(i).value().isNull())
-        continue;
-      auto map = readMetadata(root.member(i));
-      if (!map)
-        return map.takeError();
-      strings = std::move(*map);
-      continue;
-    }
-    auto info = readEntry(root.member(i), key);
-    if (!info)
-      return info.takeError();
-    infos.push_back(std::move(*info));
-  }
-  return Status::success();
+  return forMembers(
+      root, [&](const std::string &key, const JsonCursor &member) -> Status {
+        // Some writers put null where they have no metadata.
+        if (key == "__metadata__")
+          return member.value().isNull() ? Status()
+                                         : readStrings(member, strings);
+        auto info = readEntry(member, key);
+        if (!info)
+          return info.takeError();
+        infos.push_back(std::move(*info));
+        return Status::success();
+      });
 }
 
 Status SafetensorsFile::readHeader() {
   auto text = headerText(*source);
   if (!text)
-    return text.takeError();
+    return text.takeError().at(path());
   if (Status status = readEntries(*text); !status)
     return status;
   // Empty tensors share their offset with the next one: the end breaks the tie.
@@ -263,7 +233,8 @@ Status SafetensorsFile::readHeader() {
   base = 8 + static_cast<int64_t>(text->size());
   for (size_t i = 0; i < infos.size(); ++i)
     byName[infos[i].name] = i;
-  return checkCover(infos, source->size() - base, path());
+  Status status = checkCover(infos, source->size() - base);
+  return status ? std::move(status) : status.takeError().at(path());
 }
 
 //===----------------------------------------------------------------------===//
@@ -277,12 +248,6 @@ SafetensorsFile::open(std::unique_ptr<ByteSource> source) {
   if (Status status = result.readHeader(); !status)
     return status.takeError();
   return result;
-}
-
-Expected<SafetensorsFile> SafetensorsFile::parse(const uint8_t *data,
-                                                 int64_t bytes,
-                                                 const std::string &name) {
-  return open(std::make_unique<MemoryBytes>(data, bytes, name));
 }
 
 Expected<SafetensorsFile> SafetensorsFile::open(const std::string &path) {

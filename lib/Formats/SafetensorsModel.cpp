@@ -1,6 +1,6 @@
 //===- SafetensorsModel.cpp - Weights in one file or several --------------===//
 
-#include "weft/Formats/Json.h"
+#include "weft/Formats/JsonFields.h"
 #include "weft/Formats/Safetensors.h"
 #include "weft/Formats/WeightFiles.h"
 
@@ -176,9 +176,6 @@ Status SafetensorsModel::openIndex(const std::string &indexPath) {
   auto map = JsonCursor(*json, indexPath).get("weight_map");
   if (!map)
     return map.takeError();
-  auto size = map->objectSize();
-  if (!size)
-    return size.takeError();
   pathList.push_back(indexPath);
 
   size_t slash = indexPath.find_last_of('/');
@@ -186,13 +183,17 @@ Status SafetensorsModel::openIndex(const std::string &indexPath) {
       slash == indexPath.npos ? "" : indexPath.substr(0, slash + 1);
   std::map<std::string, std::string> wanted;
   std::set<std::string> shards;
-  for (size_t i = 0; i < *size; ++i) {
-    auto shard = shardName(map->member(i));
+  auto addShard = [&](const std::string &tensor,
+                      const JsonCursor &member) -> Status {
+    auto shard = shardName(member);
     if (!shard)
       return shard.takeError();
-    wanted[map->value().asObject()[i].name] = folder + *shard;
+    wanted[tensor] = folder + *shard;
     shards.insert(folder + *shard);
-  }
+    return Status::success();
+  };
+  if (Status status = forMembers(*map, addShard); !status)
+    return status;
   for (const std::string &shard : shards)
     if (Status status = addFile(shard); !status)
       return status;

@@ -1,6 +1,6 @@
 //===- SafetensorsWriter.cpp - Streaming writer ---------------------------===//
 
-#include "weft/Formats/Json.h"
+#include "weft/Formats/JsonFields.h"
 #include "weft/Formats/Safetensors.h"
 
 #include <algorithm>
@@ -22,12 +22,8 @@ static std::string headerText(const std::vector<TensorSpec> &specs,
     if (text.size() > 1)
       text += ',';
   };
-  if (!metadata.empty()) {
-    Json strings = Json::object();
-    for (const auto &[key, value] : metadata)
-      strings.set(key, value);
-    text += "\"__metadata__\":" + strings.compact();
-  }
+  if (!metadata.empty())
+    text += "\"__metadata__\":" + toJson(metadata).compact();
   int64_t begin = 0;
   for (size_t i = 0; i < specs.size(); ++i) {
     comma();

@@ -2,8 +2,8 @@
 
 #include "weft/Formats/SaveLocks.h"
 
+#include "weft/Base/Descriptor.h"
 #include "weft/Base/Durable.h"
-#include "weft/Base/FileLock.h"
 #include "weft/Formats/StepDirectories.h"
 
 #include <fcntl.h>

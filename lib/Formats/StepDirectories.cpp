@@ -1,17 +1,20 @@
-//===- StepDirectories.cpp - Writing and committing a step directory ------===//
+//===- StepDirectories.cpp - Steps of a save directory --------------------===//
 
 #include "weft/Formats/StepDirectories.h"
 
 #include "weft/Base/Durable.h"
 #include "weft/Formats/Manifest.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cinttypes>
 #include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 namespace weft {
@@ -130,6 +133,246 @@ Expected<std::string> StepWriter::commit(const Manifest &manifest) {
   if (Status synced = syncPath(parent); !synced)
     return synced.takeError();
   return path;
+}
+
+//===----------------------------------------------------------------------===//
+// Listing, retiring and cleaning
+//===----------------------------------------------------------------------===//
+
+Expected<std::vector<std::string>> listNames(const std::string &path) {
+  std::vector<std::string> names;
+  std::error_code error;
+  std::filesystem::directory_iterator it(path, error), end;
+  while (error == std::errc::interrupted)
+    it = std::filesystem::directory_iterator(path, error);
+  for (; !error && it != end; it.increment(error))
+    names.push_back(it->path().filename().string());
+  if (error && error.value() != ENOENT)
+    return systemError(ExitCode::Checkpoint, "cannot list", error.value())
+        .at(path)
+        .ofCheckpoint();
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Expected<std::vector<StepEntry>> findSteps(const std::string &path) {
+  auto names = listNames(path);
+  if (!names)
+    return names.takeError();
+  std::vector<StepEntry> steps;
+  for (const std::string &name : *names)
+    if (auto step = parseStepDirectoryName(name))
+      steps.push_back({*step, path + "/" + name, std::nullopt});
+  std::sort(
+      steps.begin(), steps.end(),
+      [](const StepEntry &a, const StepEntry &b) { return a.step < b.step; });
+  return steps;
+}
+
+/// A writer retires a step only when there are newer ones: who meets one that
+/// goes away lists again. So often, over a second, is never needed, unless
+/// another program locks the directories.
+static constexpr int manyTries = 100;
+
+static void waitForRetirement() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
+static Error someLocked(const std::string &folder) {
+  return storageError("cannot hold a checkpoint: another process locks its "
+                      "directory")
+      .at(folder);
+}
+
+/// Reads the manifests; false if a step went away meanwhile and is left out.
+static bool readManifests(std::vector<StepEntry> &steps) {
+  std::vector<StepEntry> present;
+  for (StepEntry &entry : steps) {
+    StepGuard guard = StepGuard::ofReader(entry.path);
+    if (!guard.isThere())
+      continue;
+    auto manifest = Manifest::read(entry.path);
+    if (!manifest)
+      entry.problem = manifest.takeError();
+    else {
+      entry.valLoss = manifest->valLoss;
+      entry.onlyBest = manifest->onlyBest;
+    }
+    present.push_back(std::move(entry));
+  }
+  bool all = present.size() == steps.size();
+  steps = std::move(present);
+  return all;
+}
+
+Expected<std::vector<StepEntry>> listSteps(const std::string &saveDirectory) {
+  for (int i = 0; i < manyTries; ++i) {
+    auto steps = findSteps(saveDirectory);
+    if (!steps || readManifests(*steps))
+      return steps;
+    waitForRetirement();
+  }
+  return someLocked(saveDirectory);
+}
+
+const StepEntry *findBest(const std::vector<StepEntry> &steps) {
+  const StepEntry *best = nullptr;
+  for (const StepEntry &entry : steps)
+    if (entry.valLoss && (!best || *entry.valLoss < *best->valLoss))
+      best = &entry;
+  return best;
+}
+
+Expected<std::optional<std::string>> findBestStep(const std::string &path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path name(path);
+  if (name.filename() != "best" || fs::exists(name, error))
+    return std::optional<std::string>();
+  std::string parent = name.parent_path().string();
+  auto steps = listSteps(parent.empty() ? "." : parent);
+  if (!steps)
+    return steps.takeError();
+  if (const StepEntry *best = findBest(*steps))
+    return std::optional<std::string>(best->path);
+  return checkpointError("expects a checkpoint with a validation loss, but "
+                         "found none")
+      .at(parent)
+      .hint("--keep-best saves the step of the lowest one");
+}
+
+Expected<bool> isStepDirectory(const std::string &folder) {
+  std::string path = folder + "/" + manifestName;
+  struct stat info;
+  if (::stat(path.c_str(), &info) == 0)
+    return true;
+  Error error =
+      systemError(ExitCode::Checkpoint, "cannot read", errno).at(path);
+  if (error.ofCheckpoint().code() == ExitCode::Storage)
+    return error;
+  return false;
+}
+
+std::optional<std::string> saveDirectoryOf(std::string stepDirectory) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path real = fs::canonical(stepDirectory, error).parent_path();
+  if (error)
+    return std::nullopt;
+  while (stepDirectory.size() > 1 && stepDirectory.back() == '/')
+    stepDirectory.pop_back();
+  std::string spelt = parentOf(stepDirectory);
+  return fs::equivalent(spelt, real, error) ? spelt : real.string();
+}
+
+Expected<HeldStep> holdStep(const std::string &folder) {
+  auto best = findBestStep(folder);
+  if (!best)
+    return best.takeError();
+  if (*best)
+    return HeldStep{**best, StepGuard::ofReader(**best)};
+  auto isStep = isStepDirectory(folder);
+  if (!isStep)
+    return isStep.takeError();
+  if (*isStep)
+    return HeldStep{folder, StepGuard::ofReader(folder)};
+  struct stat info;
+  if (::stat(folder.c_str(), &info) != 0 && errno == ENOENT)
+    return checkpointError("expects a step directory or a save directory, but "
+                           "found none")
+        .at(folder);
+  for (int i = 0; i < manyTries; ++i) {
+    auto steps = findSteps(folder);
+    if (!steps)
+      return steps.takeError();
+    if (steps->empty())
+      return checkpointError("expects a checkpoint, but found none").at(folder);
+    for (auto entry = steps->rbegin(); entry != steps->rend(); ++entry)
+      if (StepGuard guard = StepGuard::ofReader(entry->path); guard.isThere())
+        return HeldStep{entry->path, std::move(guard)};
+    waitForRetirement();
+  }
+  return someLocked(folder);
+}
+
+static Status removeTree(const std::string &path) {
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  if (error)
+    return systemError(ExitCode::Storage, "cannot remove", error.value())
+        .at(path);
+  return Status::success();
+}
+
+/// A step that someone reads stays, and so does one that is gone already.
+static Status retireStep(const StepEntry &entry, const std::string &parent) {
+  StepGuard guard = StepGuard::ofWriter(entry.path);
+  if (!guard.isAlone())
+    return Status::success();
+  std::string retired = parent + "/.tmp-retired-" +
+                        stepDirectoryName(entry.step) + "-" +
+                        std::to_string(::getpid());
+  // A left-over of an earlier process with our number may have the name.
+  int failed = renameToNew(entry.path, retired);
+  while (failed == EEXIST)
+    failed = renameToNew(entry.path, retired += "-");
+  if (failed == ENOENT)
+    return Status::success();
+  if (failed)
+    return systemError(ExitCode::Storage, "cannot retire", failed)
+        .at(entry.path);
+  return removeTree(retired);
+}
+
+Status retireSteps(const std::string &saveDirectory, int64_t keep,
+                   bool keepBest) {
+  if (keep <= 0 && !keepBest)
+    return Status::success();
+  auto steps = listSteps(saveDirectory);
+  if (!steps)
+    return steps.takeError();
+  const StepEntry *best = keepBest ? findBest(*steps) : nullptr;
+  int64_t usable = 0;
+  for (auto entry = steps->rbegin(); entry != steps->rend(); ++entry) {
+    if (entry->problem)
+      continue;
+    const bool isBeaten = keepBest && entry->onlyBest && usable > 0;
+    const bool isOld = !isBeaten && ++usable > keep && keep > 0;
+    if ((isBeaten || isOld) && &*entry != best)
+      if (Status status = retireStep(*entry, saveDirectory); !status)
+        return status;
+  }
+  return Status::success();
+}
+
+Expected<std::string> setAside(const StepEntry &entry) {
+  for (int64_t number = 1;; ++number) {
+    std::string aside = entry.path + ".damaged";
+    if (number > 1)
+      aside += "." + std::to_string(number);
+    int failed = renameToNew(entry.path, aside);
+    if (failed == 0)
+      return aside;
+    if (failed != EEXIST)
+      return systemError(ExitCode::Storage,
+                         "cannot move a damaged checkpoint aside", failed)
+          .at(entry.path);
+  }
+}
+
+Status cleanTemporaries(const std::string &saveDirectory) {
+  auto names = listNames(saveDirectory);
+  if (!names)
+    return names.takeError();
+  for (const std::string &name : *names) {
+    bool ours = name.compare(0, 10, ".tmp-step_") == 0 ||
+                name.compare(0, 13, ".tmp-retired-") == 0;
+    if (!ours)
+      continue;
+    if (Status status = removeTree(saveDirectory + "/" + name); !status)
+      return status;
+  }
+  return Status::success();
 }
 
 } // namespace weft

@@ -1,6 +1,6 @@
 //===- TextCommand.cpp - Commands that make text of other forms -----------===//
 
-#include "weft/Formats/TextForm.h"
+#include "weft/Formats/FileKind.h"
 
 #include "JsonScanner.h"
 

@@ -2,9 +2,8 @@
 
 #include "weft/Formats/TokenFile.h"
 
-#include "RefuseNonTokens.h"
 #include "weft/Formats/Digest.h"
-#include "weft/Formats/TextForm.h"
+#include "weft/Formats/FileKind.h"
 
 #include <algorithm>
 #include <cstring>
@@ -45,18 +44,15 @@ Status TokenFile::readCount(const uint8_t *header) {
   if (version != wanted)
     return inputError("expects version " + std::to_string(wanted) +
                       " in the llm.c header, but got " +
-                      std::to_string(version))
-        .at(path());
+                      std::to_string(version));
   count = loadU32(header + 8);
   int64_t expected = headerBytes + count * tokenWidth;
   if (expected != source->size())
     return inputError("the llm.c header announces " + std::to_string(count) +
                       " tokens, " + exactBytes(expected) +
-                      ", but the file has " + exactBytes(source->size()))
-        .at(path());
+                      ", but the file has " + exactBytes(source->size()));
   if (count == 0)
-    return inputError("expects tokens, but the llm.c header announces none")
-        .at(path());
+    return inputError("expects tokens, but the llm.c header announces none");
   base = headerBytes;
   return Status::success();
 }
@@ -70,16 +66,14 @@ Status TokenFile::readHeader(TokenFormat format) {
   const uint32_t magic = bytes >= 4 ? loadU32(header) : 0;
   if (magic == magicEval)
     return inputError("expects training tokens, but got an llm.c evaluation "
-                      "file (magic 20240522)")
-        .at(path());
+                      "file (magic 20240522)");
   hasHeader = magic == magicU16 || magic == magicU32;
   if (!hasHeader)
     return Status::success();
   if (bytes < headerBytes)
     return inputError("expects an llm.c header of 1024 bytes, but got a file "
                       "of " +
-                      exactBytes(bytes))
-        .at(path());
+                      exactBytes(bytes));
   tokenWidth = magic == magicU16 ? 2 : 4;
   if (format != TokenFormat::Auto &&
       (format == TokenFormat::U16) != (tokenWidth == 2))
@@ -87,9 +81,83 @@ Status TokenFile::readHeader(TokenFormat format) {
                       std::to_string(8 * tokenWidth) +
                       " tokens, but the format given is u" +
                       std::to_string(format == TokenFormat::U16 ? 16 : 32))
-        .at(path())
         .hint("leave --data-format out");
   return readCount(header);
+}
+
+/// Fewer bytes of tokens may happen to be letters.
+static constexpr size_t kFewestLetters = 256;
+
+static constexpr char kAsText[] =
+    "--data-format=text reads its bytes as they are";
+
+/// How the tokens of an array become a file that is read.
+static std::string tokensHint(std::string_view head, const std::string &path,
+                              bool isNumpy) {
+  if (!isNumpy)
+    return "write its tokens alone, ARRAY.astype('uint16').tofile('tokens.bin'"
+           "), and give --data-format=u16";
+  const std::string_view header = head.substr(0, 128);
+  const bool isNarrow = header.find("u2'") != header.npos ||
+                        header.find("u1'") != header.npos ||
+                        header.find("i1'") != header.npos;
+  const std::string bits = isNarrow ? "16" : "32";
+  return "python3 -c \"import numpy,sys; numpy.load(sys.argv[1]).astype('uint" +
+         bits + "').tofile(sys.argv[2])\" " + shellWord(path) + " " +
+         shellWord(path + ".bin") + ", then --data-format=u" + bits;
+}
+
+/// The way from a file of that kind to tokens.
+static std::string kindHint(const FileKind &kind, std::string_view head,
+                            const std::string &path) {
+  const bool isNumpy = head.substr(0, 6) == "\x93NUMPY";
+  if (isNumpy || kind.isSafetensors || kind.isTorch ||
+      head.substr(0, 4) == "\x89HDF")
+    return tokensHint(head, path, isNumpy);
+  return kind.hint;
+}
+
+static std::string joined(const std::string &first, const std::string &second) {
+  return first.empty() || second.empty() ? first + second
+                                         : first + "; " + second;
+}
+
+static FileKind kindOf(std::string_view head, int64_t wholeSize) {
+  return guessFileKind(reinterpret_cast<const uint8_t *>(head.data()),
+                       static_cast<int64_t>(head.size()), wholeSize);
+}
+
+/// Whether a file that begins with `head` may be read as text.
+static Status checkText(std::string_view head, int64_t wholeSize,
+                        const std::string &path) {
+  if (FileKind kind = kindOf(head, wholeSize); kind.isKnown() && !kind.isText)
+    return inputError(std::string("expects text or tokens, but got ") +
+                      kind.name)
+        .hint(joined(kindHint(kind, head, path), kAsText));
+  if (endsWith(path, ".bin"))
+    return inputError("cannot tell the width of the tokens: no llm.c header")
+        .hint("pass --data-format=u16 (nanoGPT's GPT-2 files), u32 or text");
+  const TextForm form = guessTextForm(head, wholeSize, path);
+  if (form == TextForm::Plain)
+    return Status::success();
+  return inputError(std::string("expects text or tokens, but got ") +
+                    textFormName(form))
+      .hint(joined(textCommand(form, head, path), kAsText));
+}
+
+/// Whether it may be read as tokens of `width` bytes without a header.
+static Status checkTokens(std::string_view head, int64_t wholeSize, int width,
+                          const std::string &path) {
+  FileKind kind = kindOf(head, wholeSize);
+  // Tokens may begin like a pickle, of which two bytes are known.
+  const bool isChance = (kind.isTorch && head[0] == '\x80') ||
+                        (kind.isText && head.size() < kFewestLetters);
+  if (!kind.isKnown() || isChance)
+    return Status::success();
+  Error error = inputError("expects u" + std::to_string(8 * width) +
+                           " tokens, but got " + kind.name);
+  return error.hint(kind.isText ? "leave --data-format out to read it as text"
+                                : kindHint(kind, head, path));
 }
 
 /// Sets the width, and where the text or the tokens begin.
@@ -113,12 +181,10 @@ Status TokenFile::readPlain(TokenFormat format) {
     base = 3;
   if (bytes == base)
     return inputError("expects tokens, but the file has a byte-order mark "
-                      "alone")
-        .at(path());
+                      "alone");
   if (bytes % tokenWidth)
     return inputError("expects a multiple of " + std::to_string(tokenWidth) +
-                      " bytes, but got " + exactBytes(bytes))
-        .at(path());
+                      " bytes, but got " + exactBytes(bytes));
   count = (bytes - base) / tokenWidth;
   return Status::success();
 }
@@ -132,11 +198,11 @@ Expected<TokenFile> TokenFile::open(std::unique_ptr<ByteSource> source,
     return inputError("expects tokens, but the file is empty").at(name);
   if (format != TokenFormat::Text)
     if (Status status = result.readHeader(format); !status)
-      return status.takeError();
+      return status.takeError().at(name);
   if (result.hasHeader)
     return result;
   if (Status status = result.readPlain(format); !status)
-    return status.takeError();
+    return status.takeError().at(name);
   return result;
 }
 
@@ -146,12 +212,6 @@ Expected<TokenFile> TokenFile::open(const std::string &path,
   if (!file)
     return file.takeError();
   return open(std::move(*file), format);
-}
-
-Expected<TokenFile> TokenFile::parse(const uint8_t *data, int64_t bytes,
-                                     const std::string &name,
-                                     TokenFormat format) {
-  return open(std::make_unique<MemoryBytes>(data, bytes, name), format);
 }
 
 std::string TokenFile::description() const {

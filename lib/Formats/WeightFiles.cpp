@@ -2,13 +2,11 @@
 
 #include "weft/Formats/WeightFiles.h"
 
-#include "weft/Base/Text.h"
+#include "weft/Base/Flags.h"
 #include "weft/Formats/FileKind.h"
 #include "weft/Formats/OwnFiles.h"
-#include "weft/Formats/TextForm.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <string_view>
 
@@ -30,12 +28,6 @@ enum class WeightForm {
   Other
 };
 } // namespace
-
-static std::string lowered(std::string text) {
-  for (char &c : text)
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 static bool endsWithAny(std::string_view text,
                         std::initializer_list<std::string_view> endings) {
@@ -109,7 +101,7 @@ static bool isTorchFile(const fs::path &path) {
 }
 
 static bool looksLikeWeights(const fs::path &path) {
-  const std::string file = path.filename().string(), name = lowered(file);
+  const std::string file = path.filename().string(), name = lowerCase(file);
   // SafetensorsModel opens these.
   if (file == "model.safetensors" || file == "model.safetensors.index.json")
     return false;
@@ -164,7 +156,7 @@ static constexpr char kSaveFolder[] =
 static std::string saveTorch(const std::string &path) {
   // nanoGPT and Lightning keep the weights beside the optimizer's state.
   const bool isCheckpoint =
-      endsWithAny(lowered(path), {".pt", ".pth", ".ckpt"});
+      endsWithAny(lowerCase(path), {".pt", ".pth", ".ckpt"});
   return std::string("save them as safetensors: safetensors.torch.save_file("
                      "{k: v.clone().contiguous() for k, v in torch.load(FILE, "
                      "weights_only=True).items()}, 'model.safetensors')") +
@@ -181,7 +173,7 @@ static bool isPart(const std::string &path) {
 
 /// How to get a file that weft reads; "" where the file itself is one.
 static std::string conversionOf(const std::string &path) {
-  switch (formOf(lowered(fs::path(path).filename().string()))) {
+  switch (formOf(lowerCase(fs::path(path).filename().string()))) {
   case WeightForm::Safetensors:
   case WeightForm::Index:
     return "";
@@ -204,7 +196,7 @@ static std::string conversionOf(const std::string &path) {
 }
 
 bool isAdapter(const std::string &path) {
-  return formOf(lowered(fs::path(path).filename().string())) ==
+  return formOf(lowerCase(fs::path(path).filename().string())) ==
          WeightForm::Adapter;
 }
 

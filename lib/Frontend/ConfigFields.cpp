@@ -111,8 +111,7 @@ std::string ConfigFields::text(llvm::StringRef name, llvm::StringRef fallback) {
 void ConfigFields::expectFalse(llvm::StringRef name, llvm::StringRef feature) {
   std::optional<JsonCursor> field = lookup(name);
   if (field && take(field->asBool(), false))
-    error(name) << "field '" << prefix << name << "': does not support "
-                << feature << " yet";
+    valueError(name) << "does not support " << feature << " yet";
 }
 
 void ConfigFields::expectNumber(llvm::StringRef name, double value,
@@ -122,9 +121,9 @@ void ConfigFields::expectNumber(llvm::StringRef name, double value,
     return;
   const double given = take(field->asDouble(), value);
   if (given != value)
-    error(name) << "field '" << prefix << name << "': does not support "
-                << feature << " yet: expects " << numberText(value)
-                << ", but got " << field->value().compact();
+    valueError(name) << "does not support " << feature << " yet: expects "
+                     << numberText(value) << ", but got "
+                     << field->value().compact();
 }
 
 std::optional<int64_t> ConfigFields::peekInteger(llvm::StringRef name) {
@@ -141,9 +140,8 @@ void ConfigFields::dtype() {
     std::string value = text(name, "");
     llvm::StringRef known[] = {"float32", "float16", "bfloat16"};
     if (!value.empty() && !llvm::is_contained(known, value))
-      error(name) << "field '" << name
-                  << "': expects float32, float16 or bfloat16, but got '"
-                  << printable(value, 80) << "'";
+      valueError(name) << "expects float32, float16 or bfloat16, but got '"
+                       << printable(value, 80) << "'";
   }
 }
 
@@ -180,6 +178,10 @@ Location ConfigFields::placeOf(llvm::StringRef name) const {
 InFlightDiagnostic ConfigFields::error(llvm::StringRef name) {
   failedFlag = true;
   return emitError(placeOf(name));
+}
+
+InFlightDiagnostic ConfigFields::valueError(llvm::StringRef name) {
+  return std::move(error(name) << "field '" << prefix << name << "': ");
 }
 
 InFlightDiagnostic ConfigFields::warning(llvm::StringRef name) {

@@ -62,6 +62,8 @@ public:
 
   /// An error at a field that is there, or at the object.
   mlir::InFlightDiagnostic error(llvm::StringRef name);
+  /// An error about the value of a field: "field 'PATH': ...".
+  mlir::InFlightDiagnostic valueError(llvm::StringRef name);
   mlir::InFlightDiagnostic warning(llvm::StringRef name);
   void fail() { failedFlag = true; }
   bool failed() const { return failedFlag; }
@@ -72,9 +74,6 @@ public:
   /// Call on the outermost object after finish(). A name in `ignored` that
   /// named no unknown field is an error.
   void checkIgnored();
-
-  /// The full path of a field: "rope_scaling.factor".
-  std::string path(llvm::StringRef name) const { return prefix + name.str(); }
 
   /// Records a value under a name of its own (without `default` mark if given).
   void record(llvm::StringRef name, mlir::Attribute value, bool given);

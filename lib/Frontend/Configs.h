@@ -22,8 +22,8 @@ public:
   /// Reads the fields used; errors are kept in `fields`.
   virtual void read(ConfigFields &fields) = 0;
   /// Longest row of tokens.
-  virtual int64_t context() const = 0;
-  virtual int64_t vocab() const = 0;
+  int64_t context() const { return positions; }
+  int64_t vocab() const { return vocabSize; }
   /// Elements that the widest value has for each token.
   virtual int64_t widest() const = 0;
   /// Parameters, then the programs. Fails after an error if a parameter has
@@ -34,12 +34,31 @@ public:
   /// A tensor in a file of weights that is no parameter (masks, tables).
   virtual bool isBuffer(llvm::StringRef tensor) const = 0;
 
+protected:
+  using Value = mlir::Value;
+
+  int64_t vocabSize = 1, positions = 1, width = 1, layers = 1, heads = 1;
+  double attnDrop = 0, epsilon = 0, initRange = 0;
+  bool tied = false; // the head, to the table of tokens
+  std::string activation;
+
 private:
-  /// All parameters, `lm_head.weight` last.
-  virtual void declareParams(ModelBuilder &m) = 0;
+  void declareParams(ModelBuilder &m);
+  virtual void declareTables(ModelBuilder &m) = 0;
+  virtual void declareBlock(ModelBuilder &m, int64_t layer) = 0;
+  virtual void declareNorm(ModelBuilder &m, const llvm::Twine &name) = 0;
+
   /// The last hidden states.
-  virtual mlir::Value hidden(ModelBuilder &m, mlir::Value tokens,
-                             bool training) = 0;
+  Value hidden(ModelBuilder &m, Value tokens, bool training);
+  virtual Value embed(ModelBuilder &m, Value tokens, bool training) = 0;
+  virtual Value block(ModelBuilder &m, int64_t layer, Value x,
+                      bool training) = 0;
+  virtual Value norm(ModelBuilder &m, const llvm::Twine &name, Value x) = 0;
+
+  /// The parameter that a tied head takes its values from.
+  virtual llvm::StringRef tokenTable() const = 0;
+  /// Module path of the norm behind the last block.
+  virtual llvm::StringRef lastNorm() const = 0;
 };
 
 std::unique_ptr<ModelFamily> makeGpt2();
@@ -59,6 +78,23 @@ mlir::Value buildActivation(ModelBuilder &m, llvm::StringRef name,
 /// Reads an activation field; an unknown one is an error.
 std::string readActivation(ConfigFields &fields, llvm::StringRef name,
                            llvm::StringRef fallback);
+
+/// Checks model.safetensors (or a sharded index) in `folder` against the
+/// parameters of `module` and records `source` on parameters and `weft.weights`
+/// on the module. Files that look like weights but are not read become
+/// `weft.unread_weights`; a link to no file is an error.
+mlir::LogicalResult recordWeights(mlir::ModuleOp module,
+                                  const ModelFamily &family,
+                                  const std::string &folder);
+
+/// Records the files that an export takes along as `weft.companion_files`.
+mlir::LogicalResult recordCompanions(mlir::ModuleOp module,
+                                     const std::string &folder);
+
+/// A model in the weft dialect.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+loadModelText(const std::string &path, const FrontendOptions &options,
+              mlir::MLIRContext &context);
 
 } // namespace weft
 

@@ -5,6 +5,27 @@
 using namespace mlir;
 using namespace weft;
 
+void ModelFamily::declareParams(ModelBuilder &m) {
+  declareTables(m);
+  for (int64_t layer = 0; layer < layers; ++layer)
+    declareBlock(m, layer);
+  {
+    ModelBuilder::Scope inNorm(m, lastNorm().rsplit('.').second);
+    declareNorm(m, lastNorm());
+  }
+  ModelBuilder::Scope inHead(m, "lm_head");
+  m.param("lm_head.weight", {vocabSize, width}, m.normal(initRange),
+          tied ? tokenTable() : "");
+}
+
+Value ModelFamily::hidden(ModelBuilder &m, Value tokens, bool training) {
+  Value x = embed(m, tokens, training);
+  for (int64_t layer = 0; layer < layers; ++layer)
+    x = block(m, layer, x, training);
+  ModelBuilder::Scope inNorm(m, lastNorm().rsplit('.').second);
+  return norm(m, lastNorm(), x);
+}
+
 LogicalResult ModelFamily::build(ModelBuilder &m,
                                  const LanguageModelSizes &sizes) {
   declareParams(m);
@@ -88,8 +109,8 @@ std::string weft::readActivation(ConfigFields &fields, llvm::StringRef name,
   std::string value = fields.text(name, fallback);
   if (findActivation(value))
     return value;
-  InFlightDiagnostic diag = fields.error(name);
-  diag << "field '" << name << "': expects one of";
+  InFlightDiagnostic diag = fields.valueError(name);
+  diag << "expects one of";
   for (const ActivationName &entry : kActivations)
     diag << " " << entry.name;
   diag << ", but got '" << printable(value, 80) << "'";

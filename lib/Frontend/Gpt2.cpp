@@ -19,8 +19,6 @@ public:
   llvm::StringRef name() const override { return "gpt2"; }
   llvm::ArrayRef<llvm::StringRef> harmlessFields() const override;
   void read(ConfigFields &fields) override;
-  int64_t context() const override { return positions; }
-  int64_t vocab() const override { return vocabSize; }
   int64_t widest() const override {
     return std::max({vocabSize, 3 * width, inner});
   }
@@ -31,24 +29,25 @@ public:
   }
 
 private:
-  void declareParams(ModelBuilder &m) override;
-  void declareBlock(ModelBuilder &m, int64_t layer);
-  void declareNorm(ModelBuilder &m, const llvm::Twine &name);
-  Value hidden(ModelBuilder &m, Value tokens, bool training) override;
-  Value block(ModelBuilder &m, int64_t layer, Value x, bool training);
+  void declareTables(ModelBuilder &m) override;
+  void declareBlock(ModelBuilder &m, int64_t layer) override;
+  void declareNorm(ModelBuilder &m, const llvm::Twine &name) override;
+  Value embed(ModelBuilder &m, Value tokens, bool training) override;
+  Value block(ModelBuilder &m, int64_t layer, Value x, bool training) override;
   Value attention(ModelBuilder &m, int64_t layer, Value x, bool training);
   Value feedForward(ModelBuilder &m, int64_t layer, Value x, bool training);
-  Value norm(ModelBuilder &m, const llvm::Twine &name, Value x);
+  Value norm(ModelBuilder &m, const llvm::Twine &name, Value x) override;
+  llvm::StringRef tokenTable() const override {
+    return "transformer.wte.weight";
+  }
+  llvm::StringRef lastNorm() const override { return "transformer.ln_f"; }
   Value drop(ModelBuilder &m, Value x, double p, bool training) {
     return training ? m.dropout(x, p) : x;
   }
 
-  int64_t vocabSize = 1, positions = 1, width = 1, layers = 1, heads = 1;
   int64_t inner = 1;
-  double residDrop = 0, embdDrop = 0, attnDrop = 0;
-  double epsilon = 0, initRange = 0;
-  bool scaleByWidth = true, scaleByLayer = false, tied = true;
-  std::string activation;
+  double residDrop = 0, embdDrop = 0;
+  bool scaleByWidth = true, scaleByLayer = false;
 };
 } // namespace
 
@@ -87,8 +86,8 @@ void Gpt2::read(ConfigFields &fields) {
   fields.expectNumber("n_special", 0, "special tokens beside the vocabulary");
   fields.dtype();
   if (!fields.failed() && width % heads != 0)
-    fields.error("n_head") << "field 'n_head': expects a divisor of n_embd = "
-                           << width << ", but got " << heads;
+    fields.valueError("n_head")
+        << "expects a divisor of n_embd = " << width << ", but got " << heads;
 }
 
 //===----------------------------------------------------------------------===//
@@ -122,24 +121,14 @@ void Gpt2::declareBlock(ModelBuilder &m, int64_t layer) {
   m.param(path + ".mlp.c_proj.bias", {width}, m.zeros());
 }
 
-void Gpt2::declareParams(ModelBuilder &m) {
-  {
-    ModelBuilder::Scope inTable(m, "wte");
-    m.param("transformer.wte.weight", {vocabSize, width}, m.normal(initRange));
-  }
-  {
-    ModelBuilder::Scope inTable(m, "wpe");
-    m.param("transformer.wpe.weight", {positions, width}, m.normal(initRange));
-  }
-  for (int64_t layer = 0; layer < layers; ++layer)
-    declareBlock(m, layer);
-  {
-    ModelBuilder::Scope inNorm(m, "ln_f");
-    declareNorm(m, "transformer.ln_f");
-  }
-  ModelBuilder::Scope inHead(m, "lm_head");
-  m.param("lm_head.weight", {vocabSize, width}, m.normal(initRange),
-          tied ? "transformer.wte.weight" : "");
+void Gpt2::declareTables(ModelBuilder &m) {
+  auto declare = [&](const std::string &name, int64_t rows) {
+    ModelBuilder::Scope inTable(m, name);
+    m.param("transformer." + name + ".weight", {rows, width},
+            m.normal(initRange));
+  };
+  declare("wte", vocabSize);
+  declare("wpe", positions);
 }
 
 //===----------------------------------------------------------------------===//
@@ -155,6 +144,7 @@ Value Gpt2::norm(ModelBuilder &m, const llvm::Twine &name, Value x) {
 }
 
 Value Gpt2::attention(ModelBuilder &m, int64_t layer, Value x, bool training) {
+  ModelBuilder::Scope inAttention(m, "attn");
   std::string path = "transformer.h." + std::to_string(layer) + ".attn";
   ArrayRef<int64_t> shape = ModelBuilder::shapeOf(x);
   const int64_t headWidth = width / heads;
@@ -177,6 +167,7 @@ Value Gpt2::attention(ModelBuilder &m, int64_t layer, Value x, bool training) {
 
 Value Gpt2::feedForward(ModelBuilder &m, int64_t layer, Value x,
                         bool training) {
+  ModelBuilder::Scope inMlp(m, "mlp");
   std::string path = "transformer.h." + std::to_string(layer) + ".mlp";
   Value h = m.linear(x, path + ".c_fc.weight", /*transposed=*/false,
                      path + ".c_fc.bias");
@@ -190,34 +181,19 @@ Value Gpt2::block(ModelBuilder &m, int64_t layer, Value x, bool training) {
   std::string path = "transformer.h." + std::to_string(layer);
   ModelBuilder::Scope inBlock(m, "h." + llvm::Twine(layer));
   Value normed = norm(m, path + ".ln_1", x);
-  {
-    ModelBuilder::Scope inAttention(m, "attn");
-    normed = attention(m, layer, normed, training);
-  }
-  x = m.add(x, normed);
+  x = m.add(x, attention(m, layer, normed, training));
   normed = norm(m, path + ".ln_2", x);
-  {
-    ModelBuilder::Scope inMlp(m, "mlp");
-    normed = feedForward(m, layer, normed, training);
-  }
-  return m.add(x, normed);
+  return m.add(x, feedForward(m, layer, normed, training));
 }
 
-Value Gpt2::hidden(ModelBuilder &m, Value tokens, bool training) {
+Value Gpt2::embed(ModelBuilder &m, Value tokens, bool training) {
   const int64_t seq = ModelBuilder::shapeOf(tokens)[1];
-  Value x;
-  {
-    ModelBuilder::Scope inEmbedding(m, "embeddings");
-    Value words = m.embedding(m.read("transformer.wte.weight"), tokens);
-    Value places = m.read("transformer.wpe.weight");
-    if (seq < positions)
-      places = m.slice(places, /*dim=*/0, 0, seq);
-    x = drop(m, m.add(words, places), embdDrop, training);
-  }
-  for (int64_t layer = 0; layer < layers; ++layer)
-    x = block(m, layer, x, training);
-  ModelBuilder::Scope inNorm(m, "ln_f");
-  return norm(m, "transformer.ln_f", x);
+  ModelBuilder::Scope inEmbedding(m, "embeddings");
+  Value words = m.embedding(m.read(tokenTable()), tokens);
+  Value places = m.read("transformer.wpe.weight");
+  if (seq < positions)
+    places = m.slice(places, /*dim=*/0, 0, seq);
+  return drop(m, m.add(words, places), embdDrop, training);
 }
 
 std::unique_ptr<ModelFamily> weft::makeGpt2() {

@@ -20,8 +20,6 @@ public:
   llvm::StringRef name() const override { return "llama"; }
   llvm::ArrayRef<llvm::StringRef> harmlessFields() const override;
   void read(ConfigFields &fields) override;
-  int64_t context() const override { return positions; }
-  int64_t vocab() const override { return vocabSize; }
   int64_t widest() const override {
     return std::max({vocabSize, width, inner, heads * headWidth});
   }
@@ -36,15 +34,22 @@ private:
   void checkHeads(ConfigFields &fields);
   void warnOfPadding(ConfigFields &fields);
 
-  void declareParams(ModelBuilder &m) override;
-  void declareBlock(ModelBuilder &m, int64_t layer);
+  void declareTables(ModelBuilder &m) override;
+  void declareBlock(ModelBuilder &m, int64_t layer) override;
+  void declareNorm(ModelBuilder &m, const llvm::Twine &name) override {
+    m.param(name + ".weight", {width}, m.ones());
+  }
   void declareLinear(ModelBuilder &m, const llvm::Twine &name, int64_t in,
                      int64_t out, bool bias);
-  Value hidden(ModelBuilder &m, Value tokens, bool training) override;
-  Value block(ModelBuilder &m, int64_t layer, Value x, bool training);
+  Value embed(ModelBuilder &m, Value tokens, bool training) override;
+  Value block(ModelBuilder &m, int64_t layer, Value x, bool training) override;
   Value attention(ModelBuilder &m, int64_t layer, Value x, bool training);
   Value feedForward(ModelBuilder &m, int64_t layer, Value x);
-  Value norm(ModelBuilder &m, const llvm::Twine &name, Value x);
+  Value norm(ModelBuilder &m, const llvm::Twine &name, Value x) override;
+  llvm::StringRef tokenTable() const override {
+    return "model.embed_tokens.weight";
+  }
+  llvm::StringRef lastNorm() const override { return "model.norm"; }
   Value linear(ModelBuilder &m, const std::string &name, Value x, bool bias) {
     return bias ? m.linear(x, name + ".weight", true, name + ".bias")
                 : m.linear(x, name + ".weight", true);
@@ -53,11 +58,8 @@ private:
     return m.create<RopeOp>("rope", x, cosTable, sinTable);
   }
 
-  int64_t vocabSize = 1, positions = 1, width = 1, inner = 1, layers = 1;
-  int64_t heads = 1, groups = 1, headWidth = 2;
-  double attnDrop = 0, epsilon = 0, initRange = 0;
-  bool attnBias = false, mlpBias = false, tied = false;
-  std::string activation;
+  int64_t inner = 1, groups = 1, headWidth = 2;
+  bool attnBias = false, mlpBias = false;
   RotaryConfig rope;
   /// Of the program being built.
   Value cosTable, sinTable;
@@ -90,27 +92,24 @@ void Llama::checkHeads(ConfigFields &fields) {
   if (fields.failed())
     return;
   if (!fields.has("head_dim") && width % heads != 0)
-    fields.error("num_attention_heads")
-        << "field 'num_attention_heads': expects a divisor of hidden_size = "
-        << width << " or a head_dim, but got " << heads;
+    fields.valueError("num_attention_heads")
+        << "expects a divisor of hidden_size = " << width
+        << " or a head_dim, but got " << heads;
   if (heads % groups != 0)
-    fields.error("num_key_value_heads")
-        << "field 'num_key_value_heads': expects a divisor of "
-           "num_attention_heads = "
-        << heads << ", but got " << groups;
+    fields.valueError("num_key_value_heads")
+        << "expects a divisor of num_attention_heads = " << heads
+        << ", but got " << groups;
   if (headWidth % 2 != 0)
-    fields.error("head_dim") << "field 'head_dim': expects an even number, but "
-                                "got "
-                             << headWidth;
+    fields.valueError("head_dim")
+        << "expects an even number, but got " << headWidth;
 }
 
 void Llama::readRopeObject(ConfigFields &object, bool hasTheta) {
   if (object.has("rope_theta")) {
     double theta = object.requiredNumber("rope_theta", 1.0, 1e12);
     if (hasTheta && theta != rope.theta)
-      object.error("rope_theta")
-          << "field '" << object.path("rope_theta")
-          << "': expects the value of rope_theta outside, "
+      object.valueError("rope_theta")
+          << "expects the value of rope_theta outside, "
           << Json(rope.theta).compact() << ", but got "
           << Json(theta).compact();
     rope.theta = theta;
@@ -121,9 +120,8 @@ void Llama::readRopeObject(ConfigFields &object, bool hasTheta) {
     (void)object.text("type", "default");
   rope.llama3 = type == "llama3";
   if (!rope.llama3 && type != "default") {
-    object.error(key) << "field '" << object.path(key)
-                      << "': expects rope type default or llama3, but got '"
-                      << printable(type, 80) << "'";
+    object.valueError(key) << "expects rope type default or llama3, but got '"
+                           << printable(type, 80) << "'";
     return;
   }
   if (!rope.llama3)
@@ -134,9 +132,8 @@ void Llama::readRopeObject(ConfigFields &object, bool hasTheta) {
   rope.originalContext =
       double(object.size("original_max_position_embeddings"));
   if (!object.failed() && rope.highFreqFactor <= rope.lowFreqFactor)
-    object.error("high_freq_factor")
-        << "field '" << object.path("high_freq_factor")
-        << "': expects more than low_freq_factor = "
+    object.valueError("high_freq_factor")
+        << "expects more than low_freq_factor = "
         << Json(rope.lowFreqFactor).compact() << ", but got "
         << Json(rope.highFreqFactor).compact();
 }
@@ -221,25 +218,13 @@ void Llama::declareBlock(ModelBuilder &m, int64_t layer) {
     declareLinear(m, path + ".mlp.up_proj", width, inner, mlpBias);
     declareLinear(m, path + ".mlp.down_proj", inner, width, mlpBias);
   }
-  m.param(path + ".input_layernorm.weight", {width}, m.ones());
-  m.param(path + ".post_attention_layernorm.weight", {width}, m.ones());
+  declareNorm(m, path + ".input_layernorm");
+  declareNorm(m, path + ".post_attention_layernorm");
 }
 
-void Llama::declareParams(ModelBuilder &m) {
-  {
-    ModelBuilder::Scope inTable(m, "embed_tokens");
-    m.param("model.embed_tokens.weight", {vocabSize, width},
-            m.normal(initRange));
-  }
-  for (int64_t layer = 0; layer < layers; ++layer)
-    declareBlock(m, layer);
-  {
-    ModelBuilder::Scope inNorm(m, "norm");
-    m.param("model.norm.weight", {width}, m.ones());
-  }
-  ModelBuilder::Scope inHead(m, "lm_head");
-  m.param("lm_head.weight", {vocabSize, width}, m.normal(initRange),
-          tied ? "model.embed_tokens.weight" : "");
+void Llama::declareTables(ModelBuilder &m) {
+  ModelBuilder::Scope inTable(m, "embed_tokens");
+  m.param(tokenTable(), {vocabSize, width}, m.normal(initRange));
 }
 
 //===----------------------------------------------------------------------===//
@@ -254,6 +239,7 @@ Value Llama::norm(ModelBuilder &m, const llvm::Twine &name, Value x) {
 }
 
 Value Llama::attention(ModelBuilder &m, int64_t layer, Value x, bool training) {
+  ModelBuilder::Scope inAttention(m, "self_attn");
   std::string path = "model.layers." + std::to_string(layer) + ".self_attn";
   ArrayRef<int64_t> shape = ModelBuilder::shapeOf(x);
   auto project = [&](llvm::StringRef name, int64_t count) {
@@ -271,6 +257,7 @@ Value Llama::attention(ModelBuilder &m, int64_t layer, Value x, bool training) {
 }
 
 Value Llama::feedForward(ModelBuilder &m, int64_t layer, Value x) {
+  ModelBuilder::Scope inMlp(m, "mlp");
   std::string path = "model.layers." + std::to_string(layer) + ".mlp";
   Value gate = linear(m, path + ".gate_proj", x, mlpBias);
   gate = buildActivation(m, activation, gate);
@@ -282,37 +269,24 @@ Value Llama::feedForward(ModelBuilder &m, int64_t layer, Value x) {
 Value Llama::block(ModelBuilder &m, int64_t layer, Value x, bool training) {
   std::string path = "model.layers." + std::to_string(layer);
   ModelBuilder::Scope inBlock(m, "layers." + llvm::Twine(layer));
-  Value h = norm(m, path + ".input_layernorm", x);
-  {
-    ModelBuilder::Scope inAttention(m, "self_attn");
-    h = attention(m, layer, h, training);
-  }
-  x = m.add(x, h);
-  h = norm(m, path + ".post_attention_layernorm", x);
-  {
-    ModelBuilder::Scope inMlp(m, "mlp");
-    h = feedForward(m, layer, h);
-  }
-  return m.add(x, h);
+  Value normed = norm(m, path + ".input_layernorm", x);
+  x = m.add(x, attention(m, layer, normed, training));
+  normed = norm(m, path + ".post_attention_layernorm", x);
+  return m.add(x, feedForward(m, layer, normed));
 }
 
-Value Llama::hidden(ModelBuilder &m, Value tokens, bool training) {
+Value Llama::embed(ModelBuilder &m, Value tokens, bool) {
   const int64_t seq = ModelBuilder::shapeOf(tokens)[1];
   Value x;
   {
     ModelBuilder::Scope inTable(m, "embed_tokens");
-    x = m.embedding(m.read("model.embed_tokens.weight"), tokens);
+    x = m.embedding(m.read(tokenTable()), tokens);
   }
-  {
-    ModelBuilder::Scope inRotary(m, "rotary_emb");
-    RotaryTables tables = rotaryTables(rope, headWidth, seq);
-    cosTable = m.constant({seq, headWidth / 2}, tables.cos);
-    sinTable = m.constant({seq, headWidth / 2}, tables.sin);
-  }
-  for (int64_t layer = 0; layer < layers; ++layer)
-    x = block(m, layer, x, training);
-  ModelBuilder::Scope inNorm(m, "norm");
-  return norm(m, "model.norm", x);
+  ModelBuilder::Scope inRotary(m, "rotary_emb");
+  RotaryTables tables = rotaryTables(rope, headWidth, seq);
+  cosTable = m.constant({seq, headWidth / 2}, tables.cos);
+  sinTable = m.constant({seq, headWidth / 2}, tables.sin);
+  return x;
 }
 
 std::unique_ptr<ModelFamily> weft::makeLlama() {

@@ -3,10 +3,10 @@
 #include "weft/Frontend/Frontend.h"
 
 #include "Configs.h"
-#include "ModelText.h"
-#include "Weights.h"
 #include "weft/Base/InputFile.h"
 #include "weft/Formats/FileKind.h"
+#include "weft/Formats/Safetensors.h"
+#include "weft/Formats/WeightFiles.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -17,6 +17,69 @@
 
 using namespace mlir;
 using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// Files behind a model
+//===----------------------------------------------------------------------===//
+
+static std::string pathIn(llvm::StringRef folder, llvm::StringRef name) {
+  SmallString<128> path(folder);
+  llvm::sys::path::append(path, name);
+  return path.str().str();
+}
+
+/// Names of the tokenizer files in a folder, sorted.
+static std::vector<std::string> tokenizerFilesIn(llvm::StringRef folder) {
+  std::vector<std::string> found;
+  for (const char *name :
+       {"merges.txt", "tokenizer.json", "tokenizer.model", "vocab.json"})
+    if (llvm::sys::fs::exists(pathIn(folder, name)))
+      found.push_back(name);
+  return found;
+}
+
+std::vector<std::string> weft::companionFilesIn(llvm::StringRef folder) {
+  std::vector<std::string> found;
+  for (const std::string &name : companionNames()) {
+    const std::string path = pathIn(folder, name);
+    // A link to no file counts: loadModel refuses it.
+    if (llvm::sys::fs::exists(path) || llvm::sys::fs::is_symlink_file(path))
+      found.push_back(name);
+  }
+  return found;
+}
+
+/// Files that decide whether the model has weights, in a form that weft reads
+/// or in another.
+static std::vector<std::string> weightFilesIn(const std::string &folder) {
+  if (SafetensorsModel::existsIn(folder))
+    return SafetensorsModel::filesOf(folder);
+  auto unread = findUnreadWeights(folder);
+  return unread ? std::move(*unread) : std::vector<std::string>();
+}
+
+/// The file that a model is read from.
+static std::string modelFile(const std::string &model) {
+  return llvm::sys::fs::is_directory(model) ? pathIn(model, "config.json")
+                                            : model;
+}
+
+std::vector<std::string> weft::modelFiles(const std::string &model) {
+  const std::string text = modelFile(model);
+  std::vector<std::string> files = {text};
+  if (llvm::sys::path::extension(text) != ".json")
+    return files;
+  llvm::StringRef folder = llvm::sys::path::parent_path(text);
+  for (std::string &file : weightFilesIn(folder.empty() ? "." : folder.str()))
+    files.push_back(std::move(file));
+  for (const std::string &name : companionFilesIn(folder))
+    files.push_back(pathIn(folder, name));
+  return files;
+}
+
+//===----------------------------------------------------------------------===//
+// Models
+//===----------------------------------------------------------------------===//
 
 /// Default of --seq: long contexts must be asked for.
 static constexpr int64_t kDefaultSeq = 1024;
@@ -38,9 +101,8 @@ static std::unique_ptr<ModelFamily> findFamily(ConfigFields &fields) {
     return makeLlama();
   if (fields.failed())
     return nullptr;
-  InFlightDiagnostic diag = fields.error("model_type");
-  diag << "field 'model_type': expects gpt2 or llama, but got '"
-       << printable(type, 80) << "'";
+  InFlightDiagnostic diag = fields.valueError("model_type");
+  diag << "expects gpt2 or llama, but got '" << printable(type, 80) << "'";
   diag.attachNote() << "a model of another family can be written as an .mlir "
                        "file";
   return nullptr;
@@ -55,23 +117,20 @@ static FailureOr<LanguageModelSizes> pickSizes(const ModelFamily &family,
   sizes.batch = options.batch.value_or(kDefaultBatch);
   sizes.seq = options.seq.value_or(std::min(family.context(), kDefaultSeq));
   if (sizes.seq < 1 || sizes.seq > family.context())
-    return FailureOr<LanguageModelSizes>(
-        emitError(loc) << "expects --seq from 1 to the model's context of "
-                       << family.context() << ", but got " << sizes.seq);
+    return emitError(loc) << "expects --seq from 1 to the model's context of "
+                          << family.context() << ", but got " << sizes.seq;
   // Values are f32 here.
   const int64_t mostTokens =
       std::min(kMostTokens, kMostBufferBytes / (4 * family.widest()));
   if (sizes.seq > mostTokens)
-    return FailureOr<LanguageModelSizes>(
-        emitError(loc) << "expects --seq from 1 to " << mostTokens
-                       << " with values of " << family.widest()
-                       << " elements a token, but got " << sizes.seq);
+    return emitError(loc) << "expects --seq from 1 to " << mostTokens
+                          << " with values of " << family.widest()
+                          << " elements a token, but got " << sizes.seq;
   const int64_t mostRows = mostTokens / sizes.seq;
   if (sizes.batch < 1 || sizes.batch > mostRows)
-    return FailureOr<LanguageModelSizes>(
-        emitError(loc) << "expects --batch from 1 to " << mostRows
-                       << " with --seq=" << sizes.seq << ", but got "
-                       << sizes.batch);
+    return emitError(loc) << "expects --batch from 1 to " << mostRows
+                          << " with --seq=" << sizes.seq << ", but got "
+                          << sizes.batch;
   return sizes;
 }
 
@@ -145,14 +204,10 @@ FailureOr<OwningOpRef<ModuleOp>> weft::loadModel(const std::string &path,
                                                  const FrontendOptions &options,
                                                  MLIRContext &context) {
   context.loadDialect<WeftDialect>();
-  if (llvm::sys::fs::is_directory(path)) {
-    SmallString<128> config(path);
-    llvm::sys::path::append(config, "config.json");
-    return loadConfig(config.str().str(), options, context);
-  }
-  llvm::StringRef extension = llvm::sys::path::extension(path);
+  const std::string file = modelFile(path);
+  llvm::StringRef extension = llvm::sys::path::extension(file);
   if (extension == ".json")
-    return loadConfig(path, options, context);
+    return loadConfig(file, options, context);
   if (extension == ".mlir")
     return loadModelText(path, options, context);
   FileKind kind = guessFileKind(path);

@@ -1,9 +1,6 @@
 //===- ModelText.cpp - Models in the weft dialect -------------------------===//
 
-#include "ModelText.h"
-
-#include "ConfigFields.h"
-#include "TextScopes.h"
+#include "Configs.h"
 #include "weft/Base/InputFile.h"
 #include "weft/Weft/Losses.h"
 
@@ -165,22 +162,20 @@ static FailureOr<ProgramOp> findModel(ModuleOp module, Location fileLoc) {
     if (program.getKind() == ProgramKind::Logits)
       continue;
     if (program.getKind() != ProgramKind::Model)
-      return FailureOr<ProgramOp>(
-          program.emitOpError("expects kind model or logits in a model, but "
-                              "got ")
-          << stringifyProgramKind(program.getKind()));
+      return program.emitOpError("expects kind model or logits in a model, but "
+                                 "got ")
+             << stringifyProgramKind(program.getKind());
     if (model) {
       InFlightDiagnostic diag = program.emitOpError(
           "expects one program of kind model, but got a second");
       diag.attachNote(model.getLoc()) << "the first is here";
-      return FailureOr<ProgramOp>(std::move(diag));
+      return std::move(diag);
     }
     model = program;
   }
   if (model)
     return model;
-  return FailureOr<ProgramOp>(
-      emitError(fileLoc, "expects one program of kind model, but got none"));
+  return emitError(fileLoc, "expects one program of kind model, but got none");
 }
 
 /// Samples need to know how many tokens there are.
@@ -201,20 +196,98 @@ static FailureOr<int64_t> findBatch(ProgramOp model) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     StringRef name = model.getInputName(index);
     if (!tensor || tensor.getRank() == 0)
-      return FailureOr<int64_t>(
-          model.emitOpError("expects input '")
-          << name << "' to have rows as its first dimension, but got " << type);
+      return model.emitOpError("expects input '")
+             << name << "' to have rows as its first dimension, but got "
+             << type;
     if (batch.value_or(tensor.getDimSize(0)) != tensor.getDimSize(0))
-      return FailureOr<int64_t>(model.emitOpError("expects input '")
-                                << name << "' to have " << *batch
-                                << " rows like the inputs before it, but got "
-                                << type);
+      return model.emitOpError("expects input '")
+             << name << "' to have " << *batch
+             << " rows like the inputs before it, but got " << type;
     batch = tensor.getDimSize(0);
   }
   if (batch)
     return *batch;
-  return FailureOr<int64_t>(
-      model.emitOpError("expects at least one input, but got none"));
+  return model.emitOpError("expects at least one input, but got none");
+}
+
+namespace {
+class ScopeNamer {
+public:
+  ScopeNamer(ModuleOp module, StringRef text) : symbols(module) {
+    text.split(lines, '\n');
+  }
+
+  void name(ParamOp param);
+  void name(Operation *op);
+
+private:
+  std::string scopeOf(Operation *op);
+  std::string resultName(FileLineColLoc location);
+
+  SymbolTable symbols;
+  SmallVector<StringRef> lines;
+};
+} // namespace
+
+/// "fc1" of "fc1.weight"; a name without a dot is its own.
+void ScopeNamer::name(ParamOp param) {
+  if (!param.getScope())
+    param.setScope(param.getSymName().rsplit('.').first);
+}
+
+void ScopeNamer::name(Operation *op) {
+  if (!getScope(op).empty())
+    return;
+  if (std::string scope = scopeOf(op); !scope.empty())
+    setScope(op, StringAttr::get(op->getContext(), scope));
+}
+
+std::string ScopeNamer::scopeOf(Operation *op) {
+  auto paramOf = [&](Operation *def) {
+    auto read = dyn_cast_or_null<ReadOp>(def);
+    return read ? symbols.lookup<ParamOp>(read.getSource()) : ParamOp();
+  };
+  if (ParamOp param = paramOf(op))
+    return param.getScope()->str();
+  for (Value operand : op->getOperands())
+    if (ParamOp param = paramOf(operand.getDefiningOp()))
+      return param.getScope()->str();
+  auto location = dyn_cast<FileLineColLoc>(op->getLoc());
+  if (!location || location.getLine() == 0)
+    return "";
+  std::string result = resultName(location);
+  return result.empty() ? "line " + std::to_string(location.getLine()) : result;
+}
+
+/// "h" of `%h, %i = weft.op`: what stands before the op in its line. A number
+/// is no name.
+std::string ScopeNamer::resultName(FileLineColLoc location) {
+  if (location.getLine() > lines.size() || location.getColumn() == 0)
+    return "";
+  StringRef before =
+      lines[location.getLine() - 1].take_front(location.getColumn() - 1).trim();
+  if (!before.consume_back("=") || !before.consume_front("%"))
+    return "";
+  StringRef name =
+      before.take_until([](char c) { return c == ',' || c == ':'; }).trim();
+  bool isNumber = name.find_first_not_of("0123456789") == StringRef::npos;
+  return isNumber || name.contains(' ') ? "" : name.str();
+}
+
+/// Gives a scope to every parameter and op without one, so that reports can
+/// name the source of a command. The scope of a parameter is its name up to the
+/// last dot. The scope of an op is the scope of a parameter that it reads, else
+/// its result name in the text, else its line. `text` is the source text of the
+/// module.
+static void nameScopes(ModuleOp module, StringRef text) {
+  ScopeNamer namer(module, text);
+  for (ParamOp param : module.getOps<ParamOp>())
+    namer.name(param);
+  for (ProgramOp program : module.getOps<ProgramOp>())
+    program.getBody().walk([&](Operation *op) {
+      if (!op->hasTrait<OpTrait::IsTerminator>())
+        namer.name(op);
+    });
 }
 
 FailureOr<OwningOpRef<ModuleOp>>
@@ -235,19 +308,16 @@ weft::loadModelText(const std::string &path, const FrontendOptions &options,
   if (failed(batch))
     return failure();
   if (options.batch.value_or(*batch) != *batch)
-    return FailureOr<OwningOpRef<ModuleOp>>(
-        model->emitOpError("expects --batch=")
-        << *batch << ", the rows of its inputs, but got " << *options.batch);
+    return model->emitOpError("expects --batch=")
+           << *batch << ", the rows of its inputs, but got " << *options.batch;
   if (options.seq)
-    return FailureOr<OwningOpRef<ModuleOp>>(
-        model->emitOpError("expects no --seq for a model whose text states "
-                           "its shapes, but got ")
-        << *options.seq);
+    return model->emitOpError("expects no --seq for a model whose text states "
+                              "its shapes, but got ")
+           << *options.seq;
   if (!options.ignoreFields.empty())
-    return FailureOr<OwningOpRef<ModuleOp>>(
-        model->emitOpError("expects no --ignore-field for a model of text, "
-                           "which has no fields, but got ")
-        << options.ignoreFields.front());
+    return model->emitOpError("expects no --ignore-field for a model of text, "
+                              "which has no fields, but got ")
+           << options.ignoreFields.front();
   nameScopes(**module, *text);
   Builder b(&context);
   if (!(*module)->getSymName())

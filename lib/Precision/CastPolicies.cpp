@@ -2,6 +2,9 @@
 
 #include "CastPolicies.h"
 
+#include "weft/Precision/Passes.h"
+#include "weft/Support/TomlFile.h"
+
 #include "llvm/Support/Regex.h"
 
 using namespace mlir;
@@ -55,4 +58,163 @@ LogicalResult CastPolicies::checkOverrides() const {
     return failure();
   }
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The file of overrides
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Reads one file; every error names the line.
+class OverrideReader {
+public:
+  OverrideReader(MLIRContext *context, StringRef path)
+      : context(context), path(path) {}
+
+  FailureOr<OverrideFile> read();
+
+private:
+  Location locate(const toml::source_region &source) {
+    return locateToml(context, path, source);
+  }
+  LogicalResult readTop(OverrideFile &target, StringRef key,
+                        const toml::node &value);
+  LogicalResult readLists(OverrideFile &target, const toml::node &value);
+  FailureOr<CastOverride> readOverride(const toml::node &node);
+  LogicalResult readKey(CastOverride &entry, StringRef key,
+                        const toml::node &value);
+  LogicalResult readPolicy(CastOverride &entry, const toml::node &value);
+
+  MLIRContext *context;
+  StringRef path;
+};
+} // namespace
+
+LogicalResult OverrideReader::readPolicy(CastOverride &entry,
+                                         const toml::node &value) {
+  std::string text = value.value_exact<std::string>().value_or("");
+  std::optional<CastPolicy> policy = symbolizeCastPolicy(text);
+  // A caller's dtype wins over f32 as well; nothing needs a ban of its own.
+  if (!policy || *policy == CastPolicy::F32SetDtype ||
+      *policy == CastPolicy::Banned)
+    return emitError(locate(value.source()),
+                     "expects `policy` to be lower, f32, promote, follow or "
+                     "narrow, but got ")
+           << describeToml(value);
+  entry.policy = policy;
+  return success();
+}
+
+LogicalResult OverrideReader::readKey(CastOverride &entry, StringRef key,
+                                      const toml::node &value) {
+  if (key == "op")
+    return readTomlPattern(context, path, key, value, entry.op);
+  if (key == "scope")
+    return readTomlPattern(context, path, key, value, entry.scope);
+  if (key == "policy")
+    return readPolicy(entry, value);
+  return emitError(locate(value.source()),
+                   "expects op, scope or policy, but got `")
+         << key << "`";
+}
+
+FailureOr<CastOverride> OverrideReader::readOverride(const toml::node &node) {
+  Location location = locate(node.source());
+  const toml::table *table = node.as_table();
+  if (!table)
+    return emitError(location, "expects a table [[override]], but got a value");
+  CastOverride entry(location);
+  entry.place = (path + ":" + llvm::Twine(node.source().begin.line)).str();
+  for (auto &&[key, value] : *table)
+    if (failed(readKey(entry, key.str(), value)))
+      return failure();
+  if (!entry.policy)
+    return emitError(location, "expects `policy` in an override, but got none");
+  if (entry.op.empty() && entry.scope.empty())
+    return emitError(location,
+                     "expects `op` or `scope` in an override, but got neither");
+  return entry;
+}
+
+LogicalResult OverrideReader::readLists(OverrideFile &target,
+                                        const toml::node &value) {
+  std::string text = value.value_exact<std::string>().value_or("");
+  target.lists = symbolizeCastLists(text);
+  if (target.lists)
+    return success();
+  return emitError(locate(value.source()),
+                   "expects `lists` to be cuda or cpu, but got ")
+         << describeToml(value);
+}
+
+LogicalResult OverrideReader::readTop(OverrideFile &target, StringRef key,
+                                      const toml::node &value) {
+  if (key == "lists")
+    return readLists(target, value);
+  const toml::array *array = value.as_array();
+  if (key != "override" || !array)
+    return emitError(locate(value.source()),
+                     "expects only `lists` and tables [[override]], but got `")
+           << key << "`";
+  for (const toml::node &node : *array) {
+    FailureOr<CastOverride> entry = readOverride(node);
+    if (failed(entry))
+      return failure();
+    target.overrides.push_back(*entry);
+  }
+  return success();
+}
+
+FailureOr<OverrideFile> OverrideReader::read() {
+  FailureOr<TomlFile> parsed =
+      readTomlFile(context, path, "file of cast policies");
+  if (failed(parsed))
+    return failure();
+  OverrideFile result;
+  result.digest = parsed->digest;
+  for (auto &&[key, value] : parsed->table)
+    if (failed(readTop(result, key.str(), value)))
+      return failure();
+  return result;
+}
+
+FailureOr<OverrideFile> weft::readOverrideFile(MLIRContext *context,
+                                               StringRef path) {
+  return OverrideReader(context, path).read();
+}
+
+//===----------------------------------------------------------------------===//
+// The table in the documents
+//===----------------------------------------------------------------------===//
+
+/// The policy under a recipe and the CUDA lists.
+static StringRef policyIn(CastRecipe recipe, const CastRule &rule) {
+  return stringifyCastPolicy(rule.under(recipe).value_or(rule.cuda));
+}
+
+static void printRow(RegisteredOperationName op, const CastRule &rule,
+                     raw_ostream &stream) {
+  std::string name = castTableName(op, rule);
+  stream << "| `" << name << "` | " << stringifyCastPolicy(rule.cuda) << " | "
+         << stringifyCastPolicy(rule.cpu) << " | "
+         << policyIn(CastRecipe::Llm, rule) << " | "
+         << policyIn(CastRecipe::PureF16, rule) << " | " << rule.torchNames
+         << " |\n";
+}
+
+std::string weft::castPoliciesMarkdown() {
+  MLIRContext context;
+  context.loadDialect<WeftDialect>();
+  std::string text = "| op | cuda lists | cpu lists | llm | pure-f16 | in "
+                     "PyTorch |\n|---|---|---|---|---|---|\n";
+  llvm::raw_string_ostream stream(text);
+  SmallVector<RegisteredOperationName> ops(context.getRegisteredOperations());
+  llvm::sort(ops, [](RegisteredOperationName a, RegisteredOperationName b) {
+    return a.getStringRef() < b.getStringRef();
+  });
+  for (RegisteredOperationName op : ops)
+    if (auto *rules = op.getInterface<CastPolicyOpInterface>())
+      for (const CastRule &rule : rules->getCastRules())
+        printRow(op, rule, stream);
+  return text;
 }

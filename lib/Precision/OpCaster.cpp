@@ -95,6 +95,13 @@ void OpCaster::explainOp(CastPolicyOpInterface op, StringRef why) {
 // Policies
 //===----------------------------------------------------------------------===//
 
+void OpCaster::castAll(CastPolicyOpInterface op, Type element, StringRef why,
+                       bool withFactors) {
+  for (OpOperand &operand : op->getOpOperands())
+    if (isEligible(operand.get()) && (withFactors || !isFactor(op, operand)))
+      castOperand(operand, element, why);
+}
+
 LogicalResult OpCaster::promote(CastPolicyOpInterface op, Type low,
                                 StringRef why) {
   auto f32 = Float32Type::get(op->getContext());
@@ -110,9 +117,7 @@ LogicalResult OpCaster::promote(CastPolicyOpInterface op, Type low,
              << low << " or f32 for the policy promote, but got " << element
              << " for operand " << operand.getOperandNumber();
   }
-  for (OpOperand &operand : op->getOpOperands())
-    if (isEligible(operand.get()))
-      castOperand(operand, target, why);
+  castAll(op, target, why);
   return success();
 }
 
@@ -147,18 +152,13 @@ void OpCaster::lowerLeaves(CastPolicyOpInterface op, Type low, StringRef why) {
 LogicalResult OpCaster::applyPolicy(CastPolicyOpInterface op, Type low,
                                     const CastDecision &decision) {
   std::string why = decision.spell();
-  auto castAll = [&](Type element, bool factors) {
-    for (OpOperand &operand : op->getOpOperands())
-      if (isEligible(operand.get()) && (factors || !isFactor(op, operand)))
-        castOperand(operand, element, why);
-  };
   auto f32 = Float32Type::get(op->getContext());
   switch (decision.policy) {
   case CastPolicy::Lower:
-    castAll(low, /*factors=*/false);
+    castAll(op, low, why, /*withFactors=*/false);
     return success();
   case CastPolicy::F32:
-    castAll(f32, /*factors=*/true);
+    castAll(op, f32, why);
     return success();
   case CastPolicy::F32SetDtype:
     if (isEligible(op->getOperand(0)))
@@ -300,9 +300,7 @@ LogicalResult OpCaster::castOp(Operation *op, CastSettings settings) {
                    rules.getCastRule().operands != CastOperands::Statistics;
   if (keepsLoss) {
     why = "a loss is computed in f32";
-    for (OpOperand &operand : op->getOpOperands())
-      if (isEligible(operand.get()))
-        castOperand(operand, Float32Type::get(op->getContext()), why);
+    castAll(rules, Float32Type::get(op->getContext()), why);
   } else if (settings.enabled) {
     why = decision.spell();
     keepFactors = decision.policy == CastPolicy::Lower ||

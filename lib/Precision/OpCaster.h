@@ -4,12 +4,18 @@
 #define WEFT_LIB_PRECISION_OPCASTER_H
 
 #include "CastPolicies.h"
-#include "CastRegions.h"
 #include "weft/Weft/Losses.h"
 
 namespace weft {
 
 class CastSummary;
+
+/// Settings of a `with torch.autocast(...)` for the ops inside.
+struct CastSettings {
+  /// The low type, or null: nothing is cast in the whole program.
+  mlir::Type dtype;
+  bool enabled = true;
+};
 
 /// Rewrites the ops of one program, first to last.
 class OpCaster {
@@ -35,6 +41,9 @@ private:
   llvm::LogicalResult castExplicit(CastPolicyOpInterface op);
   llvm::LogicalResult applyPolicy(CastPolicyOpInterface op, mlir::Type low,
                                   const CastDecision &decision);
+  /// Casts all operands that may be cast, perhaps without factors.
+  void castAll(CastPolicyOpInterface op, mlir::Type element,
+               llvm::StringRef why, bool withFactors = true);
   llvm::LogicalResult promote(CastPolicyOpInterface op, mlir::Type low,
                               llvm::StringRef why);
   void narrow(CastPolicyOpInterface op, mlir::Type low, llvm::StringRef why);

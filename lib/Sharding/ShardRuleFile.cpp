@@ -26,8 +26,6 @@ private:
   FailureOr<ShardRule> readRule(const toml::node &node);
   LogicalResult readKey(ShardRule &rule, StringRef key,
                         const toml::node &value);
-  LogicalResult readPattern(std::string &target, StringRef key,
-                            const toml::node &value);
   LogicalResult readTrainable(ShardRule &rule, const toml::node &value);
   LogicalResult readLayout(ShardRule &rule, const toml::node &value);
 
@@ -35,14 +33,6 @@ private:
   StringRef path;
 };
 } // namespace
-
-LogicalResult ShardRuleReader::readPattern(std::string &target, StringRef key,
-                                           const toml::node &value) {
-  FailureOr<std::string> text = readTomlPattern(context, path, key, value);
-  if (succeeded(text))
-    target = *text;
-  return text;
-}
 
 LogicalResult ShardRuleReader::readTrainable(ShardRule &rule,
                                              const toml::node &value) {
@@ -66,9 +56,9 @@ LogicalResult ShardRuleReader::readLayout(ShardRule &rule,
 LogicalResult ShardRuleReader::readKey(ShardRule &rule, StringRef key,
                                        const toml::node &value) {
   if (key == "match")
-    return readPattern(rule.match, key, value);
+    return readTomlPattern(context, path, key, value, rule.match);
   if (key == "scope")
-    return readPattern(rule.scope, key, value);
+    return readTomlPattern(context, path, key, value, rule.scope);
   if (key == "trainable")
     return readTrainable(rule, value);
   if (key == "layout")

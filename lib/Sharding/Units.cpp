@@ -2,7 +2,7 @@
 
 #include "weft/Sharding/Units.h"
 
-#include "weft/Support/ByteCount.h"
+#include "weft/Base/Flags.h"
 #include "weft/Support/ModulePath.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -26,12 +26,10 @@ std::optional<UnitRule> parseUnitRule(StringRef text) {
     rule.kind = UnitRule::Kind::Params;
   else
     return std::nullopt;
-  bool isRead = isNumber(text) && !text.getAsInteger(10, rule.limit);
-  if (rule.kind == UnitRule::Kind::Bytes) {
-    const std::optional<int64_t> bytes = readByteCount(text);
-    isRead = bytes.has_value();
-    rule.limit = bytes.value_or(0);
-  }
+  const bool isRead =
+      rule.kind == UnitRule::Kind::Bytes
+          ? parseByteCount(text.str(), rule.limit)
+          : isNumber(text) && !text.getAsInteger(10, rule.limit);
   if (!isRead || rule.limit < 1)
     return std::nullopt;
   return rule;

@@ -37,7 +37,6 @@ private:
   FailureOr<ParameterGroup> readGroup(const toml::node &node);
   LogicalResult readKey(ParameterGroup &group, StringRef key,
                         const toml::node &value);
-  LogicalResult readMatch(ParameterGroup &group, const toml::node &value);
   LogicalResult readOptimizer(ParameterGroup &group, const toml::node &value);
   LogicalResult readName(ParameterGroup &group, const toml::node &value);
   LogicalResult readFlag(std::optional<bool> &target, StringRef key,
@@ -53,14 +52,6 @@ private:
   StringRef path;
 };
 } // namespace
-
-LogicalResult GroupReader::readMatch(ParameterGroup &group,
-                                     const toml::node &value) {
-  FailureOr<std::string> text = readTomlPattern(context, path, "match", value);
-  if (succeeded(text))
-    group.match = *text;
-  return text;
-}
 
 LogicalResult GroupReader::readOptimizer(ParameterGroup &group,
                                          const toml::node &value) {
@@ -133,7 +124,7 @@ LogicalResult GroupReader::readDecay(ParameterGroup &group,
 LogicalResult GroupReader::readKey(ParameterGroup &group, StringRef key,
                                    const toml::node &value) {
   if (key == "match")
-    return readMatch(group, value);
+    return readTomlPattern(context, path, key, value, group.match);
   if (key == "optimizer")
     return readOptimizer(group, value);
   if (key == "decay")

@@ -27,7 +27,8 @@ static void readTensor(const SafetensorsFile &file, const TensorInfo &info) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  auto file = SafetensorsFile::parse(data, static_cast<int64_t>(size), "fuzz");
+  auto file = SafetensorsFile::open(
+      std::make_unique<MemoryBytes>(data, static_cast<int64_t>(size), "fuzz"));
   if (!file) {
     FUZZ_CHECK(file.error().code() == ExitCode::Input);
     return 0;

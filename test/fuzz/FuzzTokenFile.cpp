@@ -18,7 +18,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   auto format = static_cast<TokenFormat>(data[0] & 3);
   const char *name = data[0] & 4 ? "fuzz.bin" : "fuzz.txt";
   auto file =
-      TokenFile::parse(data + 1, static_cast<int64_t>(size - 1), name, format);
+      TokenFile::open(std::make_unique<MemoryBytes>(
+                          data + 1, static_cast<int64_t>(size - 1), name),
+                      format);
   if (!file) {
     FUZZ_CHECK(file.error().code() == ExitCode::Input);
     return 0;

@@ -183,7 +183,7 @@ static int run(int argc, char **argv) {
   FlagTable table(flagSpecs);
   FlagParseOptions options;
   options.program = "weft-interp";
-  Expected<FlagValues> flags = table.parse(argc - 1, argv + 1, options);
+  Expected<FlagValues> flags = table.parse({argv + 1, argv + argc}, options);
   if (!flags)
     return flags.error().report();
   if (flags->getSwitch("help")) {

@@ -13,7 +13,7 @@
 #include "weft/Base/StandardStreams.h"
 #include "weft/Pipeline/Driver/PhaseTable.h"
 #include "weft/Pipeline/Options/CompileFlags.h"
-#include "weft/Precision/CastTable.h"
+#include "weft/Precision/Passes.h"
 
 #include <cstdio>
 

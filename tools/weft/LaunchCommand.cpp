@@ -59,7 +59,7 @@ static Expected<int64_t> readNumber(const std::string &flag,
 static bool isOfRun(const std::string &name) {
   const ForeignName *entry = findForeignFlag(name);
   const std::string own = entry ? entry->answer : name;
-  const FlagName *known = findFlagName(own.substr(0, own.find('=')));
+  const FlagSpec *known = findFlagName(own.substr(0, own.find('=')));
   return known && known->group == RunFlag;
 }
 

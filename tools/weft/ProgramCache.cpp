@@ -2,8 +2,8 @@
 
 #include "ProgramCache.h"
 
+#include "weft/Base/Descriptor.h"
 #include "weft/Base/Durable.h"
-#include "weft/Base/FileLock.h"
 #include "weft/Base/Flags.h"
 #include "weft/Base/OutputFile.h"
 #include "weft/Base/Temporaries.h"

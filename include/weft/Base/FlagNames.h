@@ -1,8 +1,7 @@
 //===- FlagNames.h - Names of flags and commands ----------------*- C++ -*-===//
 //
 // A command line may name a flag of another command of weft, or of another
-// tool. These tables answer both, in compiled programs too, which have no table
-// of the compile flags.
+// tool. These tables answer both, in compiled programs too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,18 +15,19 @@
 
 namespace weft {
 
-/// A compile, run or driver flag of weft.
-struct FlagName {
-  const char *name;
-  FlagGroup group;
-  bool isSwitch = false;
-  const char *shortName = "";
-};
+/// Flags that decide the program's structure: `--batch`, `--optimizer`, ...
+const std::vector<FlagSpec> &compileFlags();
+/// Flags that only steer the driver: `--emit`, `--dump-dir`, `--from`, ...
+const std::vector<FlagSpec> &driverFlags();
+/// The flags of executables and `weft train`, in the order of the help text.
+std::vector<FlagSpec> runFlagSpecs();
 
-/// All of them. A test compares the list with the tables of the commands.
-const std::vector<FlagName> &flagNames();
-/// By its name or its short one; null for an unknown name.
-const FlagName *findFlagName(const std::string &name);
+/// The flag in one of these tables, by its name or as `o`; null for an unknown
+/// name.
+const FlagSpec *findFlagName(const std::string &name);
+
+/// Whether `text` is one of the choices "f32|f16|bf16".
+bool isChoice(const std::string &choices, const std::string &text);
 
 /// A flag or a command of nanoGPT, transformers, torchrun, mlx-lm and the like.
 struct ForeignName {

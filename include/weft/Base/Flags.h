@@ -8,7 +8,7 @@
 #ifndef WEFT_BASE_FLAGS_H
 #define WEFT_BASE_FLAGS_H
 
-#include "weft/Base/OutputPaths.h"
+#include "weft/Base/OutputFile.h"
 
 #include <cstdint>
 #include <limits>
@@ -36,7 +36,7 @@ enum FlagGroup : unsigned {
 };
 
 /// How a command uses the file that a flag names. Outputs are compared with all
-/// other files (OutputPaths.h).
+/// other files (OutputFile.h).
 enum class FlagFile { None, Read, Written };
 
 struct FlagSpec {
@@ -129,14 +129,13 @@ public:
   /// Every error is a usage error (exit 2). `--` ends the flags.
   Expected<FlagValues> parse(const std::vector<std::string> &args,
                              const FlagParseOptions &options = {}) const;
-  Expected<FlagValues> parse(int argc, const char *const *argv,
-                             const FlagParseOptions &options = {}) const;
 
   /// Aligned lines for a terminal, and a Markdown table.
   std::string help(unsigned groups = AllFlags) const;
   std::string markdown(unsigned groups = AllFlags) const;
 
   const FlagSpec *find(const std::string &name) const;
+  const FlagSpec *findShort(const std::string &name) const;
   /// The name in some groups that `name` is perhaps a misspelling of: at most
   /// two letters and a third of them are wrong. "" if there is none.
   std::string nearest(const std::string &name,
@@ -152,6 +151,8 @@ private:
 
 /// `--help` and `-h`, which every command has.
 FlagSpec helpFlag(FlagGroup group);
+
+std::string lowerCase(std::string text);
 
 /// The flag of weft that a name in another spelling stands for: "--Save_Dir"
 /// without its dashes is "save-dir".

@@ -1,4 +1,8 @@
-//===- OutputFile.h - A file that appears whole or not at all ---*- C++ -*-===//
+//===- OutputFile.h - Files that appear whole -------------------*- C++ -*-===//
+//
+// A command names all files that it will read and write before it writes the
+// first one. Files are compared by device and inode, behind links; one that is
+// not there yet by its folder and its name.
 //
 // Writes go to `path.tmp-PID-N`; commit() flushes to the disk and renames. A
 // failed write (full disk) is a storage error and leaves the old file
@@ -64,6 +68,20 @@ enum class FileMode { Data, Executable };
 Status writeFile(const std::string &path, std::string_view text,
                  FileMode mode = FileMode::Data,
                  IfTaken ifTaken = IfTaken::Replace);
+
+/// A file and why a command uses it: "--data", "the model".
+struct FileUse {
+  std::string role;
+  std::string path;
+};
+
+/// No output is one of the inputs, another output, or a file in a folder that
+/// holds a file `marker` (the manifest of a checkpoint); standard output leads
+/// into no input. A usage error names both sides. Devices and pipes hold
+/// nothing that could be lost: they may be shared.
+Status checkOutputPaths(const std::vector<FileUse> &outputs,
+                        const std::vector<FileUse> &inputs,
+                        std::string_view marker);
 
 } // namespace weft
 

@@ -114,6 +114,9 @@ struct JsonMember {
   Json value;
 };
 
+/// Texts by name, in order.
+using StringMap = std::vector<std::pair<std::string, std::string>>;
+
 /// Limits above which the reader rejects its input.
 struct JsonLimits {
   int maxDepth = 128;

@@ -10,7 +10,7 @@
 #ifndef WEFT_FORMATS_OWNFILES_H
 #define WEFT_FORMATS_OWNFILES_H
 
-#include "weft/Base/OutputPaths.h"
+#include "weft/Base/OutputFile.h"
 
 #include <string>
 #include <string_view>

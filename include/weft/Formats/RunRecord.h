@@ -13,7 +13,7 @@
 namespace weft {
 
 /// Texts by the name of a flag, in order.
-using Settings = std::vector<std::pair<std::string, std::string>>;
+using Settings = StringMap;
 
 /// The text of a setting, or null.
 const std::string *findSetting(const Settings &settings, std::string_view name);

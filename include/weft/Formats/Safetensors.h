@@ -12,6 +12,7 @@
 
 #include "weft/Base/OutputFile.h"
 #include "weft/Formats/CheckedFile.h"
+#include "weft/Formats/Json.h"
 
 #include <map>
 #include <optional>
@@ -74,15 +75,10 @@ struct TensorInfo {
   int64_t elements() const { return *countElements(shape); }
 };
 
-using StringMap = std::vector<std::pair<std::string, std::string>>;
-
 class SafetensorsFile {
 public:
   static Expected<SafetensorsFile> open(const std::string &path);
   static Expected<SafetensorsFile> open(std::unique_ptr<ByteSource> source);
-  /// The same over bytes in memory, which must outlive the result.
-  static Expected<SafetensorsFile> parse(const uint8_t *data, int64_t bytes,
-                                         const std::string &name);
 
   /// In the order of their bytes in the file.
   const std::vector<TensorInfo> &tensors() const { return infos; }

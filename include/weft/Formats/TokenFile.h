@@ -23,14 +23,11 @@ class TokenFile {
 public:
   /// Auto: an llm.c header decides; else a name that ends in `.bin` is an error
   /// (its width is unknown), so is what must become plain text first
-  /// (TextForm.h), and anything else is text. Text: the bytes, whatever they
+  /// (FileKind.h), and anything else is text. Text: the bytes, whatever they
   /// are.
   static Expected<TokenFile> open(const std::string &path, TokenFormat format);
   static Expected<TokenFile> open(std::unique_ptr<ByteSource> source,
                                   TokenFormat format);
-  /// The same over bytes in memory, which must outlive the result.
-  static Expected<TokenFile> parse(const uint8_t *data, int64_t bytes,
-                                   const std::string &name, TokenFormat format);
 
   int64_t size() const { return count; }
   /// Bytes per token: 1, 2 or 4.

@@ -53,8 +53,6 @@ loadModel(const std::string &path, const FrontendOptions &options,
 std::vector<std::string> modelFiles(const std::string &model);
 /// Names of the files that an export takes along, sorted.
 std::vector<std::string> companionFilesIn(llvm::StringRef folder);
-/// Names of the tokenizer files in a folder, sorted.
-std::vector<std::string> tokenizerFilesIn(llvm::StringRef folder);
 
 /// Reads and parses a file of weft text. Rejects bytecode and deep nesting
 /// before parsing. Does not check the contents of the module.

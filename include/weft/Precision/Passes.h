@@ -10,6 +10,10 @@ namespace weft {
 #define GEN_PASS_DECL
 #include "weft/Precision/Passes.h.inc"
 
+/// A table of all ops that may stand in a model: their policies in PyTorch's
+/// lists and in the recipes, and PyTorch's names.
+std::string castPoliciesMarkdown();
+
 #define GEN_PASS_REGISTRATION
 #include "weft/Precision/Passes.h.inc"
 

@@ -33,12 +33,12 @@ constexpr llvm::StringLiteral kOptionFilesAttr = "weft.option_files";
 void recordOptionFile(mlir::ModuleOp module, llvm::StringRef flag,
                       llvm::StringRef digest);
 
-/// Reads a value as a regular expression (findPatternProblem), or emits an
-/// error at it; `path` is its file and `key` its key.
-llvm::FailureOr<std::string> readTomlPattern(mlir::MLIRContext *context,
-                                             llvm::StringRef path,
-                                             llvm::StringRef key,
-                                             const toml::node &value);
+/// Reads a value into `target` as a regular expression of bounded cost, or
+/// emits an error at it; `path` is its file and `key` its key.
+llvm::LogicalResult readTomlPattern(mlir::MLIRContext *context,
+                                    llvm::StringRef path, llvm::StringRef key,
+                                    const toml::node &value,
+                                    std::string &target);
 
 /// A value as text for messages: a string in quotes, else its kind.
 std::string describeToml(const toml::node &value);

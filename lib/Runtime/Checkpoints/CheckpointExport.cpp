@@ -4,7 +4,6 @@
 #include "weft/Base/Half.h"
 #include "weft/Base/InputFile.h"
 #include "weft/Base/OutputFile.h"
-#include "weft/Base/OutputPaths.h"
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Manifest.h"

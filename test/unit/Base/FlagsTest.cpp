@@ -67,7 +67,7 @@ TEST(Flags, Values) {
   EXPECT_EQ(parse({"--", "--steps"})->positionals(),
             (std::vector<std::string>{"--steps"}));
   const char *argv[] = {"--steps", "5"};
-  EXPECT_EQ(table().parse(2, argv)->getInt("steps"), 5);
+  EXPECT_EQ(table().parse({argv, argv + 2})->getInt("steps"), 5);
 }
 
 TEST(Flags, SwitchesAreTurnedOffByNo) {

@@ -1,7 +1,7 @@
 //===- OutputPathsTest.cpp - Outputs that are inputs ----------------------===//
 
-#include "weft/Base/OutputPaths.h"
 #include "TestSupport.h"
+#include "weft/Base/OutputFile.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>

@@ -66,8 +66,8 @@ TEST(FileKind, TextIsWhatReadsAsText) {
 
 TEST(FileKind, WeightsSayWhatTheyAre) {
   auto errorFor = [](const std::string &text) {
-    return errorOf(
-        SafetensorsFile::parse(bytesOf(text), int64_t(text.size()), "m"));
+    return errorOf(SafetensorsFile::open(std::make_unique<MemoryBytes>(
+        bytesOf(text), int64_t(text.size()), "m")));
   };
   const std::string hint =
       "|save it as safetensors: safetensors.torch.save_file({k: v.clone()."
@@ -85,8 +85,9 @@ TEST(FileKind, WeightsSayWhatTheyAre) {
 
 TEST(FileKind, DataIsNotTakenForText) {
   auto errorFor = [](const std::string &text, TokenFormat format) {
-    return errorOf(
-        TokenFile::parse(bytesOf(text), int64_t(text.size()), "d", format));
+    return errorOf(TokenFile::open(
+        std::make_unique<MemoryBytes>(bytesOf(text), int64_t(text.size()), "d"),
+        format));
   };
   EXPECT_EQ(errorFor(std::string("\x1f\x8b\x08", 3), TokenFormat::Auto),
             "3|d: expects text or tokens, but got a gzip archive|unpack it "

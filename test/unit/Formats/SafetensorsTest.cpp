@@ -22,8 +22,9 @@ static std::string entry(const std::string &dtype, const std::string &shape,
          ",\"data_offsets\":" + offsets + "}";
 }
 static Expected<SafetensorsFile> parseBytes(const std::string &bytes) {
-  return SafetensorsFile::parse(reinterpret_cast<const uint8_t *>(bytes.data()),
-                                static_cast<int64_t>(bytes.size()), "m.st");
+  return SafetensorsFile::open(std::make_unique<MemoryBytes>(
+      reinterpret_cast<const uint8_t *>(bytes.data()),
+      static_cast<int64_t>(bytes.size()), "m.st"));
 }
 static std::string failure(const std::string &header,
                            const std::string &data = "") {
@@ -179,9 +180,9 @@ TEST(Safetensors, MetadataMayBeNull) {
   auto bytes = fileBytes(
       "{\"__metadata__\":null,\"b\":" + entry("F32", "[1]", "[0,4]") + "}",
       "abcd");
-  auto file =
-      SafetensorsFile::parse(reinterpret_cast<const uint8_t *>(bytes.data()),
-                             int64_t(bytes.size()), "m.st");
+  auto file = SafetensorsFile::open(std::make_unique<MemoryBytes>(
+      reinterpret_cast<const uint8_t *>(bytes.data()), int64_t(bytes.size()),
+      "m.st"));
   ASSERT_EQ(errorOf(file), "ok");
   EXPECT_EQ(file->tensors().size(), 1u);
   EXPECT_TRUE(file->metadata().empty());

@@ -1,7 +1,7 @@
 //===- LocksTest.cpp - Who writes and who reads checkpoints ---------------===//
 
 #include "weft/Formats/SaveLocks.h"
-#include "weft/Base/FileLock.h"
+#include "weft/Base/Descriptor.h"
 
 #include "weft/Formats/Manifest.h"
 #include "weft/Formats/StepDirectories.h"

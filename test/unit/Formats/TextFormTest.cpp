@@ -1,6 +1,6 @@
 //===- TextFormTest.cpp - Text that is not read as it is ------------------===//
 
-#include "weft/Formats/TextForm.h"
+#include "weft/Formats/FileKind.h"
 
 #include "../Base/TestSupport.h"
 

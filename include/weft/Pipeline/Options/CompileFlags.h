@@ -3,7 +3,7 @@
 #ifndef WEFT_PIPELINE_OPTIONS_COMPILEFLAGS_H
 #define WEFT_PIPELINE_OPTIONS_COMPILEFLAGS_H
 
-#include "weft/Base/Flags.h"
+#include "weft/Base/FlagNames.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -16,12 +16,6 @@ namespace weft {
 
 /// The value of --bucket with which each parameter is its own state.
 inline constexpr llvm::StringLiteral kNoBuckets = "none";
-
-/// Flags that decide the program's structure: `--batch`, `--optimizer`, ...
-const std::vector<FlagSpec> &compileFlags();
-
-/// Flags that only steer the driver: `--emit`, `--dump-dir`, `--from`, ...
-const std::vector<FlagSpec> &driverFlags();
 
 /// The compile flags that import reads: no pass has them as options.
 llvm::ArrayRef<const char *> flagsOfImport();

@@ -3,7 +3,6 @@
 #ifndef WEFT_PIPELINE_OPTIONS_CUDAMODELS_H
 #define WEFT_PIPELINE_OPTIONS_CUDAMODELS_H
 
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
@@ -39,8 +38,6 @@ struct CudaReserve {
   static constexpr int64_t kCommunicator = int64_t(1) << 30;
 };
 
-/// The names of all, the oldest first.
-llvm::ArrayRef<llvm::StringRef> cudaModelNames();
 /// Null if there is none of that name.
 const CudaModel *findCudaModel(llvm::StringRef name);
 

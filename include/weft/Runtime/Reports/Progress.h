@@ -8,7 +8,7 @@
 #ifndef WEFT_RUNTIME_REPORTS_PROGRESS_H
 #define WEFT_RUNTIME_REPORTS_PROGRESS_H
 
-#include "weft/Base/FileLock.h"
+#include "weft/Base/Descriptor.h"
 #include "weft/Runtime/Execute/Context.h"
 
 #include <chrono>

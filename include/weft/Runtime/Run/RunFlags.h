@@ -1,14 +1,13 @@
 //===- RunFlags.h - The flags of a run --------------------------*- C++ -*-===//
 //
-// One table serves the executables, `weft train` (which splits run flags from
-// compile flags) and the documentation. RunOptions is the parsed form.
+// RunOptions is the parsed form of the table in Base/FlagNames.h.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_RUNTIME_RUN_RUNFLAGS_H
 #define WEFT_RUNTIME_RUN_RUNFLAGS_H
 
-#include "weft/Base/Flags.h"
+#include "weft/Base/FlagNames.h"
 #include "weft/Formats/RunRecord.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Collectives/Processes.h"
@@ -52,9 +51,6 @@ struct RateSchedule {
   /// The learning rate of `step`, counted from 1.
   double at(int64_t step) const;
 };
-
-/// The table of all run flags, in the order of the help text.
-std::vector<FlagSpec> runFlagSpecs();
 
 /// All options of a run.
 struct RunOptions : DataOptions, ResumeOptions {

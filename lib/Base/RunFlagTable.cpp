@@ -1,6 +1,6 @@
-//===- RunFlags.cpp - The table of run flags ------------------------------===//
+//===- RunFlagTable.cpp - The table of run flags --------------------------===//
 
-#include "weft/Runtime/Run/RunFlags.h"
+#include "weft/Base/FlagNames.h"
 
 using namespace weft;
 

@@ -1,0 +1,206 @@
+//===- CompileFlagTable.cpp - The tables of compile and driver flags ------===//
+//
+// A flag that excludes others also needs a check in
+// Pipeline/Options/CheckFlags.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "weft/Base/FlagNames.h"
+
+using namespace weft;
+
+static constexpr double kMost = std::numeric_limits<double>::infinity();
+
+/// The machine and the shape of the model.
+static const FlagSpec kModelFlags[] = {
+    {"target", FlagKind::String, CompileFlag, "cpu", "TARGET",
+     "cpu (this machine), cpu:LEVEL (x86-64-v2, -v3, -v4), cuda:sm_80, "
+     "cuda:sm_90, cuda:sm_100, or several chips: cuda:sm_80,sm_90"},
+    {"batch", FlagKind::Int, CompileFlag, "", "N",
+     "rows of a micro-step on each rank", "", 1, kMost},
+    {"seq", FlagKind::Int, CompileFlag, "", "N",
+     "tokens of a row; default: all positions of the model", "", 1, kMost},
+    {"ignore-field", FlagKind::List, CompileFlag, "", "NAME",
+     "accept this unknown field of config.json"},
+};
+
+/// Types and the loss scale.
+static const FlagSpec kPrecisionFlags[] = {
+    {"precision", FlagKind::Enum, CompileFlag, "f32", "",
+     "type of the heavy computation", "f32|f16|bf16"},
+    {"recipe", FlagKind::Enum, CompileFlag, "amp", "", "mixed-precision recipe",
+     "amp|llm|pure-f16"},
+    {"grad-dtype", FlagKind::Enum, CompileFlag, "f32", "",
+     "type of gradient contributions", "f32|torch"},
+    {"autocast-lists", FlagKind::String, CompileFlag, "", "FILE",
+     "overrides of the autocast policies (TOML)"},
+    {"numerics", FlagKind::Enum, CompileFlag, "strict", "",
+     "strict rounds at op borders, fast inside kernels only", "strict|fast"},
+    {"tf32", FlagKind::Switch, CompileFlag, "", "",
+     "let CUDA devices round the factors of f32 products to TF32"},
+    {"epilogues", FlagKind::Enum, CompileFlag, "on", "",
+     "let products of CUDA devices compute gelu, its adjoint and bias "
+     "gradients",
+     "on|off"},
+    {"loss-scale", FlagKind::String, CompileFlag, "", "MODE",
+     "dynamic, none or a fixed number; default: dynamic with "
+     "--precision=f16 (512 with the recipe pure-f16), else none"},
+    {"scaler", FlagKind::Enum, CompileFlag, "torch", "",
+     "policy of the dynamic loss scale",
+     "torch|deepspeed|mmcv|deepspeed_fused|colossalai"},
+    {"scaler-init", FlagKind::Double, CompileFlag, "", "X",
+     "first loss scale; default: 65536, mmcv 2^32"},
+    {"scaler-growth", FlagKind::Double, CompileFlag, "2", "X",
+     "growth factor of the loss scale"},
+    {"scaler-backoff", FlagKind::Double, CompileFlag, "0.5", "X",
+     "backoff factor of the loss scale"},
+    {"scaler-interval", FlagKind::Int, CompileFlag, "", "N",
+     "clean steps before the scale grows; default: torch 2000, the "
+     "others 1000"},
+    {"scaler-hysteresis", FlagKind::Int, CompileFlag, "", "N",
+     "overflows before the scale shrinks; default: 1, deepspeed and "
+     "colossalai 2"},
+    {"scaler-consecutive", FlagKind::Switch, CompileFlag, "", "",
+     "deepspeed: every clean step refills the hysteresis"},
+    {"scaler-min", FlagKind::Double, CompileFlag, "", "X",
+     "least loss scale; default: torch and colossalai 0, the others 1"},
+    {"master-weights", FlagKind::Enum, CompileFlag, "on", "",
+     "keep f32 weights beside low-precision ones", "on|off"},
+    {"working-copies", FlagKind::Enum, CompileFlag, "on", "",
+     "keep low-precision copies of weights from step to step; off: cast them "
+     "in each program",
+     "on|off"},
+};
+
+/// The update of the parameters.
+static const FlagSpec kTrainingFlags[] = {
+    {"optimizer", FlagKind::Enum, CompileFlag, "adamw", "",
+     "update rule, with PyTorch's arithmetic", "adamw|adam|sgd"},
+    {"nesterov", FlagKind::Switch, CompileFlag, "", "",
+     "Nesterov momentum (sgd)"},
+    {"clip-norm", FlagKind::Enum, CompileFlag, "2", "",
+     "p of the gradient norm that --clip limits", "1|2|3|inf"},
+    {"groups", FlagKind::String, CompileFlag, "", "FILE",
+     "parameter groups by regular expression (TOML)"},
+    {"accumulation", FlagKind::Enum, CompileFlag, "on", "",
+     "on: one program serves every --accum K", "on|off"},
+};
+
+/// Ranks and what travels between them.
+static const FlagSpec kDistributionFlags[] = {
+    {"mesh", FlagKind::String, CompileFlag, "", "AXES",
+     "ranks, such as dp:4 or replica:2,shard:2"},
+    {"zero", FlagKind::Int, CompileFlag, "0", "STAGE",
+     "ZeRO stage: what is sharded over the ranks", "", 0, 3},
+    {"sync", FlagKind::Enum, CompileFlag, "last", "",
+     "reduce gradients in each micro-step or in the last", "each|last"},
+    {"bucket", FlagKind::String, CompileFlag, "", "RULE",
+     "parameters that lie in one flat state: those of a block (scope), "
+     "neighbours (bytes:N), those of a module (params:N), or none; default: "
+     "scope for cuda and with --mesh, else none"},
+    {"shard-align", FlagKind::Int, CompileFlag, "128", "N",
+     "elements that a parameter in a flat state is aligned to", "", 1, 1 << 20},
+    {"shard-min", FlagKind::Int, CompileFlag, "0", "N",
+     "parameters of fewer elements are whole on each rank, at every stage", "",
+     0, kMost},
+    {"shard-rules", FlagKind::String, CompileFlag, "", "FILE",
+     "which parameters a stage may shard, by regular expression (TOML)"},
+    {"prefetch", FlagKind::Int, CompileFlag, "1", "K",
+     "units gathered ahead, and under reduction", "", 0, 64},
+    {"prefetch-backward", FlagKind::Int, CompileFlag, "", "K",
+     "the same of the backward pass; default: that of --prefetch", "", 0, 64},
+    {"prefetch-max", FlagKind::Int, CompileFlag, "", "N",
+     "gather up to N units ahead what would be exposed by the estimates; "
+     "default: that of --prefetch",
+     "", 1, 64},
+    {"comm-streams", FlagKind::Enum, CompileFlag, "auto", "",
+     "1: gathers and reductions wait for each other in one stream; auto: 1 for "
+     "CUDA devices, 2 for the CPU",
+     "auto|1|2"},
+    {"reduction", FlagKind::Enum, CompileFlag, "auto", "",
+     "who adds gradients of CUDA ranks: ordered, weft in the order of ranks; "
+     "native, NCCL; auto: native between nodes of --cluster (without it: "
+     "between replicas)",
+     "auto|ordered|native"},
+    {"reshard", FlagKind::String, CompileFlag, "on", "on|off|MODULES",
+     "free gathered parameters after the forward pass: all, none, or those of "
+     "some modules (h.0,h.1)"},
+    {"reduce-dtype", FlagKind::Enum, CompileFlag, "auto", "",
+     "type that gradients are reduced in; auto: theirs", "auto|f32|f16|bf16"},
+    {"gather-dtype", FlagKind::Enum, CompileFlag, "auto", "",
+     "type that wider trained parameters are gathered in; auto: theirs",
+     "auto|f32|f16|bf16"},
+};
+
+/// Memory, time and diagnosis.
+static const FlagSpec kMemoryFlags[] = {
+    {"recompute", FlagKind::String, CompileFlag, "none", "RULE",
+     "what the backward pass computes again: none, blocks, every:N blocks, or "
+     "bytes:N, the cheapest that save N bytes"},
+    {"memory-limit", FlagKind::Bytes, CompileFlag, "", "BYTES",
+     "fail (exit 4) if the program needs more, whatever --recompute and "
+     "--reshard are, if not given; K, M, G are accepted"},
+    {"device", FlagKind::Enum, CompileFlag, "", "",
+     "a --memory-limit: the memory of this CUDA device",
+     "a100|a100-80g|h100|h100-nvl|h200|b200"},
+    {"cost-table", FlagKind::String, CompileFlag, "", "FILE",
+     "speeds of the machine for estimates"},
+    {"cluster", FlagKind::String, CompileFlag, "", "FILE",
+     "nodes and links that the ranks have, for estimates"},
+    {"threads-max", FlagKind::Int, CompileFlag, "", "N",
+     "most threads that the program runs on (default: this machine's "
+     "processors; 16 for a level)",
+     "", 1, 1024},
+    {"attention", FlagKind::Enum, CompileFlag, "auto", "",
+     "what computes attention on CUDA devices: own kernels or cuDNN; auto: own",
+     "auto|own|cudnn"},
+    {"explain", FlagKind::Enum, CompileFlag, "", "",
+     "name the rule behind each decision",
+     "precision|schedule|fusion|sharding"},
+    {"debug-nan", FlagKind::Switch, CompileFlag, "", "",
+     "name the first op that makes a non-finite value"},
+};
+
+const std::vector<FlagSpec> &weft::compileFlags() {
+  static const std::vector<FlagSpec> flags = [] {
+    std::vector<FlagSpec> all;
+    auto append = [&](const auto &part) {
+      all.insert(all.end(), std::begin(part), std::end(part));
+    };
+    append(kModelFlags);
+    append(kPrecisionFlags);
+    append(kTrainingFlags);
+    append(kDistributionFlags);
+    append(kMemoryFlags);
+    for (FlagSpec &spec : all)
+      if (spec.valueName == std::string_view("FILE"))
+        spec.file = FlagFile::Read;
+    return all;
+  }();
+  return flags;
+}
+
+const std::vector<FlagSpec> &weft::driverFlags() {
+  static const std::vector<FlagSpec> flags = {
+      {"output", FlagKind::String, DriverFlag, "", "FILE",
+       "where the result goes; default: the model's name, or standard output",
+       "", -kMost, kMost, "o", FlagFile::Written},
+      {"emit", FlagKind::Enum, DriverFlag, "exe", "", "what to write",
+       "graph|dist|plan|llvm|ptx|obj|exe|timeline"},
+      {"overwrite", FlagKind::Switch, DriverFlag, "", "",
+       "let outputs replace files that weft did not write"},
+      {"dump-dir", FlagKind::String, DriverFlag, "", "DIR",
+       "write the module after every phase that has passes: "
+       "DIR/NN-phase.mlir"},
+      {"from", FlagKind::String, DriverFlag, "", "PHASE",
+       "MODEL is a dump written after PHASE: continue behind it"},
+      {"to", FlagKind::String, DriverFlag, "", "PHASE",
+       "stop after PHASE and write the module"},
+      {"print-pipeline", FlagKind::Switch, DriverFlag, "", "",
+       "print the passes as text that weft-opt accepts"},
+      {"reproducer", FlagKind::String, DriverFlag, "", "FILE",
+       "where a failing pass leaves the module and the passes to run", "",
+       -kMost, kMost, "", FlagFile::Written},
+  };
+  return flags;
+}
