@@ -10,6 +10,8 @@
 #include "ConfigFields.h"
 #include "ModelBuilder.h"
 
+#include "weft/Frontend/Frontend.h"
+
 namespace weft {
 
 /// A model family as the loader sees it.
@@ -59,6 +61,22 @@ mlir::Value buildActivation(ModelBuilder &m, llvm::StringRef name,
 /// Reads an activation field; an unknown one is an error.
 std::string readActivation(ConfigFields &fields, llvm::StringRef name,
                            llvm::StringRef fallback);
+
+/// Checks model.safetensors (or a sharded index) in `folder` against the
+/// parameters of `module` and records `source` on parameters and `weft.weights`
+/// on the module. Files that look like weights but are not read become
+/// `weft.unread_weights`; a link to no file is an error.
+mlir::LogicalResult recordWeights(mlir::ModuleOp module,
+                                  const ModelFamily &family,
+                                  const std::string &folder);
+
+/// Records the files that an export takes along as `weft.companion_files`.
+mlir::LogicalResult recordCompanions(mlir::ModuleOp module,
+                                     const std::string &folder);
+
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+loadModelText(const std::string &path, const FrontendOptions &options,
+              mlir::MLIRContext &context);
 
 } // namespace weft
 

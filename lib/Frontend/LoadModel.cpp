@@ -3,8 +3,6 @@
 #include "weft/Frontend/Frontend.h"
 
 #include "Configs.h"
-#include "ModelText.h"
-#include "Weights.h"
 #include "weft/Base/InputFile.h"
 #include "weft/Formats/FileKind.h"
 

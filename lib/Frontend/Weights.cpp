@@ -1,6 +1,6 @@
 //===- Weights.cpp - Initial weights beside a configuration ---------------===//
 
-#include "Weights.h"
+#include "Configs.h"
 
 #include "weft/Formats/Safetensors.h"
 #include "weft/Formats/WeightFiles.h"

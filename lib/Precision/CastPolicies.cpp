@@ -2,10 +2,144 @@
 
 #include "CastPolicies.h"
 
+#include "weft/Support/TomlFile.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Diagnostics.h"
+
 #include "llvm/Support/Regex.h"
 
 using namespace mlir;
 using namespace weft;
+
+namespace {
+/// Reads one file; every error names the line.
+class OverrideReader {
+public:
+  OverrideReader(MLIRContext *context, StringRef path)
+      : context(context), path(path) {}
+
+  FailureOr<OverrideFile> read();
+
+private:
+  Location locate(const toml::source_region &source) {
+    return locateToml(context, path, source);
+  }
+  LogicalResult readTop(OverrideFile &target, StringRef key,
+                        const toml::node &value);
+  LogicalResult readLists(OverrideFile &target, const toml::node &value);
+  FailureOr<CastOverride> readOverride(const toml::node &node);
+  LogicalResult readKey(CastOverride &entry, StringRef key,
+                        const toml::node &value);
+  LogicalResult readRegex(std::string &target, StringRef key,
+                          const toml::node &value);
+  LogicalResult readPolicy(CastOverride &entry, const toml::node &value);
+
+  MLIRContext *context;
+  StringRef path;
+};
+} // namespace
+
+LogicalResult OverrideReader::readRegex(std::string &target, StringRef key,
+                                        const toml::node &value) {
+  FailureOr<std::string> text = readTomlPattern(context, path, key, value);
+  if (succeeded(text))
+    target = *text;
+  return text;
+}
+
+LogicalResult OverrideReader::readPolicy(CastOverride &entry,
+                                         const toml::node &value) {
+  std::string text = value.value_exact<std::string>().value_or("");
+  std::optional<CastPolicy> policy = symbolizeCastPolicy(text);
+  // A caller's dtype wins over f32 as well; nothing needs a ban of its own.
+  if (!policy || *policy == CastPolicy::F32SetDtype ||
+      *policy == CastPolicy::Banned)
+    return emitError(locate(value.source()),
+                     "expects `policy` to be lower, f32, promote, follow or "
+                     "narrow, but got ")
+           << describeToml(value);
+  entry.policy = policy;
+  return success();
+}
+
+LogicalResult OverrideReader::readKey(CastOverride &entry, StringRef key,
+                                      const toml::node &value) {
+  if (key == "op")
+    return readRegex(entry.op, key, value);
+  if (key == "scope")
+    return readRegex(entry.scope, key, value);
+  if (key == "policy")
+    return readPolicy(entry, value);
+  return emitError(locate(value.source()),
+                   "expects op, scope or policy, but got `")
+         << key << "`";
+}
+
+FailureOr<CastOverride> OverrideReader::readOverride(const toml::node &node) {
+  Location location = locate(node.source());
+  const toml::table *table = node.as_table();
+  if (!table)
+    return emitError(location, "expects a table [[override]], but got a value");
+  CastOverride entry(location);
+  entry.place = (path + ":" + llvm::Twine(node.source().begin.line)).str();
+  for (auto &&[key, value] : *table)
+    if (failed(readKey(entry, key.str(), value)))
+      return failure();
+  if (!entry.policy)
+    return emitError(location, "expects `policy` in an override, but got none");
+  if (entry.op.empty() && entry.scope.empty())
+    return emitError(location,
+                     "expects `op` or `scope` in an override, but got neither");
+  return entry;
+}
+
+LogicalResult OverrideReader::readLists(OverrideFile &target,
+                                        const toml::node &value) {
+  std::string text = value.value_exact<std::string>().value_or("");
+  target.lists = symbolizeCastLists(text);
+  if (target.lists)
+    return success();
+  return emitError(locate(value.source()),
+                   "expects `lists` to be cuda or cpu, but got ")
+         << describeToml(value);
+}
+
+LogicalResult OverrideReader::readTop(OverrideFile &target, StringRef key,
+                                      const toml::node &value) {
+  if (key == "lists")
+    return readLists(target, value);
+  const toml::array *array = value.as_array();
+  if (key != "override" || !array)
+    return emitError(locate(value.source()),
+                     "expects only `lists` and tables [[override]], but got `")
+           << key << "`";
+  for (const toml::node &node : *array) {
+    FailureOr<CastOverride> entry = readOverride(node);
+    if (failed(entry))
+      return failure();
+    target.overrides.push_back(*entry);
+  }
+  return success();
+}
+
+FailureOr<OverrideFile> OverrideReader::read() {
+  FailureOr<TomlFile> parsed =
+      readTomlFile(context, path, "file of cast policies");
+  if (failed(parsed))
+    return failure();
+  OverrideFile result;
+  result.digest = parsed->digest;
+  for (auto &&[key, value] : parsed->table)
+    if (failed(readTop(result, key.str(), value)))
+      return failure();
+  return result;
+}
+
+FailureOr<OverrideFile> weft::readOverrideFile(MLIRContext *context,
+                                               StringRef path) {
+  return OverrideReader(context, path).read();
+}
 
 std::string weft::castTableName(OperationName op, const CastRule &rule) {
   std::string name = op.stripDialect().str();

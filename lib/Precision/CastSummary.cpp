@@ -1,6 +1,6 @@
 //===- CastSummary.cpp - What mixed precision does, per block -------------===//
 
-#include "CastSummary.h"
+#include "OpCaster.h"
 
 #include "OperandTypes.h"
 

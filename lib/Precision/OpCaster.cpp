@@ -2,7 +2,6 @@
 
 #include "OpCaster.h"
 
-#include "CastSummary.h"
 #include "OperandTypes.h"
 
 #include "weft/Support/TypeText.h"

@@ -1,8 +1,9 @@
 //===- Bucket.cpp - Lay parameters of a unit in flat states ---------------===//
 
-#include "weft/Sharding/Passes.h"
+#include "FormBuckets.h"
 
-#include "FlatStates.h"
+#include "weft/Dist/Dist.h"
+#include "weft/Sharding/Passes.h"
 
 namespace weft {
 #define GEN_PASS_DEF_BUCKETPASS
@@ -11,6 +12,37 @@ namespace weft {
 
 using namespace mlir;
 using namespace weft;
+
+/// The source of the rule, if its placement is the one of the layout. Otherwise
+/// the ZeRO stage decided.
+static StringRef getDecision(ParamOp param, dist::LayoutAttr layout) {
+  dist::RuleAttr rule = dist::getRule(param);
+  bool isRules = rule && rule.getPlacement() == layout.getPlacement();
+  return isRules ? rule.getSource().getValue() : "the ZeRO stage";
+}
+
+static void explain(ParamOp param, const Bucket &bucket, int64_t begin) {
+  InFlightDiagnostic remark = param.emitRemark();
+  remark << param.getSymName() << " is ";
+  if (dist::LayoutAttr layout = dist::getLayout(param)) {
+    remark << dist::stringifyPlacement(layout.getPlacement());
+    if (layout.isSharded())
+      remark << " on " << layout.getAxis().getValue();
+    remark << " by " << getDecision(param, layout);
+  } else {
+    remark << "on one rank";
+  }
+  remark << ": unit " << bucket.unit << ", bucket " << bucket.name
+         << ", elements " << begin << " to "
+         << begin + param.getTensorType().getNumElements();
+}
+
+/// Emits a remark on each member: its layout, the rule that decided it, its
+/// unit, and its range in the bucket.
+static void explainBucket(const Bucket &bucket) {
+  for (auto [member, begin] : llvm::zip(bucket.members, bucket.begins))
+    explain(member.param, bucket, begin);
+}
 
 /// Elements that a segment may be aligned to.
 static constexpr int64_t kMostAlign = 1 << 20;

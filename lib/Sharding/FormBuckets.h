@@ -45,9 +45,33 @@ std::vector<Bucket> formBuckets(mlir::ModuleOp module,
                                 llvm::ArrayRef<Member> members, UnitRule rule,
                                 int64_t align);
 
-/// Emits a remark on each member: its layout, the rule that decided it, its
-/// unit, and its range in the bucket.
-void explainBucket(const Bucket &bucket);
+/// A tensor that has become a segment of a flat state.
+struct FlatPart {
+  mlir::FlatSymbolRefAttr symbol;
+  mlir::RankedTensorType type;
+  int64_t begin = 0;
+  mlir::Location loc;
+};
+
+/// A flat state and its segments in order.
+struct FlatState {
+  mlir::FlatSymbolRefAttr symbol;
+  mlir::RankedTensorType type;
+  std::vector<FlatPart> parts;
+};
+
+/// Replaces the parameters and states of the members of a bucket by the flat
+/// parameter and the flat states. Returns the flat ones.
+std::vector<FlatState> declareFlatStates(const Bucket &bucket);
+
+/// The innermost module that contains both scopes: "h.0" for "h.0.attn" and
+/// "h.0.mlp". "" if there is none.
+llvm::StringRef getCommonScope(llvm::StringRef a, llvm::StringRef b);
+
+/// Makes all programs of the module read and write `states` instead of their
+/// segments. Equal updates, or roundings, of all segments become one op on the
+/// flat state.
+void rewritePrograms(mlir::ModuleOp module, llvm::ArrayRef<FlatState> states);
 
 } // namespace weft
 

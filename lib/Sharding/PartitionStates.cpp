@@ -1,10 +1,9 @@
 //===- PartitionStates.cpp - Programs over sharded states -----------------===//
 
-#include "PartitionStates.h"
+#include "PartitionApply.h"
 
-#include "DrawSlices.h"
 #include "PassUses.h"
-#include "Writes.h"
+#include "SlicedStates.h"
 
 #include "weft/Abi/MicroSteps.h"
 #include "weft/Abi/Names.h"

@@ -3,11 +3,33 @@
 #ifndef WEFT_LIB_SHARDING_PASSUSES_H
 #define WEFT_LIB_SHARDING_PASSUSES_H
 
-#include "Reshard.h"
-
 #include "weft/Weft/Weft.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+
 namespace weft {
+
+/// The modules whose parameters are gathered again for the backward pass.
+struct Reshard {
+  bool isOn = true;
+  /// Paths of these modules. Empty: all modules.
+  llvm::ArrayRef<std::string> scopes = {};
+
+  /// Whether a module is at `path` or inside of the module there.
+  static bool isInside(llvm::StringRef module, llvm::StringRef path) {
+    return module.consume_front(path) &&
+           (module.empty() || module.front() == '.');
+  }
+  bool frees(llvm::StringRef module) const {
+    return isOn && (scopes.empty() ||
+                    llvm::any_of(scopes, [&](const std::string &path) {
+                      return isInside(module, path);
+                    }));
+  }
+};
 
 /// The uses of a state by ops other than views, through views. Each pass
 /// gathers the state for its own uses.

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FlatStates.h"
+#include "FormBuckets.h"
 #include "Updates.h"
 
 #include "llvm/ADT/MapVector.h"

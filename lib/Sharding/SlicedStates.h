@@ -7,6 +7,8 @@
 
 #include "weft/Weft/Weft.h"
 
+#include <optional>
+
 namespace weft {
 
 /// A full working copy of a sharded parameter. Each program computes it from
@@ -48,6 +50,35 @@ void declareKept(mlir::ModuleOp module, ProgramOp micro, SlicedStates &states,
 /// Erases the copies that programs compute themselves, and the programs that
 /// only wrote them.
 void eraseCopies(mlir::ModuleOp module, const SlicedStates &states);
+
+/// A state and its new value, in the order of the program's return.
+struct Write {
+  mlir::FlatSymbolRefAttr state;
+  mlir::Value value;
+};
+using Writes = llvm::SmallVector<Write>;
+
+Writes getWrites(ProgramOp program);
+/// Makes the program write these and no others.
+void setWrites(ProgramOp program, llvm::ArrayRef<Write> writes);
+
+/// Declares an accumulator for each sharded gradient: the full gradient that a
+/// rank accumulates over the micro-steps of a step. Makes one program for
+/// micro-steps that reduce it and one for micro-steps that keep it.
+void declareAccumulators(ProgramOp micro, const SlicedStates &states);
+
+/// Makes separate programs for the micro-steps after the first one.
+void makeLaterForms(mlir::ModuleOp module);
+
+/// The random numbers that a flat tensor of initial values consists of.
+struct FlatDraws {
+  mlir::Value seed;
+  llvm::SmallVector<mlir::Attribute> draws; // DrawAttr, in order
+};
+
+/// Finds the draws of a flat tensor. Nothing if it contains other values than
+/// random numbers and constants, or no random numbers.
+std::optional<FlatDraws> findDraws(mlir::Value full);
 
 } // namespace weft
 

@@ -8,7 +8,7 @@
 #include "weft/Pipeline/Driver/Compiler.h"
 #include "weft/Pipeline/Simulate/Simulation.h"
 #include "weft/Pipeline/Targets/Target.h"
-#include "weft/Schedule/DeviceRates.h"
+#include "weft/Schedule/CostTableFile.h"
 
 #include <cmath>
 #include <cstdio>

@@ -1,8 +1,8 @@
 //===- CompileFlags.cpp - The compile flags of the driver -----------------===//
 //
 // A new flag also needs its name in Base/FlagNames.cpp, a rule in
-// Base/ValueRules.cpp if values can be wrong, and a check in CheckFlags.cpp if
-// it excludes others.
+// Base/FlagsUnknown.cpp if values can be wrong, and a check in CheckFlags.cpp
+// if it excludes others.
 //
 //===----------------------------------------------------------------------===//
 

@@ -279,7 +279,7 @@ TEST(ForeignFlags, copiedValuesAreThoseOfTheTables) {
         "--" + std::string(spec.name) + "=" + value + " ";
     EXPECT_EQ(hintOf(spec, value).find(copied) != std::string::npos,
               checkFlagValue(spec, value).ok())
-        << copied << "is checked by ValueRules.cpp";
+        << copied << "is checked by FlagsUnknown.cpp";
   };
   const FlagTable table = tableOf(CompileFlag | RunFlag);
   for (const FlagSpec &spec : table.flags()) {
