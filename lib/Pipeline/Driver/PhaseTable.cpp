@@ -3,7 +3,6 @@
 #include "weft/Pipeline/Driver/PhaseTable.h"
 
 #include "weft/Pipeline/Metadata/Passes.h"
-#include "weft/Pipeline/Targets/PhasePasses.h"
 
 #include "weft/Pipeline/Targets/Target.h"
 

@@ -2,8 +2,8 @@
 //
 // The phases that one target runs, for `--from` and `--to`, dumps,
 // `--print-pipeline` and the documentation. Names and contracts of phases are
-// in Targets/Phase.h, their passes in Targets/PhasePasses.h, checks of
-// contracts in VerifyContract.cpp.
+// in Targets/Phase.h, their passes in PhasePasses.cpp, checks of contracts in
+// VerifyContract.cpp.
 //
 //===----------------------------------------------------------------------===//
 
