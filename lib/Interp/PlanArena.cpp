@@ -1,6 +1,6 @@
 //===- PlanArena.cpp - The memory of one run of a plan --------------------===//
 
-#include "PlanArena.h"
+#include "PlanInterpreter.h"
 
 #include "weft/Base/Half.h"
 
