@@ -52,13 +52,8 @@ public:
   /// an identity, nor for import and emit, which are not passes.
   void addPasses(int index, const FlagValues &flags,
                  mlir::OpPassManager &passes) const;
-  /// The same without the passes of the target's kernel compiler.
-  void addPlanPasses(int index, const FlagValues &flags,
-                     mlir::OpPassManager &passes) const;
   /// Whether a phase has passes with these flags.
   bool hasPasses(int index, const FlagValues &flags) const;
-  /// Whether the kernel compiler of the target has passes in this phase.
-  bool compilesKernels(int index) const;
   /// The phases in (from, to] in MLIR's text of pipelines, a pass per line.
   std::string printPasses(const FlagValues &flags, int from, int to) const;
 

@@ -50,8 +50,8 @@ struct MemoryBound {
   std::string text;
 };
 
-/// Compiles kernels by themselves. Their code does not depend on the plan that
-/// launches them, so it can be compiled before the plan exists. Thread-safe.
+/// Compiles kernels by themselves, in parallel with the tables of their
+/// programs. Thread-safe.
 class KernelCompiler {
 public:
   virtual ~KernelCompiler() = default;
