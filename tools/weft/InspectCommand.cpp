@@ -1,10 +1,6 @@
 //===- InspectCommand.cpp - weft inspect ----------------------------------===//
 
-#include "InspectKernels.h"
-#include "InspectModel.h"
-#include "InspectSchedule.h"
-#include "InspectSharding.h"
-#include "Profile.h"
+#include "InspectViews.h"
 #include "ToolCommands.h"
 
 #include "weft/Base/Flags.h"

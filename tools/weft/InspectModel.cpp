@@ -1,6 +1,6 @@
 //===- InspectModel.cpp - What a model could be compiled to ---------------===//
 
-#include "InspectModel.h"
+#include "InspectViews.h"
 
 #include "MlirFlags.h"
 

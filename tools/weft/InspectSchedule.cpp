@@ -1,6 +1,6 @@
 //===- InspectSchedule.cpp - When the commands of a program run -----------===//
 
-#include "InspectSchedule.h"
+#include "InspectViews.h"
 
 #include "weft/Base/Text.h"
 

@@ -1,6 +1,6 @@
 //===- InspectSharding.cpp - What the ranks of a program hold -------------===//
 
-#include "InspectSharding.h"
+#include "InspectViews.h"
 
 #include "weft/Base/Text.h"
 #include "weft/Formats/JsonFields.h"

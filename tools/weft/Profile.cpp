@@ -1,6 +1,6 @@
 //===- Profile.cpp - Measured times against what was compiled -------------===//
 
-#include "Profile.h"
+#include "InspectViews.h"
 
 #include "weft/Abi/MicroSteps.h"
 #include "weft/Abi/Names.h"

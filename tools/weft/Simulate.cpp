@@ -1,6 +1,6 @@
 //===- Simulate.cpp - What a step would take on a cluster -----------------===//
 
-#include "Simulate.h"
+#include "ToolCommands.h"
 
 #include "weft/Base/StandardStreams.h"
 #include "weft/Base/Text.h"
