@@ -2,8 +2,9 @@
 
 #include "InspectViews.h"
 
-#include "ToolCommands.h"
+#include "ViewTable.h"
 
+#include "weft/Base/StandardStreams.h"
 #include "weft/Formats/Cubin.h"
 #include "weft/Formats/Launches.h"
 
@@ -182,24 +183,22 @@ static std::string launchText(const Json &kernel) {
 }
 
 void weft::printImages(const Json &kernels) {
+  static constexpr const char *kLayout =
+      "  {registers=registers:9} {shared=shared_bytes:7} {local=local_bytes:6} "
+      "{stack=stack_bytes:6} {code=code_bytes:7}  {blocks x "
+      "threads=launch:-18} "
+      "{kind=kind:-12} {symbol=name}";
   std::string chip;
-  for (const Json &kernel : kernels.asArray()) {
+  for (Json kernel : kernels.asArray()) {
     if (const std::string &own = kernel.find("chip")->asString(); own != chip) {
       chip = own;
       std::printf("machine code of %s (bytes of shared memory of a block, of "
-                  "local memory and stack of a thread)\n"
-                  "  %9s %7s %6s %6s %7s  %-18s %-12s %s\n",
-                  chip.c_str(), "registers", "shared", "local", "stack", "code",
-                  "blocks x threads", "kind", "symbol");
+                  "local memory and stack of a thread)\n%s",
+                  chip.c_str(), tableTitles(kLayout).c_str());
     }
-    auto number = [&](const char *field) {
-      return static_cast<long long>(kernel.find(field)->asInt());
-    };
-    std::printf(
-        "  %9lld %7lld %6lld %6lld %7lld  %-18s %-12s %s\n",
-        number("registers"), number("shared_bytes"), number("local_bytes"),
-        number("stack_bytes"), number("code_bytes"), launchText(kernel).c_str(),
-        kernel.find("generated")->asBool() ? "generated" : "hand-written",
-        escaped(kernel.find("name")->asString(), "\n").c_str());
+    kernel.set("launch", launchText(kernel));
+    kernel.set("kind", kernel.find("generated")->asBool() ? "generated"
+                                                          : "hand-written");
+    printText(tableLine(kLayout, kernel));
   }
 }

@@ -64,9 +64,6 @@ Expected<Json> expandSharding(const Json &metadata);
 /// Prints that object as tables.
 void printSharding(const Json &sharding);
 
-/// How the collectives of each program hide, where something travels.
-void printOverlap(const Json &overlap);
-
 /// Adds up the trace that a program's --trace wrote, per kernel and per scope.
 /// `digest` is the digest of the program's metadata `meta`; a trace with
 /// another digest is an error. The result is the output of `weft inspect
