@@ -100,6 +100,11 @@ bool runsInTileBlocks(const WeftGemmRecord &s) {
   return s.dtype != WEFT_F32 && hasTiles() && !(isUsual && isOneTileSum(s));
 }
 
+/// A block of the result that one thread computes.
+struct OneDnnBlock {
+  int64_t rows, columns;
+};
+
 /// The products of blocks, by rows and columns: most blocks are alike.
 class BlockProducts {
 public:

@@ -2,7 +2,6 @@
 
 #include "weft/Analysis/CommandNames.h"
 
-#include "weft/Analysis/ElementFlops.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Plan/Transfers.h"
 #include "weft/Support/TypeText.h"

@@ -1,6 +1,6 @@
 //===- ElementFlops.cpp - Arithmetic of the ops of kernels ----------------===//
 
-#include "weft/Analysis/ElementFlops.h"
+#include "weft/Analysis/CommandNames.h"
 
 #include "weft/Weft/Weft.h"
 

@@ -13,8 +13,16 @@
 #define WEFT_LIB_AUTODIFF_DENOMINATORS_H
 
 #include "weft/Weft/Losses.h"
+#include "weft/Weft/Weft.h"
 
 namespace weft {
+
+/// A constant of the floating-point tensor type `type` that holds `number`.
+mlir::Value makeScalar(mlir::OpBuilder &builder, mlir::Location loc,
+                       mlir::Type type, double number);
+
+/// Removes ops of the body whose results no one uses.
+void eraseDeadOps(ProgramOp program);
 
 /// The losses of a model that a term of its loss is computed from and that are
 /// means over targets whose number is known at run time, in program order.

@@ -2,7 +2,6 @@
 
 #include "Differentiator.h"
 
-#include "Activity.h"
 #include "Adjoint.h"
 #include "weft/Abi/Names.h"
 #include "weft/Autodiff/Passes.h"
@@ -336,6 +335,25 @@ LogicalResult Differentiator::run() {
     return failure();
   backward.eraseDead();
   return success();
+}
+
+llvm::DenseSet<Value>
+findActive(ProgramOp program, llvm::function_ref<bool(StringAttr)> isTrained) {
+  DenseSet<Value> active;
+  for (Operation &op : program.getBody().front().without_terminator()) {
+    auto read = dyn_cast<ReadOp>(op);
+    bool reached = read ? isTrained(read.getSourceAttr().getAttr())
+                        : llvm::any_of(op.getOperands(), [&](Value operand) {
+                            return active.contains(operand);
+                          });
+    if (!reached)
+      continue;
+    for (Value result : op.getResults())
+      if (isa<FloatType>(
+              cast<RankedTensorType>(result.getType()).getElementType()))
+        active.insert(result);
+  }
+  return active;
 }
 
 } // namespace weft

@@ -7,9 +7,10 @@
 #ifndef WEFT_LIB_AUTODIFF_DIFFERENTIATOR_H
 #define WEFT_LIB_AUTODIFF_DIFFERENTIATOR_H
 
+#include "Branches.h"
 #include "GradientSums.h"
-#include "LowGradients.h"
-#include "PresenceCounts.h"
+
+#include "weft/Weft/Weft.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -94,6 +95,12 @@ private:
   llvm::SmallVector<std::pair<llvm::StringRef, mlir::Value>> writes;
   llvm::SmallVector<mlir::Operation *> forward;
 };
+
+/// The values of `program` that may have a gradient: floating-point values that
+/// depend on a parameter for which `isTrained` is true.
+llvm::DenseSet<mlir::Value>
+findActive(ProgramOp program,
+           llvm::function_ref<bool(mlir::StringAttr)> isTrained);
 
 } // namespace weft
 

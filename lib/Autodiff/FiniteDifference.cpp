@@ -1,13 +1,14 @@
 //===- FiniteDifference.cpp - Gradients against finite differences --------===//
 
-#include "weft/Autodiff/FiniteDifference.h"
-
 #include "CentralDifference.h"
 
+#include "weft/Autodiff/FiniteDifference.h"
 #include "weft/Autodiff/Passes.h"
 #include "weft/Interp/Inputs.h"
 
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/Pass/PassManager.h"
+
 #include "llvm/Support/Format.h"
 
 using namespace mlir;
@@ -142,6 +143,29 @@ std::string gradientTable(const GradientCheck &check, bool onlyWrong) {
     stream << ", at " << wrong.location << "\n";
   }
   return text;
+}
+
+void convertToF64(ModuleOp module) {
+  Type f64 = Float64Type::get(module.getContext());
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](Type type) -> std::optional<Type> {
+    return type.isF32() ? std::optional<Type>(f64) : std::nullopt;
+  });
+  replacer.addReplacement(
+      [&](DenseFPElementsAttr elements)
+          -> std::optional<std::pair<Attribute, WalkResult>> {
+        if (!elements.getElementType().isF32())
+          return std::nullopt;
+        auto widen = [](const APFloat &number) {
+          return APFloat(static_cast<double>(number.convertToFloat()))
+              .bitcastToAPInt();
+        };
+        return std::make_pair(Attribute(elements.mapValues(f64, widen)),
+                              WalkResult::skip());
+      });
+  replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true,
+                                        /*replaceLocs=*/false,
+                                        /*replaceTypes=*/true);
 }
 
 } // namespace weft

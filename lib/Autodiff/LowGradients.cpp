@@ -1,6 +1,6 @@
 //===- LowGradients.cpp - Gradients of low-precision copies ---------------===//
 
-#include "LowGradients.h"
+#include "GradientSums.h"
 
 #include "Adjoint.h"
 #include "weft/Weft/Precision.h"

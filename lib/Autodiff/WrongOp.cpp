@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Activity.h"
 #include "CentralDifference.h"
+#include "Differentiator.h"
 #include "weft/Abi/Names.h"
 
 #include "mlir/IR/IRMapping.h"

@@ -1,7 +1,5 @@
 //===- InterpretedPrograms.cpp - Programs over values and over buffers ----===//
 
-#include "InterpretedPrograms.h"
-
 #include "PlanInterpreter.h"
 #include "weft/Interp/StreamOrders.h"
 

@@ -1,7 +1,7 @@
 //===- Interpreter.cpp - Runs programs op by op ---------------------------===//
 
-#include "InterpretedPrograms.h"
 #include "OpTable.h"
+#include "PlanInterpreter.h"
 #include "ProgramRun.h"
 
 #include "llvm/ADT/DenseMap.h"

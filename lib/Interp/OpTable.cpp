@@ -1,7 +1,6 @@
 //===- OpTable.cpp - Finds the function of an op --------------------------===//
 
 #include "OpTable.h"
-
 #include "RunCollectives.h"
 
 namespace weft {
@@ -77,5 +76,11 @@ bool isInterpretable(llvm::StringRef opName) {
          opName == RecomputeOp::getOperationName() ||
          getOpTable().contains(opName) || findCollective(opName);
 }
+
+static llvm::LogicalResult evaluateLaunch(OpCall &call) {
+  return evaluateKernel(call, call.as<plan::LaunchOp>().getKernelAttr());
+}
+
+void addPlanCommands(OpTable &table) { table["plan.launch"] = evaluateLaunch; }
 
 } // namespace weft

@@ -1,10 +1,6 @@
 //===- PlanArena.cpp - The memory of one run of a plan --------------------===//
 
-#include "PlanArena.h"
-
-#include "weft/Base/Half.h"
-
-#include "llvm/Support/ErrorHandling.h"
+#include "PlanInterpreter.h"
 
 #include <cstring>
 
@@ -44,66 +40,6 @@ llvm::LogicalResult PlanArena::place(mlir::Operation *op, const void *name,
 // Elements
 //===----------------------------------------------------------------------===//
 
-template <typename T> static T read(const uint8_t *bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof(T));
-  return value;
-}
-
-template <typename T> static void write(uint8_t *bytes, T value) {
-  std::memcpy(bytes, &value, sizeof(T));
-}
-
-static double readFloat(ElementKind kind, const uint8_t *bytes) {
-  switch (kind) {
-  case ElementKind::F32:
-    return read<float>(bytes);
-  case ElementKind::F16:
-    return halfToFloat(read<uint16_t>(bytes));
-  case ElementKind::BF16:
-    return bf16ToFloat(read<uint16_t>(bytes));
-  case ElementKind::F64:
-    return read<double>(bytes);
-  case ElementKind::I64:
-  case ElementKind::I32:
-  case ElementKind::I1:
-    break;
-  }
-  llvm_unreachable("expects a kind of floats");
-}
-
-static void writeFloat(ElementKind kind, uint8_t *bytes, double value) {
-  switch (kind) {
-  case ElementKind::F32:
-    return write(bytes, static_cast<float>(value));
-  case ElementKind::F16:
-    return write(bytes, floatToHalf(static_cast<float>(value)));
-  case ElementKind::BF16:
-    return write(bytes, floatToBf16(static_cast<float>(value)));
-  case ElementKind::F64:
-    return write(bytes, value);
-  case ElementKind::I64:
-  case ElementKind::I32:
-  case ElementKind::I1:
-    break;
-  }
-  llvm_unreachable("expects a kind of floats");
-}
-
-static int64_t readInt(ElementKind kind, const uint8_t *bytes) {
-  if (kind == ElementKind::I64)
-    return read<int64_t>(bytes);
-  return kind == ElementKind::I32 ? read<int32_t>(bytes) : *bytes;
-}
-
-static void writeInt(ElementKind kind, uint8_t *bytes, int64_t value) {
-  if (kind == ElementKind::I64)
-    return write(bytes, value);
-  if (kind == ElementKind::I32)
-    return write(bytes, static_cast<int32_t>(value));
-  *bytes = static_cast<uint8_t>(value);
-}
-
 /// Calls visit(element of the tensor, its distance from the root in elements).
 static void forEachElement(const plan::Layout &layout,
                            llvm::function_ref<void(int64_t, int64_t)> visit) {
@@ -124,11 +60,7 @@ Tensor PlanArena::load(const void *name, mlir::MemRefType type) const {
   const uint8_t *root = places.lookup(name);
   int64_t step = plan::getElementBytes(type) * getScale();
   forEachElement(plan::Layout::get(type), [&](int64_t i, int64_t distance) {
-    const uint8_t *element = root + distance * step;
-    if (tensor.isFloat())
-      tensor.at(i) = readFloat(stored, element);
-    else
-      tensor.intAt(i) = readInt(stored, element);
+    tensor.loadElement(i, stored, root + distance * step);
   });
   return tensor;
 }
@@ -149,10 +81,7 @@ void PlanArena::store(const void *name, mlir::MemRefType type,
     uint8_t *element = root + distance * step;
     // The element owns its unused bytes too, so reset them.
     std::memset(element, kPoison, step);
-    if (tensor.isFloat())
-      writeFloat(stored, element, tensor.at(i));
-    else
-      writeInt(stored, element, tensor.intAt(i));
+    tensor.storeElement(i, stored, element);
   });
 }
 

@@ -9,6 +9,7 @@
 
 #include <cassert>
 #include <cmath>
+#include <cstring>
 
 namespace weft {
 
@@ -216,6 +217,86 @@ int64_t broadcastOffset(llvm::ArrayRef<int64_t> shape,
     offset =
         offset * shape[axis] + (shape[axis] == 1 ? 0 : index[skipped + axis]);
   return offset;
+}
+
+//===----------------------------------------------------------------------===//
+// Elements in memory
+//===----------------------------------------------------------------------===//
+
+template <typename T> static T read(const uint8_t *bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof(T));
+  return value;
+}
+
+template <typename T> static void write(uint8_t *bytes, T value) {
+  std::memcpy(bytes, &value, sizeof(T));
+}
+
+static double readFloat(ElementKind kind, const uint8_t *bytes) {
+  switch (kind) {
+  case ElementKind::F32:
+    return read<float>(bytes);
+  case ElementKind::F16:
+    return halfToFloat(read<uint16_t>(bytes));
+  case ElementKind::BF16:
+    return bf16ToFloat(read<uint16_t>(bytes));
+  case ElementKind::F64:
+    return read<double>(bytes);
+  case ElementKind::I64:
+  case ElementKind::I32:
+  case ElementKind::I1:
+    break;
+  }
+  llvm_unreachable("expects a kind of floats");
+}
+
+static void writeFloat(ElementKind kind, uint8_t *bytes, double value) {
+  switch (kind) {
+  case ElementKind::F32:
+    return write(bytes, static_cast<float>(value));
+  case ElementKind::F16:
+    return write(bytes, floatToHalf(static_cast<float>(value)));
+  case ElementKind::BF16:
+    return write(bytes, floatToBf16(static_cast<float>(value)));
+  case ElementKind::F64:
+    return write(bytes, value);
+  case ElementKind::I64:
+  case ElementKind::I32:
+  case ElementKind::I1:
+    break;
+  }
+  llvm_unreachable("expects a kind of floats");
+}
+
+static int64_t readInt(ElementKind kind, const uint8_t *bytes) {
+  if (kind == ElementKind::I64)
+    return read<int64_t>(bytes);
+  return kind == ElementKind::I32 ? read<int32_t>(bytes) : *bytes;
+}
+
+static void writeInt(ElementKind kind, uint8_t *bytes, int64_t value) {
+  if (kind == ElementKind::I64)
+    return write(bytes, value);
+  if (kind == ElementKind::I32)
+    return write(bytes, static_cast<int32_t>(value));
+  *bytes = static_cast<uint8_t>(value);
+}
+
+void Tensor::loadElement(int64_t index, ElementKind stored,
+                         const uint8_t *bytes) {
+  if (isFloat())
+    at(index) = readFloat(stored, bytes);
+  else
+    intAt(index) = readInt(stored, bytes);
+}
+
+void Tensor::storeElement(int64_t index, ElementKind stored,
+                          uint8_t *bytes) const {
+  if (isFloat())
+    writeFloat(stored, bytes, at(index));
+  else
+    writeInt(stored, bytes, intAt(index));
 }
 
 } // namespace weft

@@ -2,22 +2,13 @@
 
 #include "weft/Interp/TensorFile.h"
 
-#include "weft/Base/Half.h"
 #include "weft/Base/Text.h"
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/Safetensors.h"
 
 #include "llvm/Support/ErrorHandling.h"
 
-#include <cstring>
-
 namespace weft {
-
-template <typename T> static T readAs(const uint8_t *bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof value);
-  return value;
-}
 
 /// Types of a file and of the interpreter with the same values.
 static constexpr std::pair<TensorType, ElementKind> kTypes[] = {
@@ -32,41 +23,6 @@ static std::optional<ElementKind> kindOf(TensorType type) {
     if (inFile == type)
       return kind;
   return std::nullopt;
-}
-
-static double readFloat(ElementKind kind, const uint8_t *bytes) {
-  switch (kind) {
-  case ElementKind::F64:
-    return readAs<double>(bytes);
-  case ElementKind::F32:
-    return readAs<float>(bytes);
-  case ElementKind::F16:
-    return halfToFloat(readAs<uint16_t>(bytes));
-  case ElementKind::BF16:
-    return bf16ToFloat(readAs<uint16_t>(bytes));
-  case ElementKind::I64:
-  case ElementKind::I32:
-  case ElementKind::I1:
-    break;
-  }
-  llvm_unreachable("expects a kind of floats");
-}
-
-static int64_t readInt(ElementKind kind, const uint8_t *bytes) {
-  switch (kind) {
-  case ElementKind::I64:
-    return readAs<int64_t>(bytes);
-  case ElementKind::I32:
-    return readAs<int32_t>(bytes);
-  case ElementKind::I1:
-    return *bytes != 0;
-  case ElementKind::F64:
-  case ElementKind::F32:
-  case ElementKind::F16:
-  case ElementKind::BF16:
-    break;
-  }
-  llvm_unreachable("expects a kind of integers");
 }
 
 Expected<TensorMap> loadTensors(const std::string &path) {
@@ -88,10 +44,10 @@ Expected<TensorMap> loadTensors(const std::string &path) {
     const uint8_t *bytes = content.data();
     int64_t width = tensorTypeBits(info.type) / 8;
     for (int64_t i = 0; i < tensor.size(); ++i, bytes += width)
-      if (tensor.isFloat())
-        tensor.at(i) = readFloat(*kind, bytes);
-      else
-        tensor.intAt(i) = readInt(*kind, bytes);
+      tensor.loadElement(i, *kind, bytes);
+    if (*kind == ElementKind::I1)
+      for (int64_t &flag : tensor.intValues())
+        flag = flag != 0;
     tensors.emplace(info.name, std::move(tensor));
   }
   return tensors;
@@ -110,30 +66,11 @@ static TensorType typeOf(ElementKind kind, ComputeMode mode) {
   llvm_unreachable("all element kinds are handled");
 }
 
-template <typename T>
-static void append(std::vector<uint8_t> &bytes, const T &value) {
-  const auto *begin = reinterpret_cast<const uint8_t *>(&value);
-  bytes.insert(bytes.end(), begin, begin + sizeof value);
-}
-
 static std::vector<uint8_t> bytesOf(const Tensor &tensor, TensorType type) {
-  std::vector<uint8_t> bytes;
-  for (double element : tensor.floatValues())
-    if (type == TensorType::F64)
-      append(bytes, element);
-    else if (type == TensorType::F32)
-      append(bytes, static_cast<float>(element));
-    else if (type == TensorType::F16)
-      append(bytes, floatToHalf(static_cast<float>(element)));
-    else
-      append(bytes, floatToBf16(static_cast<float>(element)));
-  for (int64_t element : tensor.intValues())
-    if (type == TensorType::I64)
-      append(bytes, element);
-    else if (type == TensorType::I32)
-      append(bytes, static_cast<int32_t>(element));
-    else
-      append(bytes, static_cast<uint8_t>(element));
+  const int64_t width = tensorTypeBits(type) / 8;
+  std::vector<uint8_t> bytes(tensor.size() * width);
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    tensor.storeElement(i, *kindOf(type), &bytes[i * width]);
   return bytes;
 }
 

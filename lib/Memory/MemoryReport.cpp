@@ -183,6 +183,50 @@ int64_t MemoryReport::getReservedBytes() const {
   return bytes;
 }
 
+namespace {
+enum Shows { Always, TextNotZero, NotZero };
+
+/// A size in the text and in the JSON of a report.
+struct SizeRow {
+  const char *field; // of the JSON; null: the text alone
+  std::string text;
+  int64_t bytes;
+  Shows shows = Always;
+};
+} // namespace
+
+static std::vector<SizeRow> listSizes(const MemoryReport &of) {
+  const std::string threads = std::to_string(of.maxThreads);
+  std::vector<SizeRow> rows = {
+      {"parameters", "parameters", of.parameters},
+      {"gradients", "gradients", of.gradients},
+      {"optimizer_state", "optimizer state", of.optimizerState},
+      {"scaler_state", "loss-scale state", of.scalerState, TextNotZero},
+      {"working_copies", "working copies", of.workingCopies, TextNotZero},
+      {"gathered", "gathered in a step", of.gathered, NotZero},
+      {"accumulators", "accumulators", of.accumulators, TextNotZero},
+      {"activations", "activations (forward to backward)", of.activations},
+      {"temporaries", "temporaries", of.temporaries},
+      {"workspaces",
+       of.maxThreads > 1 ? "workspaces of " + threads + " threads"
+                         : "workspaces",
+       of.workspaces},
+      {"inputs", "inputs", of.inputs},
+      {"staging_bytes", "inputs and results in transit", of.stagingBytes,
+       NotZero}};
+  int64_t gaps = of.arenaBytes;
+  for (const SizeRow &row : rows)
+    gaps -= row.bytes;
+  rows.push_back({nullptr, "alignment and gaps", gaps});
+  rows.push_back({"arena_bytes", "arena", of.arenaBytes});
+  rows.push_back(
+      {"transient_bytes", "  shared by the programs", of.transientBytes});
+  rows.push_back({"lower_bound", "  no packing is below", of.lowerBound});
+  rows.push_back({"constant_bytes", "constants beside the arena",
+                  of.constantBytes, NotZero});
+  return rows;
+}
+
 static llvm::json::Array reservedToJson(ArrayRef<ReservedMemory> reserved) {
   llvm::json::Array list;
   for (const ReservedMemory &each : reserved)
@@ -209,21 +253,8 @@ llvm::json::Object MemoryReport::toJson() const {
                            {"transient_bytes", program.transientBytes},
                            {"lower_bound", program.lowerBound}});
   llvm::json::Object json{
-      {"parameters", parameters},
-      {"gradients", gradients},
-      {"optimizer_state", optimizerState},
-      {"scaler_state", scalerState},
-      {"working_copies", workingCopies},
-      {"accumulators", accumulators},
-      {"activations", activations},
-      {"temporaries", temporaries},
-      {"workspaces", workspaces},
-      {"inputs", inputs},
       {"max_threads", maxThreads},
       {"persistent_bytes", persistentBytes},
-      {"transient_bytes", transientBytes},
-      {"arena_bytes", arenaBytes},
-      {"lower_bound", lowerBound},
       {"peak", llvm::json::Object{{"program", peak.program},
                                   {"routine", peak.routine},
                                   {"name", peak.name},
@@ -231,12 +262,9 @@ llvm::json::Object MemoryReport::toJson() const {
                                   {"location", peak.location}}},
       {"largest", std::move(buffers)},
       {"programs", std::move(programList)}};
-  if (gathered != 0)
-    json["gathered"] = gathered;
-  if (stagingBytes != 0)
-    json["staging_bytes"] = stagingBytes;
-  if (constantBytes != 0)
-    json["constant_bytes"] = constantBytes;
+  for (const SizeRow &row : listSizes(*this))
+    if (row.field && (row.bytes != 0 || row.shows != NotZero))
+      json[row.field] = row.bytes;
   if (!reserved.empty())
     json["reserved"] = reservedToJson(reserved);
   if (formula)
@@ -274,35 +302,9 @@ std::string MemoryReport::toText() const {
   auto line = [&](StringRef name, int64_t bytes) {
     os << llvm::left_justify(name, 34) << formatBytes(bytes) << '\n';
   };
-  line("parameters", parameters);
-  line("gradients", gradients);
-  line("optimizer state", optimizerState);
-  if (scalerState != 0)
-    line("loss-scale state", scalerState);
-  if (workingCopies != 0)
-    line("working copies", workingCopies);
-  if (gathered != 0)
-    line("gathered in a step", gathered);
-  if (accumulators != 0)
-    line("accumulators", accumulators);
-  line("activations (forward to backward)", activations);
-  line("temporaries", temporaries);
-  line(maxThreads > 1
-           ? "workspaces of " + std::to_string(maxThreads) + " threads"
-           : "workspaces",
-       workspaces);
-  line("inputs", inputs);
-  if (stagingBytes != 0)
-    line("inputs and results in transit", stagingBytes);
-  line("alignment and gaps",
-       arenaBytes - stagingBytes - parameters - gradients - optimizerState -
-           scalerState - workingCopies - gathered - accumulators - activations -
-           temporaries - workspaces - inputs);
-  line("arena", arenaBytes);
-  line("  shared by the programs", transientBytes);
-  line("  no packing is below", lowerBound);
-  if (constantBytes != 0)
-    line("constants beside the arena", constantBytes);
+  for (const SizeRow &row : listSizes(*this))
+    if (row.bytes != 0 || row.shows == Always)
+      line(row.text, row.bytes);
   if (!reserved.empty())
     line("reserved outside the arena", getReservedBytes());
   for (const ReservedMemory &each : reserved)

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "weft/Memory/StateFormula.h"
+#include "weft/Memory/MemoryReport.h"
 
 #include "weft/Plan/Plan.h"
 

@@ -6,6 +6,7 @@
 
 #include "weft/Plan/Plan.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -242,6 +243,32 @@ FailureOr<CostTable> readCostTable(MLIRContext *context, StringRef path) {
   if (failed(file))
     return failure();
   return readCosts(context, path, file->table);
+}
+
+/// Measured on one H100 (docs/performance.md), but for the arithmetic of
+/// generated kernels: half of the f32 peak.
+static CostTable makeH100Rates() {
+  CostTable table;
+  table.parts[""] = {30000, 2500, 3};
+  for (const char *type : {"f16", "bf16"}) {
+    auto add = [&](StringRef kind, double gflops) {
+      table.parts[(kind + "." + type).str()] = {gflops, {}, {}};
+    };
+    add("gemm", 650000);
+    add("attention", 177000);
+    add("attention_grad", 101000);
+  }
+  return table;
+}
+
+const KnownRates *findKnownRates(StringRef name) {
+  static constexpr KnownRates known[] = {
+      {"cpu", "two x86 cores", [] { return CostTable(); }},
+      {"h100", "one H100", makeH100Rates},
+  };
+  const KnownRates *found = llvm::find_if(
+      known, [&](const KnownRates &rates) { return rates.name == name; });
+  return found == std::end(known) ? nullptr : found;
 }
 
 } // namespace weft

@@ -1,6 +1,6 @@
 //===- Dependences.cpp - Dependences between commands ---------------------===//
 
-#include "Dependences.h"
+#include "AsyncProgram.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"

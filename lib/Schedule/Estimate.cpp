@@ -5,7 +5,6 @@
 #include "weft/Plan/PlanCollectives.h"
 #include "weft/Schedule/ClusterFile.h"
 #include "weft/Schedule/CostTableFile.h"
-#include "weft/Schedule/DeviceRates.h"
 
 namespace weft {
 #define GEN_PASS_DEF_ESTIMATEPASS

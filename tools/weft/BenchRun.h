@@ -3,11 +3,10 @@
 #ifndef WEFT_TOOLS_WEFT_BENCHRUN_H
 #define WEFT_TOOLS_WEFT_BENCHRUN_H
 
-#include "BenchModels.h"
-
 #include "weft/Base/Error.h"
 #include "weft/Pipeline/Simulate/MeasuredTrace.h"
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -21,6 +20,16 @@ struct BenchOptions {
   int64_t steps = 12;      // of a run
   bool isQuick = false;    // the first models alone
 };
+
+/// A synthetic model. The sizes of its products range from fitting into the L1
+/// cache to fitting into no cache.
+struct BenchModel {
+  std::string config; // text of its config.json
+  int64_t batch, seq;
+};
+
+/// All of them, or the first two, which have commands of all kinds.
+std::vector<BenchModel> benchModels(bool areFew);
 
 /// The middle one, the later of two; precondition: not empty.
 double medianOf(std::vector<double> values);

@@ -2,7 +2,6 @@
 
 #include "CompileFiles.h"
 #include "MlirFlags.h"
-#include "Simulate.h"
 #include "ToolCommands.h"
 
 #include "weft/Base/OutputFile.h"

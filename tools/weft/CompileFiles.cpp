@@ -6,6 +6,7 @@
 #include "weft/Formats/StepDirectories.h"
 #include "weft/Frontend/Frontend.h"
 #include "weft/Pipeline/Driver/Link.h"
+#include "weft/Pipeline/Driver/MemoryFit.h"
 #include "weft/Pipeline/Targets/Target.h"
 
 #include <filesystem>
@@ -92,4 +93,16 @@ Status weft::checkRecordedWeights(Compiler &compiler, const std::string &model,
   return checkOutputs(
       compiler.flags(),
       outputFiles(compiler.flags(), model, compiler.phases(), last), inputs);
+}
+
+Expected<std::string> weft::compileProgram(Compiler &compiler) {
+  if (Status status =
+          runWithinMemory(compiler, compiler.phases().findLast(Level::Llvm));
+      !status)
+    return status.takeError();
+  Expected<Objects> objects = compiler.programObjects();
+  if (!objects)
+    return objects.takeError();
+  return linkProgram(Linkage::of(compiler.target(), compiler.flags()),
+                     *objects);
 }

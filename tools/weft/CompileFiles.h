@@ -6,6 +6,8 @@
 #include "weft/Base/Flags.h"
 #include "weft/Pipeline/Driver/Compiler.h"
 
+#include <string>
+
 namespace weft {
 
 /// `-o FILE`, else the model's name with an extension, in the current folder.
@@ -23,6 +25,9 @@ Status checkCompileFiles(const FlagValues &flags, const std::string &model,
 /// The same for the weights that a dump records, which its program will read.
 Status checkRecordedWeights(Compiler &compiler, const std::string &model,
                             int last);
+
+/// Runs the phases that are left and links: the bytes of the executable.
+Expected<std::string> compileProgram(Compiler &compiler);
 
 } // namespace weft
 

@@ -5,8 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RunFlagHelp.h"
-#include "Simulate.h"
 #include "ToolCommands.h"
 
 #include "weft/Base/FlagNames.h"

@@ -1,11 +1,8 @@
 //===- InspectCommand.cpp - weft inspect ----------------------------------===//
 
-#include "InspectKernels.h"
-#include "InspectModel.h"
-#include "InspectSchedule.h"
-#include "InspectSharding.h"
-#include "Profile.h"
+#include "InspectViews.h"
 #include "ToolCommands.h"
+#include "ViewTable.h"
 
 #include "weft/Base/Flags.h"
 #include "weft/Base/StandardStreams.h"
@@ -13,7 +10,9 @@
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/Json.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -39,75 +38,105 @@ static int64_t elementsOf(const Json &parameter) {
   return count;
 }
 
+static bool isSet(const Json &json, const char *field) {
+  const Json *flag = json.find(field);
+  return flag && flag->isBool() && flag->asBool();
+}
+
 static void printParameters(const Json &meta) {
   if (const Json *fields = meta.find("config_fields");
       fields && fields->isArray() && !fields->asArray().empty()) {
     std::printf("configuration (* = default, not in config.json)\n");
-    for (const Json &field : fields->asArray()) {
-      const Json *isDefault = field.find("default");
-      std::printf("  %s %-28s %s\n",
-                  isDefault && isDefault->isBool() && isDefault->asBool() ? "*"
-                                                                          : " ",
-                  textOf(field.find("field")).c_str(),
-                  textOf(field.find("value")).c_str());
-    }
+    for (const Json &field : fields->asArray())
+      printText(tableLine(isSet(field, "default") ? "  * {=field:-28} {=value}"
+                                                  : "    {=field:-28} {=value}",
+                          field));
   }
   int64_t total = 0, trainable = 0;
   std::printf("parameters\n");
   const Json *parameters = meta.find("parameters");
   if (!parameters || !parameters->isArray())
     return;
-  for (const Json &parameter : parameters->asArray()) {
-    const Json *flag = parameter.find("trainable");
-    bool trains = flag && flag->isBool() && flag->asBool();
-    int64_t count = elementsOf(parameter);
+  for (Json parameter : parameters->asArray()) {
+    const int64_t count = elementsOf(parameter);
     total += count;
-    trainable += trains ? count : 0;
-    std::printf(
-        "  %-48s %-5s %12lld %s%s\n", textOf(parameter.find("name")).c_str(),
-        textOf(parameter.find("dtype")).c_str(), static_cast<long long>(count),
-        textOf(parameter.find("shape")).c_str(), trains ? "" : " frozen");
+    trainable += isSet(parameter, "trainable") ? count : 0;
+    parameter.set("elements", count);
+    parameter.set("note", isSet(parameter, "trainable") ? "" : " frozen");
+    printText(tableLine(
+        "  {=name:-48} {=dtype:-5} {=elements:12} {=shape}{=note}", parameter));
   }
   std::printf("  total %lld, trainable %lld\n", static_cast<long long>(total),
               static_cast<long long>(trainable));
 }
 
-/// Calls `visit(program, command)` for each command of the schedule.
+/// Calls `visit(program, command)` for each command of the schedule, whose list
+/// of values becomes an object.
 template <typename Visit>
 static void forEachCommand(const Json &meta, Visit visit) {
+  static constexpr const char *kFields[] = {
+      "symbol", "scope",  "us",       "generated", "name",  "flops",
+      "bytes",  "stream", "begin_us", "time_us",   "in_use"};
   const Json *schedule = meta.find("schedule");
   if (!schedule || !schedule->isObject())
     return;
   for (const JsonMember &program : schedule->asObject())
     if (program.value.isArray())
-      for (const Json &command : program.value.asArray())
-        if (command.isArray() && command.asArray().size() >= 5)
-          visit(program.name, command.asArray());
+      for (const Json &values : program.value.asArray())
+        if (values.isArray() && values.asArray().size() >= 5) {
+          Json command = Json::object();
+          const char *const *field = kFields;
+          for (const Json &value : values.asArray())
+            if (field != std::end(kFields))
+              command.set(*field++, value);
+          visit(program.name, command);
+        }
 }
 
 /// The field of the metadata.
 static const char kOverlap[] = "overlap";
 
-/// Where a row of the schedule has the bytes of the arena that are in use.
-static constexpr size_t kBytesInUse = 10;
+/// How the collectives of a program hide.
+static void printOverlap(const std::string &name, const Json &program) {
+  auto number = [&](const char *field) {
+    const Json *value = program.find(field);
+    return value && value->isNumber() ? value->asDouble() : 0.0;
+  };
+  const double sent = number("collectives_us"), exposed = number("exposed_us");
+  std::printf("%s: %.1f us, %.1f us of collectives, %.1f us exposed, %.0f %% "
+              "hidden\n",
+              name.c_str(), number("time_us"), sent, exposed,
+              sent > 0 ? 100 * std::max(0.0, 1 - exposed / sent) : 0.0);
+  const Json *collectives = program.find("collectives");
+  if (!collectives || !collectives->isArray() || collectives->asArray().empty())
+    return;
+  Json rows = *collectives;
+  for (Json &row : rows.asArray())
+    if (const std::string by = textOf(row.find("hidden_by")); !by.empty())
+      row.set("reason", textOf(row.find("reason")) + "; beside " + by);
+  printTable("  {begin=command:5.0} {at us=begin_us:12.1} "
+             "{takes us=time_us:10.1} {wait=wait:6.0} "
+             "{exposed us=exposed_us:10.1}  {collective=name:-32} "
+             "{unit=scope:-12} {why=reason}",
+             rows);
+}
 
 static void printSchedule(const Json &meta) {
-  if (const Json *overlap = meta.find(kOverlap))
-    printOverlap(*overlap);
+  if (const Json *overlap = meta.find(kOverlap); overlap && overlap->isObject())
+    for (const JsonMember &program : overlap->asObject())
+      printOverlap(program.name, program.value);
   std::string last;
   size_t index = 0;
-  forEachCommand(meta, [&](const std::string &program, const Json::Array &row) {
+  forEachCommand(meta, [&](const std::string &program, Json &command) {
     if (program != last) {
       std::printf("%s\n", program.c_str());
       last = program;
       index = 0;
     }
-    const bool hasBytes = row.size() > kBytesInUse && row[kBytesInUse].isInt();
-    std::printf("  %5zu %10.1f us %12s  %-40s %-24s %s\n", index++,
-                row[2].isNumber() ? row[2].asDouble() : 0.0,
-                hasBytes ? humanBytes(row[kBytesInUse].asInt()).c_str() : "",
-                textOf(&row[4]).c_str(), textOf(&row[1]).c_str(),
-                textOf(&row[0]).c_str());
+    command.set("index", index++);
+    printText(tableLine("  {=index:5} {=us:10.1} us {=in_use:12B}  {=name:-40} "
+                        "{=scope:-24} {=symbol}",
+                        command));
   });
 }
 
@@ -117,25 +146,23 @@ static const char kKernels[] = "kernels";
 static const char kSharding[] = "sharding";
 
 static void printKernels(const Json &meta) {
-  struct Use {
-    int64_t calls = 0;
-    bool generated = false;
-    std::string scope;
-  };
-  std::map<std::pair<std::string, std::string>, Use> uses; // name, symbol
-  forEachCommand(meta, [&](const std::string &, const Json::Array &row) {
-    Use &use = uses[{textOf(&row[4]), textOf(&row[0])}];
-    if (use.calls++ == 0)
-      use.scope = textOf(&row[1]);
-    use.generated = row[3].isBool() && row[3].asBool();
+  std::map<std::pair<std::string, std::string>, Json> uses; // name, symbol
+  forEachCommand(meta, [&](const std::string &, const Json &command) {
+    Json &use =
+        uses[{textOf(command.find("name")), textOf(command.find("symbol"))}];
+    const Json *calls = use.find("calls");
+    const int64_t before = calls ? calls->asInt() : 0;
+    if (!calls)
+      use = command;
+    use.set("calls", before + 1);
+    use.set("kind", isSet(command, "generated") ? "generated" : "library");
   });
-  std::printf("  %6s  %-9s  %-40s %-24s %s\n", "calls", "kind", "name",
-              "first used in", "symbol");
-  for (const auto &[name, use] : uses)
-    std::printf("  %6lld  %-9s  %-40s %-24s %s\n",
-                static_cast<long long>(use.calls),
-                use.generated ? "generated" : "library", name.first.c_str(),
-                use.scope.c_str(), name.second.c_str());
+  Json rows = Json::array();
+  for (auto &[name, use] : uses)
+    rows.push(std::move(use));
+  printTable("  {calls=calls:6}  {kind=kind:-9}  {name=name:-40} "
+             "{first used in=scope:-24} {symbol=symbol}",
+             rows);
   printImages(*meta.find(kKernels));
 }
 

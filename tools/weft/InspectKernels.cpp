@@ -1,14 +1,78 @@
 //===- InspectKernels.cpp - The machine code of a program -----------------===//
 
-#include "InspectKernels.h"
+#include "InspectViews.h"
 
+#include "ViewTable.h"
+
+#include "weft/Base/StandardStreams.h"
 #include "weft/Formats/Cubin.h"
 #include "weft/Formats/Launches.h"
+
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <cstdio>
 #include <set>
 
 using namespace weft;
+
+static Expected<std::unique_ptr<llvm::MemoryBuffer>>
+readBytes(const std::string &path) {
+  // A file that is not regular, such as a device, may be endless.
+  if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
+    return inputError("expects a regular file").at(path);
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return systemError(ExitCode::Input, "cannot read it",
+                       buffer.getError().value())
+        .at(path);
+  return std::move(*buffer);
+}
+
+Expected<ProgramFile> weft::readProgramFile(const std::string &path) {
+  auto buffer = readBytes(path);
+  if (!buffer)
+    return buffer.takeError();
+  auto object = llvm::object::ObjectFile::createELFObjectFile(**buffer);
+  if (!object) {
+    llvm::consumeError(object.takeError());
+    return inputError("expects a program that weft compile made")
+        .at(path)
+        .hint("weft compile MODEL -o FILE makes one");
+  }
+  ProgramFile program;
+  bool hasMetadata = false;
+  for (const llvm::object::SectionRef &section : (*object)->sections()) {
+    llvm::Expected<llvm::StringRef> name = section.getName();
+    llvm::Expected<llvm::StringRef> contents = section.getContents();
+    if (!name || !contents)
+      return inputError("expects sections that can be read, but got one with " +
+                        llvm::toString(llvm::joinErrors(name.takeError(),
+                                                        contents.takeError())))
+          .at(path);
+    llvm::StringRef chip = *name;
+    if (*name == ".weft.meta") {
+      program.metadata = contents->rtrim('\0').str();
+      hasMetadata = true;
+    } else if (chip.consume_front(".weft.") && chip.starts_with("sm_")) {
+      program.images.push_back({chip.str(), contents->str()});
+    }
+  }
+  if (hasMetadata)
+    return program;
+  return inputError("expects a program that weft compile made, but got one "
+                    "without a section .weft.meta")
+      .at(path);
+}
+
+Expected<Json> weft::readMetadata(const std::string &path) {
+  Expected<ProgramFile> program = readProgramFile(path);
+  if (!program)
+    return program.takeError();
+  return parseJson(program->metadata, path);
+}
 
 static Json describeKernel(const CubinKernel &kernel, const std::string &chip,
                            const LaunchSizes *launch) {
@@ -119,24 +183,22 @@ static std::string launchText(const Json &kernel) {
 }
 
 void weft::printImages(const Json &kernels) {
+  static constexpr const char *kLayout =
+      "  {registers=registers:9} {shared=shared_bytes:7} {local=local_bytes:6} "
+      "{stack=stack_bytes:6} {code=code_bytes:7}  {blocks x "
+      "threads=launch:-18} "
+      "{kind=kind:-12} {symbol=name}";
   std::string chip;
-  for (const Json &kernel : kernels.asArray()) {
+  for (Json kernel : kernels.asArray()) {
     if (const std::string &own = kernel.find("chip")->asString(); own != chip) {
       chip = own;
       std::printf("machine code of %s (bytes of shared memory of a block, of "
-                  "local memory and stack of a thread)\n"
-                  "  %9s %7s %6s %6s %7s  %-18s %-12s %s\n",
-                  chip.c_str(), "registers", "shared", "local", "stack", "code",
-                  "blocks x threads", "kind", "symbol");
+                  "local memory and stack of a thread)\n%s",
+                  chip.c_str(), tableTitles(kLayout).c_str());
     }
-    auto number = [&](const char *field) {
-      return static_cast<long long>(kernel.find(field)->asInt());
-    };
-    std::printf(
-        "  %9lld %7lld %6lld %6lld %7lld  %-18s %-12s %s\n",
-        number("registers"), number("shared_bytes"), number("local_bytes"),
-        number("stack_bytes"), number("code_bytes"), launchText(kernel).c_str(),
-        kernel.find("generated")->asBool() ? "generated" : "hand-written",
-        escaped(kernel.find("name")->asString(), "\n").c_str());
+    kernel.set("launch", launchText(kernel));
+    kernel.set("kind", kernel.find("generated")->asBool() ? "generated"
+                                                          : "hand-written");
+    printText(tableLine(kLayout, kernel));
   }
 }

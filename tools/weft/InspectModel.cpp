@@ -1,13 +1,13 @@
 //===- InspectModel.cpp - What a model could be compiled to ---------------===//
 
-#include "InspectModel.h"
+#include "InspectViews.h"
 
 #include "MlirFlags.h"
+#include "ViewTable.h"
 
 #include "weft/Autodiff/Passes.h"
 #include "weft/Autodiff/RecomputeChoices.h"
 #include "weft/Base/StandardStreams.h"
-#include "weft/Base/Text.h"
 #include "weft/Pipeline/Driver/Compiler.h"
 #include "weft/Pipeline/Driver/MemoryFit.h"
 #include "weft/Pipeline/Options/CompileFlags.h"
@@ -134,20 +134,6 @@ static Json toJson(const std::vector<ActivationRow> &rows) {
   return list;
 }
 
-static void print(const std::vector<ActivationRow> &rows) {
-  std::printf("%-10s %5s %12s %10s  %-16s %-24s %s\n", "policy", "count",
-              "bytes", "again us", "op", "scope", "type");
-  for (const ActivationRow &row : rows) {
-    char us[32] = "-";
-    if (row.isFree)
-      std::snprintf(us, sizeof us, "%.1f", row.us);
-    std::printf("%-10s %5lld %12s %10s  %-16s %-24s %s\n", row.policy.c_str(),
-                static_cast<long long>(row.count),
-                humanBytes(row.bytes).c_str(), us, row.op.c_str(),
-                row.scope.c_str(), row.type.c_str());
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // --tradeoff
 //===----------------------------------------------------------------------===//
@@ -164,26 +150,23 @@ static Json toJson(const std::vector<MemoryTrial> &curve) {
   return list;
 }
 
-static void print(const std::vector<MemoryTrial> &curve) {
-  std::printf("%14s %12s %14s  %s\n", "limit", "", "estimated step", "flags");
-  for (const MemoryTrial &trial : curve)
-    std::printf("%14lld %12s %11.2f ms  %s\n",
-                static_cast<long long>(trial.getBytes()),
-                humanBytes(trial.getBytes()).c_str(), trial.stepUs / 1e3,
-                trial.change.c_str());
-}
-
 //===----------------------------------------------------------------------===//
 // Views that need a compiled program
 //===----------------------------------------------------------------------===//
 
+static constexpr const char *kActivationLayout =
+    "{policy=policy:-10} {count=count:5} {bytes=bytes:12B} "
+    "{again us=recompute_us:10.1?}  {op=op:-16} {scope=scope:-24} {type=type}";
+static constexpr const char *kTradeoffLayout =
+    "{limit=limit:14} {=limit:12B} {estimated step=step_us:14.2M}  "
+    "{flags=flags}";
+
 /// The rows of one view, as text or as JSON under the view's name.
-template <typename Rows>
-static void show(const char *view, const Rows &rows, bool isJson) {
+static void show(const char *view, const char *layout, Json rows, bool isJson) {
   if (!isJson)
-    return print(rows);
+    return printTable(layout, rows);
   Json result = Json::object();
-  result.set(view, toJson(rows));
+  result.set(view, std::move(rows));
   printText(result.pretty());
 }
 
@@ -207,7 +190,7 @@ static Status printActivations(Compiler &compiler, bool isJson) {
     return run;
   const std::vector<ActivationRow> rows =
       describeActivations(choices.value_or(RecomputeChoices()));
-  show("activations", rows, isJson);
+  show("activations", kActivationLayout, toJson(rows), isJson);
   return Status::success();
 }
 
@@ -219,7 +202,7 @@ static Status printTradeoff(Compiler &compiler, bool isJson) {
   auto curve = MemoryFit(compiler, compiler.flags()).getCurve();
   if (!curve)
     return curve.takeError();
-  show("tradeoff", *curve, isJson);
+  show("tradeoff", kTradeoffLayout, toJson(*curve), isJson);
   return Status::success();
 }
 

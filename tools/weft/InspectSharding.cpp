@@ -1,7 +1,10 @@
 //===- InspectSharding.cpp - What the ranks of a program hold -------------===//
 
-#include "InspectSharding.h"
+#include "InspectViews.h"
 
+#include "ViewTable.h"
+
+#include "weft/Base/StandardStreams.h"
 #include "weft/Base/Text.h"
 #include "weft/Formats/JsonFields.h"
 
@@ -277,11 +280,13 @@ static void printBytes(const Json &sharding) {
   std::printf("states, of a rank and whole\n");
   for (const ByteKind &kind : kKinds)
     if (const Json *bytes = sharding.find("bytes")->find(kind.field);
-        bytes && numberOf(*bytes, "held") != 0)
-      std::printf("  %-18s %12s %12s\n", kind.text,
-                  humanBytes(numberOf(*bytes, "held")).c_str(),
-                  kind.isPart ? humanBytes(numberOf(*bytes, "whole")).c_str()
-                              : "-");
+        bytes && numberOf(*bytes, "held") != 0) {
+      Json row = *bytes;
+      row.set("text", kind.text);
+      printText(tableLine(kind.isPart ? "  {=text:-18} {=held:12B} {=whole:12B}"
+                                      : "  {=text:-18} {=held:12B} {=:12?}",
+                          row));
+    }
 }
 
 /// Entries that text shows of a list.
@@ -312,14 +317,13 @@ static std::string stateText(const Json &state) {
 
 static void printBuckets(const Json &sharding) {
   std::printf("buckets, their elements, padding among them\n");
-  for (const Json &bucket : sharding.find("buckets")->asArray()) {
+  for (Json bucket : sharding.find("buckets")->asArray()) {
     std::string states;
     for (const Json &state : bucket.find("states")->asArray())
       states += (states.empty() ? "" : ", ") + stateText(state);
-    std::printf("  %-28s %12lld %9lld  %s\n    %s\n",
-                nameOf(bucket, "name").c_str(), numberOf(bucket, "elements"),
-                numberOf(bucket, "padding"), rangesText(bucket).c_str(),
-                states.c_str());
+    bucket.set("held", rangesText(bucket) + "\n    " + states);
+    printText(tableLine("  {=name:-28} {=elements:12} {=padding:9}  {=held}",
+                        bucket));
   }
 }
 
@@ -343,17 +347,16 @@ void weft::printSharding(const Json &sharding) {
     std::printf("one rank holds everything\n");
     return;
   }
-  std::printf("mesh %s, %lld ranks, ZeRO stage %lld\n",
-              nameOf(sharding, "mesh").c_str(), numberOf(sharding, "ranks"),
-              numberOf(sharding, "zero"));
+  printText(
+      tableLine("mesh {=mesh}, {=ranks} ranks, ZeRO stage {=zero}", sharding));
   printBytes(sharding);
   printBuckets(sharding);
   std::printf("parameters, where they lie, who holds some of them\n");
-  for (const Json &parameter : sharding.find("parameters")->asArray()) {
-    std::string place = nameOf(parameter, "bucket") + " " +
-                        std::to_string(numberOf(parameter, "begin")) + " to " +
-                        std::to_string(numberOf(parameter, "end"));
-    std::printf("  %-48s %-36s %s\n", nameOf(parameter, "name").c_str(),
-                place.c_str(), ranksText(parameter).c_str());
+  for (Json parameter : sharding.find("parameters")->asArray()) {
+    parameter.set("holders", ranksText(parameter));
+    parameter.set("place", nameOf(parameter, "bucket") + " " +
+                               parameter.find("begin")->compact() + " to " +
+                               parameter.find("end")->compact());
+    printText(tableLine("  {=name:-48} {=place:-36} {=holders}", parameter));
   }
 }

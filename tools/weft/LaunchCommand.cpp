@@ -4,7 +4,6 @@
 
 #include "LaunchedProcesses.h"
 #include "LocalRun.h"
-#include "MpiRun.h"
 
 #include "weft/Base/FlagNames.h"
 #include "weft/Base/StandardStreams.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MpiRun.h"
+#include "LocalRun.h"
 
 #include "HeartbeatWatch.h"
 #include "LaunchedProcesses.h"

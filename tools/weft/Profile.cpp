@@ -1,6 +1,8 @@
 //===- Profile.cpp - Measured times against what was compiled -------------===//
 
-#include "Profile.h"
+#include "InspectViews.h"
+
+#include "ViewTable.h"
 
 #include "weft/Abi/MicroSteps.h"
 #include "weft/Abi/Names.h"
@@ -352,18 +354,15 @@ static double at(const Json &json, const char *field) {
 }
 
 static void printRows(const Json &profile, const char *field) {
-  std::printf("%s\n  %7s %12s %7s %9s %9s %7s  name\n", field, "time", "us",
-              "calls", "GFLOP/s", "GB/s", "peak");
-  for (const Json &row : profile.find(field)->asArray()) {
-    const Json *routine = row.find("routine");
-    std::printf("  %5.1f %% %12.1f %7lld %9.1f %9.1f %5.1f %%  %s%s%s\n",
-                100 * at(row, "share"), at(row, "us"),
-                static_cast<long long>(at(row, "calls")), at(row, "gflops"),
-                at(row, "gigabytes_per_second"), 100 * at(row, "peak_share"),
-                escaped(row.find("name")->asString()).c_str(),
-                routine ? "  " : "",
-                routine ? escaped(routine->asString()).c_str() : "");
-  }
+  Json rows = *profile.find(field);
+  for (Json &row : rows.asArray())
+    if (const Json *routine = row.find("routine"))
+      row.set("name", textOf(*row.find("name")) + "  " + textOf(*routine));
+  std::printf("%s\n", field);
+  printTable("  {time=share:7.1%} {us=us:12.1} {calls=calls:7} "
+             "{GFLOP/s=gflops:9.1} {GB/s=gigabytes_per_second:9.1} "
+             "{peak=peak_share:7.1%}  {name=name}",
+             rows);
 }
 
 void weft::printProfile(const Json &profile) {

@@ -1,17 +1,15 @@
 //===- Simulate.cpp - What a step would take on a cluster -----------------===//
 
-#include "Simulate.h"
+#include "ToolCommands.h"
+
+#include "ViewTable.h"
 
 #include "weft/Base/StandardStreams.h"
-#include "weft/Base/Text.h"
 #include "weft/Formats/Json.h"
 #include "weft/Pipeline/Driver/Compiler.h"
 #include "weft/Pipeline/Simulate/Simulation.h"
 #include "weft/Pipeline/Targets/Target.h"
-#include "weft/Schedule/DeviceRates.h"
-
-#include <cmath>
-#include <cstdio>
+#include "weft/Schedule/CostTableFile.h"
 
 using namespace weft;
 
@@ -48,23 +46,21 @@ static Json toJson(const Outlook &outlook) {
   return json;
 }
 
-static void printRow(const Outlook &outlook) {
-  const std::string mesh = outlook.mesh.empty() ? "one rank" : outlook.mesh;
-  std::printf("%-24s %4s ", mesh.c_str(), outlook.zero.c_str());
-  if (!outlook.problem.empty()) {
-    printEscaped(outlook.problem + "\n");
-    return;
-  }
-  std::string tokens = "-";
-  if (outlook.tokens > 0)
-    tokens = std::to_string(std::llround(outlook.getTokensPerSecond()));
-  std::printf("%12.3f %12.3f %7.1f %% %14s %12s %12s", outlook.step.us / 1e3,
-              outlook.step.exposedUs / 1e3, 100 * outlook.getHiddenPart(),
-              tokens.c_str(), humanBytes(outlook.peakBytes).c_str(),
-              humanBytes(outlook.step.sentBytes).c_str());
-  if (outlook.reservedBytes > 0)
-    std::printf(" %12s", humanBytes(outlook.reservedBytes).c_str());
-  std::printf("\n");
+static constexpr const char *kMeshLayout = "{mesh=mesh:-24} {zero=zero:4}";
+static constexpr const char *kStepLayout =
+    " {step ms=step_us:12.3m} {exposed ms=exposed_us:12.3m} "
+    "{hidden=hidden:9.1%} {tokens/s=tokens_per_s:14.0?} "
+    "{peak/rank=peak_bytes:12B} {sent/rank=sent_bytes:12B}";
+static constexpr const char *kReservedLayout = " {reserved=reserved_bytes:12B}";
+
+static std::string lineOf(const Json &outlook) {
+  std::string layout = kMeshLayout;
+  if (outlook.find("problem"))
+    return tableLine(layout + " {=problem}", outlook);
+  layout += kStepLayout;
+  if (outlook.find("reserved_bytes")->asInt() > 0)
+    layout += kReservedLayout;
+  return tableLine(layout, outlook);
 }
 
 /// The machine whose built-in rates are used if no file gives rates, else "".
@@ -77,26 +73,26 @@ static std::string nameRates(const Outlook &outlook, const Target &target) {
 static void print(const std::vector<Outlook> &outlooks, const FlagValues &flags,
                   const Target &target) {
   const std::string rates = nameRates(outlooks.front(), target);
+  Json list = Json::array();
+  for (const Outlook &outlook : outlooks)
+    list.push(toJson(outlook));
   if (flags.getSwitch("json")) {
-    Json list = Json::array();
-    for (const Outlook &outlook : outlooks)
-      list.push(toJson(outlook));
     Json json = Json::object();
     json.set("rates", rates.empty() ? Json() : Json(rates));
     json.set("simulated", std::move(list));
     printText(json.pretty());
     return;
   }
+  const bool isReserved = outlooks.front().reservedBytes > 0;
   printEscaped("simulated, a step of one micro-step" +
-               (rates.empty() ? "" : ", at the rates of " + rates) + "\n");
-  std::printf("%-24s %4s %12s %12s %9s %14s %12s %12s", "mesh", "zero",
-              "step ms", "exposed ms", "hidden", "tokens/s", "peak/rank",
-              "sent/rank");
-  if (outlooks.front().reservedBytes > 0)
-    std::printf(" %12s", "reserved");
-  std::printf("\n");
-  for (const Outlook &outlook : outlooks)
-    printRow(outlook);
+               (rates.empty() ? "" : ", at the rates of " + rates) + "\n" +
+               tableTitles(std::string(kMeshLayout) + kStepLayout +
+                           (isReserved ? kReservedLayout : "")));
+  for (Json &outlook : list.asArray()) {
+    if (outlook.find("mesh")->asString().empty())
+      outlook.set("mesh", "one rank");
+    printText(lineOf(outlook));
+  }
 }
 
 Status weft::simulateModel(const FlagValues &flags, const std::string &model) {

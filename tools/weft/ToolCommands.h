@@ -29,6 +29,17 @@ FlagTable benchFlags();
 /// The JSON text in the section `.weft.meta` of a compiled program.
 Expected<Json> readMetadata(const std::string &path);
 
+/// The flags of a run. Their help names the defaults of optimizers, which an
+/// executable knows of its own alone.
+std::vector<FlagSpec> describedRunFlags();
+
+/// The flags of `weft compile --dry-run`.
+std::vector<FlagSpec> simulateFlags();
+
+/// Compiles a model up to the plan for its mesh and for neighbouring meshes.
+/// Prints the estimated step time of each. Writes no file.
+Status simulateModel(const FlagValues &flags, const std::string &model);
+
 } // namespace weft
 
 #endif // WEFT_TOOLS_WEFT_TOOLCOMMANDS_H

@@ -1,12 +1,9 @@
 //===- TrainCommand.cpp - weft train: compile (cached) and run ------------===//
 
 #include "CompileFiles.h"
-#include "CompileProgram.h"
 #include "LocalRun.h"
 #include "MlirFlags.h"
-#include "MpiRun.h"
 #include "ProgramCache.h"
-#include "RunFlagHelp.h"
 #include "ToolCommands.h"
 
 #include "weft/Base/StandardStreams.h"
@@ -20,7 +17,9 @@
 #include "weft/Pipeline/Targets/Target.h"
 #include "weft/Runtime/Collectives/Processes.h"
 #include "weft/Runtime/Execute/ParallelFor.h"
+#include "weft/Runtime/Run/RunFlags.h"
 #include "weft/Runtime/Run/Signals.h"
+#include "weft/Weft/Optimizers.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -199,4 +198,14 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
   return isForCuda ? runLocalRanks(ranks, program->path, runFlags,
                                    /*binds=*/false)
                    : runRanks(ranks, program->path, runFlags);
+}
+
+std::vector<FlagSpec> weft::describedRunFlags() {
+  static const std::string decay =
+      "weight decay of every optimizer; default: " + spellDefaultDecays();
+  std::vector<FlagSpec> specs = runFlagSpecs();
+  for (FlagSpec &spec : specs)
+    if (spec.name == llvm::StringRef("weight-decay"))
+      spec.help = decay.c_str();
+  return specs;
 }

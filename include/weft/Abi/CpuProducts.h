@@ -14,6 +14,13 @@
 
 namespace weft {
 
+inline int64_t roundUp(int64_t value, int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+inline int64_t countPieces(int64_t size, int64_t piece) {
+  return size / piece + (size % piece != 0);
+}
+
 /// Limits of a product: of batch, m, n and k, also after mergeBatch(); of the
 /// elements of a matrix; of the row stride in elements. They are far above the
 /// memory of a machine and below the sizes where oneDNN's arithmetic overflows.

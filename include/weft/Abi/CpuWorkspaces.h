@@ -13,7 +13,6 @@
 #define WEFT_ABI_CPUWORKSPACES_H
 
 #include "weft/Abi/CpuProducts.h"
-#include "weft/Abi/OneDnnBlocks.h"
 #include "weft/Abi/PaddedRows.h"
 #include "weft/Abi/RecordTypes.h"
 
@@ -98,15 +97,6 @@ inline int64_t longestStageK(const WeftGemmRecord &s, bool blocked) {
   return (s.transA || s.transB) && !blocked ? kLongestTransposedK : kLongestK;
 }
 
-/// The product of a stage that needs most, where a long K runs as stages, each
-/// of which adds to the one before.
-inline WeftGemmRecord longestStage(WeftGemmRecord s) {
-  int64_t longest = longestStageK(s, /*blocked=*/false);
-  if (s.k > longest)
-    s.k = longest, s.accumulate = WEFT_ADD;
-  return s;
-}
-
 /// Rows or columns of a block that one thread computes.
 constexpr int64_t kBlock = 192;
 
@@ -117,47 +107,6 @@ constexpr int64_t kBlock = 192;
 constexpr int64_t kTileCache = 2 << 20;
 inline bool isOneTileSum(const WeftGemmRecord &s) {
   return s.k % 32 == 0 && s.k <= (s.transA ? 608 : 832);
-}
-
-/// Columns of K that those kernels copy for a block; a rest of K has copies as
-/// large as all others. Long rows are padded.
-inline int64_t tileDepth(int64_t k) {
-  const int64_t rest = k > 32 ? k % 32 : 0;
-  int64_t depth = rest ? 2 * (k - rest) + 64 : roundUp(k, 32);
-  if (k < 32 && k % 2 != 0)
-    depth += 32;
-  return depth + (depth < 512 ? 0 : k < 2048 ? 64 : 128);
-}
-
-/// Upper limit of one thread's scratch for a product in tiles that runs as a
-/// whole: lists, a copy of A if it is transposed, and a copy of 64 columns of
-/// B.
-inline int64_t tileWholeBytes(const WeftGemmRecord &s) {
-  const int64_t rows = s.transA ? std::min(roundUp(s.m, 64), int64_t(256)) : 0;
-  return (8 << 10) + (rows + 64) * tileDepth(s.k) * 2;
-}
-
-/// The same for a product in tiles that runs in blocks. WorkspaceTest checks
-/// this bound against oneDNN on processors with tiles.
-inline int64_t tileBlockBytes(const WeftGemmRecord &s) {
-  int64_t rows = std::min(s.m, kBlock);
-  // Cut into even pieces of at most 64; of long ones there are fewer at a time.
-  if (s.k < 2048 && s.m > 64 && s.m % 64 != 0)
-    rows = roundUp(rows, 64) + 64;
-  const int64_t columns = roundUp(std::min(s.n, kBlock), 64);
-  const bool copiesA =
-      s.transA || s.k % 2 != 0 || (s.k >= 4096 && isPowerOfTwo(s.k));
-  const bool cutsK = (s.k > 32 && s.k % 32 != 0) || s.k % 2 != 0 || s.k >= 1024;
-  int64_t sums = cutsK ? rows * columns : 0;
-  if (!cutsK && s.dtypeC != WEFT_F32)
-    sums = std::min(s.m, kBlock) * std::min(s.n, kBlock);
-  return (s.k < 2048 ? 8 << 10 : 56 << 10) +
-         ((copiesA ? rows : 0) + 64) * tileDepth(std::min(s.k, kLongestK)) * 2 +
-         sums * 4;
-}
-
-inline int64_t tileThreadBytes(const WeftGemmRecord &s) {
-  return isOneTileSum(s) ? tileWholeBytes(s) : tileBlockBytes(s);
 }
 
 /// Whether a product is rounded once and so long that it runs in blocks.
@@ -180,26 +129,37 @@ inline bool isCutByRows(const WeftGemmRecord &s) {
   return s.m >= s.n && !aliasesInCache(s);
 }
 
-/// Scratch of one thread if a product runs in blocks: copies, or the sums of a
-/// block.
-inline int64_t blockBytes(const WeftGemmRecord &s) {
-  OneDnnBlock block = kLargestOneDnnBlock;
-  (isCutByRows(s) ? block.rows : block.columns) = kBlock;
-  int64_t bytes = OneDnnProduct(s).threadBytes(block);
-  if (!isLongLowProduct(s))
-    return bytes;
-  auto [least, most] = std::minmax(s.m, s.n);
-  return std::max(bytes, 1024 + least * std::min(most, kBlock) * 4);
-}
-
-/// Scratch of oneDNN for a product that it may compute as a whole, on the known
-/// processors. Its kernels for older processors need none.
-inline int64_t wholeProductBytes(const WeftGemmRecord &s, int64_t threads) {
-  WeftGemmRecord stage = longestStage(s);
-  int64_t bytes = blockBytes(stage);
-  if (s.dtype != WEFT_F32)
-    bytes = std::max(bytes, tileThreadBytes(s));
-  return std::max(threads * bytes, oneDnnBytes(stage, threads));
+/// Upper bound of the scratch that oneDNN 2.6 takes for one thread of a
+/// product, however a plan (GemmPlan.cpp) divides it: as a whole or in blocks,
+/// with the kernels for AVX-512 or for tiles. Those for older processors need
+/// none. It has lists, copies of up to 256 rows of A and of 64 columns of B,
+/// and the sums of a block of C (src/cpu/x64/matmul/brgemm_matmul_utils.cpp).
+/// WorkspaceTest compares it with oneDNN, and fails on another version.
+inline int64_t oneDnnThreadBytes(const WeftGemmRecord &s) {
+  const bool isLow = s.dtype != WEFT_F32, isLowResult = s.dtypeC != WEFT_F32;
+  // Tiles copy A if a dot product of pairs has an odd end.
+  const bool copiesA = s.transA || (isLow && (s.k % 2 != 0 || s.k >= 4096));
+  const bool copiesB =
+      isLow || s.transB || (s.n > 256 && (s.n & (s.n - 1)) == 0);
+  const int64_t rows =
+      std::min<int64_t>(isLow ? roundUp(s.m, 64) + 64 : s.m, 256);
+  // Tiles copy a rest of K like all of it. Long rows are padded.
+  const int64_t row =
+      std::min<int64_t>(roundUp(s.k, 16), s.transA ? 512 : 1024);
+  const int64_t depth =
+      isLow ? std::min(s.k, kLongestK) * (s.k % 32 != 0 ? 2 : 1) + 192
+            : row + (row < 512 ? 0 : 16);
+  const bool adds = s.accumulate || s.k > longestStageK(s, /*blocked=*/false);
+  const bool isCut = s.k > 512 && (adds || isLowResult);
+  const int64_t widest = isCut && copiesA ? 1024 : isLow ? kBlock : 64;
+  int64_t sums = 0;
+  if (isCut || (isLow && (isLowResult || s.k > 512 || s.k % 32 != 0)))
+    sums = rows * std::min(roundUp(s.n, 64), widest);
+  if (isLongLowProduct(s))
+    sums = std::max(sums,
+                    std::min(s.m, s.n) * std::min(std::max(s.m, s.n), kBlock));
+  return ((isLow ? s.k < 2048 ? 8 : 56 : 1) << 10) + sums * 4 +
+         (copiesA * rows + copiesB * 64) * depth * (isLow ? 2 : 4);
 }
 
 inline int64_t gemmWorkspaceBytes(WeftGemmRecord s, int64_t threads) {
@@ -208,7 +168,7 @@ inline int64_t gemmWorkspaceBytes(WeftGemmRecord s, int64_t threads) {
   if (s.dtype != WEFT_F32)
     bytes = std::max(bytes, packedBytes(s, lowBlocks(s), threads));
   if (s.dtype != WEFT_F16)
-    bytes = std::max(bytes, wholeProductBytes(s, threads));
+    bytes = std::max(bytes, threads * oneDnnThreadBytes(s));
   bytes = std::max(bytes, PaddedRows(s, threads).bytes());
   return roundUp(bytes, kWorkspaceAlignment);
 }

@@ -13,7 +13,6 @@
 #define WEFT_ABI_PADDEDROWS_H
 
 #include "weft/Abi/CpuProducts.h"
-#include "weft/Abi/OneDnnBlocks.h"
 
 #include <algorithm>
 

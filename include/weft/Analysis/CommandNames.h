@@ -12,6 +12,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
 
+#include <optional>
 #include <string>
 
 namespace weft {
@@ -33,7 +34,7 @@ std::string getNameInKernel(mlir::Operation &op);
 std::string getKernelName(KernelOp kernel);
 
 /// Arithmetic of a kernel, summed over its ops. An op counts the operations per
-/// element (ElementFlops.h) times the elements of its widest value, or the
+/// element (getElementFlops) times the elements of its widest value, or the
 /// answer of its CostOpInterface. An op without either is an error.
 llvm::FailureOr<double> getKernelFlops(KernelOp kernel);
 
@@ -55,6 +56,11 @@ private:
   mlir::SymbolTable symbols;
   llvm::DenseMap<mlir::Operation *, std::string> kernelNames;
 };
+
+/// Floating-point operations for one element of an op in a kernel, for
+/// estimates: an addition is one, a special function as many as what computes
+/// it. Nothing for an op that is not listed: weft-lower-to-plan refuses it.
+std::optional<double> getElementFlops(mlir::Operation *op);
 
 } // namespace weft
 

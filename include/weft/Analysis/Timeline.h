@@ -12,6 +12,10 @@
 
 #include "weft/Plan/Plan.h"
 
+#include "mlir/IR/BuiltinOps.h"
+
+#include <cstdint>
+
 namespace weft {
 
 /// One command, in microseconds from the start of the program. A wait lasts
@@ -55,6 +59,16 @@ private:
 
   std::vector<TimelineEntry> entries;
 };
+
+/// A step of one micro-step and the update, by the estimates of a plan.
+struct StepEstimate {
+  double us = 0;
+  double collectivesUs = 0; // of all collectives, hidden or not
+  double exposedUs = 0;     // while nothing is computed
+  int64_t sentBytes = 0;    // by one rank
+};
+
+llvm::FailureOr<StepEstimate> estimateStep(mlir::ModuleOp module);
 
 } // namespace weft
 

@@ -72,6 +72,10 @@ public:
   std::vector<int64_t> &intValues() { return intData; }
   const std::vector<int64_t> &intValues() const { return intData; }
 
+  /// Element `index` in memory, of the element kind, or f64 for any floats.
+  void loadElement(int64_t index, ElementKind stored, const uint8_t *bytes);
+  void storeElement(int64_t index, ElementKind stored, uint8_t *bytes) const;
+
   /// Rounds (or wraps) every element to the element kind.
   void roundElements();
   /// The same elements called `newKind`, which is floating point where this is.

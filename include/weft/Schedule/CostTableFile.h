@@ -24,6 +24,17 @@ llvm::FailureOr<CostTable> readCostTable(mlir::MLIRContext *context,
 std::string writeCostTable(const CostTable &table,
                            const llvm::StringMap<std::string> &notes);
 
+/// Default rates, for commands that no table covers.
+struct KnownRates {
+  llvm::StringLiteral name;    // "cpu" or "h100"
+  llvm::StringLiteral machine; // for people, as in "at the rates of ..."
+  CostTable (*makeTable)();
+};
+
+/// "cpu", two x86 cores, and "h100", the costs of examples/clusters/h100.toml.
+/// Null for any other name.
+const KnownRates *findKnownRates(llvm::StringRef name);
+
 } // namespace weft
 
 #endif // WEFT_SCHEDULE_COSTTABLEFILE_H

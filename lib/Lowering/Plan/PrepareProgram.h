@@ -3,11 +3,33 @@
 #ifndef WEFT_LIB_LOWERING_PLAN_PREPAREPROGRAM_H
 #define WEFT_LIB_LOWERING_PLAN_PREPAREPROGRAM_H
 
-#include "Placement.h"
+#include "weft/Layout/LayoutQueries.h"
+#include "weft/Weft/Weft.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace weft {
+
+/// Part of a root: of a state, or of the buffer of a concatenation.
+struct Place {
+  mlir::StringAttr state;
+  mlir::Value whole; // where there is no state
+  Layout layout;
+};
+
+/// Places of ops, the terminator's is the last.
+using Positions = llvm::DenseMap<mlir::Operation *, int64_t>;
+
+/// The places of results. A result without a place may be computed anywhere.
+using Placement = llvm::DenseMap<mlir::Value, Place>;
+
+/// Decides which results are computed in the bytes of a state or of a
+/// concatenation. It walks the program from its end back. A result may
+/// overwrite a state once no later op reads the old contents. Results and reads
+/// are compared by element.
+Placement computePlacement(ProgramOp program, const mlir::SymbolTable &symbols,
+                           const Positions &positions);
 
 /// Facts about one program that the lowering of an op needs about later ops.
 struct ProgramFacts {

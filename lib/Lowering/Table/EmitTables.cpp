@@ -1,15 +1,17 @@
 //===- EmitTables.cpp - Plan programs as constant tables ------------------===//
 
-#include "ProgramKinds.h"
 #include "TableGlobals.h"
-#include "TablePools.h"
 
 #include "weft/Abi/CpuWorkspaces.h"
+#include "weft/Abi/Names.h"
 #include "weft/Abi/PackedTables.h"
 #include "weft/Abi/TransferRecords.h"
 #include "weft/Lowering/Table/Tables.h"
+#include "weft/Plan/Plan.h"
 #include "weft/Plan/PlanCollectives.h"
 #include "weft/Plan/Transfers.h"
+
+#include "mlir/IR/BuiltinOps.h"
 
 #include "llvm/ADT/SmallString.h"
 
@@ -18,6 +20,41 @@
 using namespace mlir;
 
 namespace weft {
+
+static LogicalResult verifyKind(ModuleOp module, StringRef kind) {
+  plan::ProgramOp called, other, second;
+  for (auto program : module.getOps<plan::ProgramOp>()) {
+    if (program.getSymName() == kind)
+      called = program;
+    else if (program.getKind() == kind)
+      (other ? second : other) = program;
+  }
+  if (called && called.getKind() != kind)
+    return called.emitOpError("expects a program of kind \"")
+           << kind << "\" under the name @" << kind << ", but got \""
+           << called.getKind() << "\"";
+  if (called || !second)
+    return success();
+  InFlightDiagnostic error =
+      second.emitOpError("expects one program of kind \"")
+      << kind << "\", or one of them called @" << kind << ", but got @"
+      << other.getSymName() << " and @" << second.getSymName();
+  error.attachNote(other.getLoc()) << "the first is here";
+  return error;
+}
+
+/// The run time asks for the program of a kind by the kind's name: it is the
+/// one of that symbol, or the only one of its kind (weft::findProgram). Fails
+/// with an error on a program that would be taken for another, or where there
+/// are several of a kind to choose from.
+static LogicalResult verifyProgramKinds(ModuleOp module) {
+  for (StringRef kind :
+       {names::kInit, names::kMicro, names::kApply, names::kEval,
+        names::kLogits, names::kRefresh, names::kDenominators})
+    if (failed(verifyKind(module, kind)))
+      return failure();
+  return success();
+}
 
 namespace {
 

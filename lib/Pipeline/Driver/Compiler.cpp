@@ -3,7 +3,6 @@
 #include "weft/Pipeline/Driver/Compiler.h"
 
 #include "DiagnosticSink.h"
-#include "KernelsAhead.h"
 
 #include "weft/Base/OutputFile.h"
 #include "weft/Formats/OwnFiles.h"
@@ -53,7 +52,6 @@ Error Compiler::takeError(const std::string &what) {
 
 Status Compiler::load(const std::string &model, FlagValues flags) {
   snapshots.clear();
-  ahead.reset();
   values = std::move(flags);
   return values.isSet("from") ? loadDump(model) : importModel(model);
 }
@@ -208,23 +206,9 @@ Status Compiler::takeDumpOptions(const std::string &path) {
 
 Status Compiler::run(int to) {
   while (done < to)
-    if (Status status = runPhase(done + 1, to); !status) {
-      // The process may end after a failure.
-      ahead.reset();
+    if (Status status = runPhase(done + 1); !status)
       return status;
-    }
   return Status::success();
-}
-
-/// Kernels are final after fuse, so their code can be compiled in parallel with
-/// the plan. This requires an executable as the output and no flag that
-/// observes single passes.
-void Compiler::startKernels(int to) {
-  bool isWanted = to == phases().findLast(Level::Llvm) &&
-                  values.getText("emit") == "exe" && !values.isSet("to") &&
-                  target().getKernelCompiler();
-  if (isWanted && values.passThrough().empty() && !values.isSet("reproducer"))
-    ahead = KernelsAhead::start(*owned, *target().getKernelCompiler(), values);
 }
 
 /// Whether the next phase works on another level of IR. The module is verified
@@ -275,21 +259,13 @@ Status Compiler::verifyPhase(int index) {
   return Status::success();
 }
 
-Status Compiler::runPhase(int index, int to) {
+Status Compiler::runPhase(int index) {
   const PhaseInfo &phase = phases()[index];
   PassManager manager(context.get(), ModuleOp::getOperationName());
-  bool takes = ahead && phases().compilesKernels(index);
-  if (takes)
-    phases().addPlanPasses(index, values, manager);
-  else
-    phases().addPasses(index, values, manager);
+  phases().addPasses(index, values, manager);
   if (!manager.empty())
     if (Status status = runPasses(index, manager); !status)
       return status;
-  if (phase.phase == Phase::Fuse)
-    startKernels(to);
-  if (takes && failed(ahead->replaceKernels(*owned)))
-    return sink->takeError("phase " + std::string(phase.name));
   if (Status status = verifyPhase(index); !status)
     return status;
   if (phase.phase == Phase::PlanMemory)

@@ -1,10 +1,11 @@
 //===- Emit.cpp - A lowered module becomes code ---------------------------===//
 
 #include "DiagnosticSink.h"
-#include "KernelsAhead.h"
 #include "weft/Pipeline/Metadata/DescribeSchedule.h"
 
 #include "weft/Pipeline/Targets/Target.h"
+
+#include "mlir/IR/Threading.h"
 
 using namespace mlir;
 using namespace weft;
@@ -38,20 +39,18 @@ Expected<std::vector<char>> Compiler::objectCode() {
 }
 
 Expected<Objects> Compiler::programObjects() {
-  Objects objects;
-  auto add = [&](FailureOr<std::vector<char>> object) {
-    if (succeeded(object))
-      objects.push_back(std::move(*object));
-    return succeeded(object);
-  };
   const KernelCompiler *compiler = target().getKernelCompiler();
-  // The tables first: the kernels may still be on their way.
-  bool isGood =
-      compiler ? add(compiler->emitTables(*owned)) &&
-                     add(ahead ? ahead->takeObject() : compiler->emit(*owned))
-               : add(target().emitObject(*owned));
-  ahead.reset();
-  if (!isGood)
+  Objects objects(compiler ? 2 : 1);
+  auto emit = [&](size_t i) {
+    FailureOr<std::vector<char>> object =
+        !compiler ? target().emitObject(*owned)
+        : i == 0  ? compiler->emitTables(*owned)
+                  : compiler->emit(*owned);
+    if (succeeded(object))
+      objects[i] = std::move(*object);
+    return LogicalResult(object);
+  };
+  if (failed(failableParallelForEachN(context.get(), 0, objects.size(), emit)))
     return sink->takeError("emit");
   return objects;
 }

@@ -2,7 +2,7 @@
 
 #include "weft/Pipeline/Driver/MemoryFit.h"
 
-#include "weft/Analysis/StepEstimate.h"
+#include "weft/Analysis/Timeline.h"
 #include "weft/Autodiff/RecomputeChoices.h"
 #include "weft/Base/Text.h"
 #include "weft/Pipeline/Options/CompileFlags.h"

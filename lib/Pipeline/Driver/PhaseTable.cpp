@@ -3,7 +3,6 @@
 #include "weft/Pipeline/Driver/PhaseTable.h"
 
 #include "weft/Pipeline/Metadata/Passes.h"
-#include "weft/Pipeline/Targets/PhasePasses.h"
 
 #include "weft/Pipeline/Targets/Target.h"
 
@@ -119,31 +118,22 @@ std::string weft::phasesMarkdown() {
 // The passes
 //===----------------------------------------------------------------------===//
 
-void PhaseTable::addPlanPasses(int index, const FlagValues &flags,
-                               OpPassManager &passes) const {
+void PhaseTable::addPasses(int index, const FlagValues &flags,
+                           OpPassManager &passes) const {
   const Phase phase = entries[index].phase;
   if (phase == Phase::LowerToTarget)
     passes.addPass(createDescribeExecutablePass());
   targetObject->addPasses(phase, flags, passes);
   addCommonPasses(phase, flags, *targetObject, passes);
+  const KernelCompiler *kernels = targetObject->getKernelCompiler();
+  if (phase == Phase::LowerToTarget && kernels)
+    kernels->addPasses(flags, passes);
 }
 
 bool PhaseTable::hasPasses(int index, const FlagValues &flags) const {
   OpPassManager passes(ModuleOp::getOperationName());
   addPasses(index, flags, passes);
   return !passes.empty();
-}
-
-bool PhaseTable::compilesKernels(int index) const {
-  return targetObject->getKernelCompiler() &&
-         entries[index].phase == Phase::LowerToTarget;
-}
-
-void PhaseTable::addPasses(int index, const FlagValues &flags,
-                           OpPassManager &passes) const {
-  addPlanPasses(index, flags, passes);
-  if (compilesKernels(index))
-    targetObject->getKernelCompiler()->addPasses(flags, passes);
 }
 
 static std::string printPipeline(const OpPassManager &passes) {

@@ -1,7 +1,6 @@
 //===- Snapshots.cpp - Back to an earlier phase ---------------------------===//
 
 #include "DiagnosticSink.h"
-#include "KernelsAhead.h"
 
 #include "weft/Pipeline/Options/CompileFlags.h"
 #include "weft/Pipeline/Targets/Target.h"
@@ -78,7 +77,6 @@ Status Compiler::goBack(Phase phase, FlagValues flags) {
                       " does not see, but got " + listChanges(values, flags));
   done = found->phase;
   owned = found->module->clone();
-  ahead.reset();
   snapshots.erase(found + 1, snapshots.end());
   values = std::move(flags);
   table = std::move(*after);

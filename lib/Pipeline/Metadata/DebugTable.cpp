@@ -1,6 +1,6 @@
 //===- DebugTable.cpp - The command table of --debug-nan ------------------===//
 
-#include "DebugTable.h"
+#include "DescribeTraining.h"
 
 #include "weft/Plan/Plan.h"
 #include "weft/Support/TypeText.h"

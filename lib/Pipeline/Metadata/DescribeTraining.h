@@ -16,6 +16,11 @@ namespace weft {
 void describeTraining(mlir::ModuleOp module, const FlagValues &flags,
                       Json &meta);
 
+/// The metadata's `debug_nan` (docs/executable.md): for every command its
+/// source location, the ops of a fused kernel and the buffers it reads and
+/// writes.
+Json debugTable(mlir::ModuleOp module);
+
 } // namespace weft
 
 #endif // WEFT_LIB_PIPELINE_METADATA_DESCRIBETRAINING_H

@@ -2,7 +2,7 @@
 
 #include "weft/Pipeline/Simulate/OverlapFit.h"
 
-#include "weft/Analysis/StepEstimate.h"
+#include "weft/Analysis/Timeline.h"
 #include "weft/Base/OutputFile.h"
 #include "weft/Pipeline/Driver/MemoryFit.h"
 #include "weft/Pipeline/Options/CompileFlags.h"

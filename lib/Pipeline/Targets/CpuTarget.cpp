@@ -1,6 +1,6 @@
 //===- CpuTarget.cpp - The CPU as a target --------------------------------===//
 
-#include "CpuTarget.h"
+#include "weft/Pipeline/Targets/Target.h"
 
 #include "weft/Fusion/Passes.h"
 #include "weft/Lowering/Cpu/Cpu.h"

@@ -1,6 +1,6 @@
 //===- CudaTarget.cpp - CUDA devices as targets ---------------------------===//
 
-#include "CudaTarget.h"
+#include "weft/Pipeline/Targets/Target.h"
 
 #include "weft/Pipeline/Options/CudaModels.h"
 

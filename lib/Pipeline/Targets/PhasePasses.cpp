@@ -1,7 +1,5 @@
 //===- PhasePasses.cpp - Passes that targets share ------------------------===//
 
-#include "weft/Pipeline/Targets/PhasePasses.h"
-
 #include "weft/Autodiff/Passes.h"
 #include "weft/Frontend/Passes.h"
 #include "weft/Fusion/Passes.h"

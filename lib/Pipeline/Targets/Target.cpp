@@ -2,9 +2,6 @@
 
 #include "weft/Pipeline/Targets/Target.h"
 
-#include "CpuTarget.h"
-#include "CudaTarget.h"
-
 #include "weft/Base/Text.h"
 #include "weft/Pipeline/Options/CompileFlags.h"
 #include "weft/Weft/Weft.h"

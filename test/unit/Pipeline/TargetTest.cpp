@@ -12,10 +12,8 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "llvm/Support/ThreadPool.h"
 
 #include <fstream>
-#include <thread>
 
 using namespace mlir;
 
@@ -48,17 +46,8 @@ struct LowerToToyPass : PassWrapper<LowerToToyPass, OperationPass<ModuleOp>> {
 };
 
 /// What may go wrong around a kernel compiler.
-enum class Fault { None, KernelChanges, LoweringFails, EmissionFails };
+enum class Fault { None, LoweringFails, EmissionFails };
 Fault fault = Fault::None;
-
-/// Behind fuse, where kernels are final.
-struct MeddlePass : PassWrapper<MeddlePass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(MeddlePass)
-  void runOnOperation() override {
-    (*getOperation().getOps<KernelOp>().begin())
-        ->setAttr("toy.late", UnitAttr::get(&getContext()));
-  }
-};
 
 /// A kernel becomes an empty module of its name.
 struct EmptyPass : PassWrapper<EmptyPass, OperationPass<ModuleOp>> {
@@ -77,7 +66,7 @@ struct EmptyPass : PassWrapper<EmptyPass, OperationPass<ModuleOp>> {
   }
 };
 
-/// Its objects tell how many kernels there were and who made them.
+/// Its objects tell how many kernels there were.
 class ToyKernels final : public KernelCompiler {
 public:
   void addPasses(const FlagValues &, OpPassManager &passes) const override {
@@ -87,18 +76,14 @@ public:
     if (fault == Fault::EmissionFails)
       return module.emitError("has no code for a toy");
     auto kernels = module.getOps<ModuleOp>();
-    std::string text =
-        std::to_string(std::distance(kernels.begin(), kernels.end()));
-    bool isHere = std::this_thread::get_id() == caller;
-    text += isHere ? " kernels here" : " kernels ahead";
+    const std::string text =
+        std::to_string(std::distance(kernels.begin(), kernels.end())) +
+        " kernels";
     return std::vector<char>(text.begin(), text.end());
   }
   FailureOr<std::vector<char>> emitTables(ModuleOp) const override {
     return std::vector<char>{'t'};
   }
-
-private:
-  std::thread::id caller = std::this_thread::get_id();
 };
 
 /// One with streams of its own.
@@ -116,8 +101,6 @@ public:
                  OpPassManager &passes) const override {
     if (phase == Phase::AssignStreams || phase == Phase::PlanMemory)
       passes.addPass(std::make_unique<AssignToyStreamsPass>());
-    if (phase == Phase::Estimate && fault == Fault::KernelChanges)
-      passes.addPass(std::make_unique<MeddlePass>());
     if (phase == Phase::LowerToTarget && !getKernelCompiler())
       passes.addPass(std::make_unique<LowerToToyPass>());
   }
@@ -295,59 +278,37 @@ TEST(KernelCompiler, WithoutOneThereIsOneObject) {
   EXPECT_EQ(objectTexts(compiler), std::vector<std::string>{"toy"});
 }
 
-TEST(KernelCompiler, WorksWhileThePlanIsMade) {
+/// The tables come first, whichever thread is done first.
+std::vector<std::string> getParts(Compiler &compiler) {
+  return {"t", std::to_string(countKernels(compiler)) + " kernels"};
+}
+
+TEST(KernelCompiler, MakesAnObjectBehindTheTables) {
   Compiler compiler;
   ASSERT_EQ(compileTo(compiler, kModel, parseFlags({"--target=toy:apart"}),
                       "lower-to-toy"),
             "");
-  const std::string kernels =
-      std::to_string(countKernels(compiler)) + " kernels";
-  EXPECT_NE(kernels, "0 kernels");
-  // Where there is one processor, nothing is made ahead.
-  auto &threads = compiler.module().getContext()->getThreadPool();
-  std::vector<std::string> ahead = {"t", threads.getMaxConcurrency() > 1
-                                             ? kernels + " ahead"
-                                             : kernels + " here"};
-  EXPECT_EQ(objectTexts(compiler), ahead);
+  EXPECT_NE(countKernels(compiler), 0u);
+  EXPECT_EQ(objectTexts(compiler), getParts(compiler));
   // Another time they are made again.
-  EXPECT_EQ(objectTexts(compiler),
-            (std::vector<std::string>{"t", kernels + " here"}));
+  EXPECT_EQ(objectTexts(compiler), getParts(compiler));
 }
 
-/// With flags for which the phases run one behind the other, and phase by
-/// phase.
-TEST(KernelCompiler, TheModuleIsTheSameWithoutTheThread) {
-  Compiler ahead;
-  ASSERT_EQ(compileTo(ahead, kModel, parseFlags({"--target=toy:apart"}),
+TEST(KernelCompiler, TheModuleIsTheSamePhaseByPhase) {
+  Compiler whole;
+  ASSERT_EQ(compileTo(whole, kModel, parseFlags({"--target=toy:apart"}),
                       "lower-to-toy"),
             "");
-  std::vector<std::string> here = {"t", std::to_string(countKernels(ahead)) +
-                                            " kernels here"};
-  Compiler object;
-  ASSERT_EQ(compileTo(object, kModel,
-                      parseFlags({"--target=toy:apart", "--emit=obj"}),
-                      "lower-to-toy"),
-            "");
-  EXPECT_EQ(object.text(), ahead.text());
-  EXPECT_EQ(objectTexts(object), here);
-  // Nobody asks for the objects then, and the process may end.
-  Compiler text;
-  ASSERT_EQ(compileTo(text, kModel,
-                      parseFlags({"--target=toy:apart", "--to=lower-to-toy"}),
-                      "lower-to-toy"),
-            "");
-  EXPECT_EQ(text.text(), ahead.text());
-  EXPECT_EQ(objectTexts(text), here);
   Compiler steps;
   ASSERT_EQ(compileTo(steps, kModel, parseFlags({"--target=toy:apart"}),
                       "lower-to-plan"),
             "");
   ASSERT_EQ(errorOf(steps.run(steps.phases().find(Phase::LowerToTarget))), "");
-  EXPECT_EQ(steps.text(), ahead.text());
-  EXPECT_EQ(objectTexts(steps), here);
+  EXPECT_EQ(steps.text(), whole.text());
+  EXPECT_EQ(objectTexts(steps), getParts(whole));
 }
 
-TEST(KernelCompiler, GoingBackForgetsTheCode) {
+TEST(KernelCompiler, GoingBackMakesTheCodeAgain) {
   Compiler compiler;
   compiler.keepSnapshots();
   FlagValues flags = parseFlags({"--target=toy:apart"});
@@ -355,19 +316,12 @@ TEST(KernelCompiler, GoingBackForgetsTheCode) {
   ASSERT_EQ(errorOf(compiler.goBack(Phase::LowerToPlan, flags)), "");
   ASSERT_EQ(errorOf(compiler.run(compiler.phases().find(Phase::LowerToTarget))),
             "");
-  EXPECT_EQ(objectTexts(compiler).back(),
-            std::to_string(countKernels(compiler)) + " kernels here");
+  EXPECT_EQ(objectTexts(compiler), getParts(compiler));
 }
 
 TEST(KernelCompiler, ItsErrorsAreThoseOfTheCompilation) {
   EXPECT_EQ(errorWith(Fault::LoweringFails), "is too much for a toy");
   EXPECT_EQ(errorWith(Fault::EmissionFails), "has no code for a toy");
-}
-
-TEST(KernelCompiler, KernelsThatChangeBehindFuseAreErrors) {
-  EXPECT_EQ(errorWith(Fault::KernelChanges),
-            "expects kernels that stay as they were behind the phase fuse, "
-            "where their code was begun");
 }
 
 std::vector<std::string> getLoadedDialects(Compiler &compiler) {
@@ -387,16 +341,6 @@ TEST(KernelCompiler, NoDialectComesLate) {
     ASSERT_EQ(errorOf(compiler.run(last)), "");
     EXPECT_TRUE(compiler.programObjects());
     EXPECT_EQ(getLoadedDialects(compiler), first);
-  }
-}
-
-/// Another error may come while the thread works.
-TEST(KernelCompiler, AnErrorBeforeItsPhaseWaitsForTheThread) {
-  for (int i = 0; i < 20; ++i) {
-    Compiler compiler;
-    EXPECT_NE(compileTo(compiler, kModel, parseFlags({"--memory-limit=4K"}),
-                        "lower-to-cpu"),
-              "");
   }
 }
 

@@ -97,6 +97,14 @@ void expectFits(const WeftGemmRecord &record, int threads, bool mayUseBf16) {
 
 } // namespace
 
+// The bound was derived from its sources.
+TEST(Workspace, TheBoundIsThatOfOneDnn26) {
+  EXPECT_EQ(dnnl_version()->major, 2);
+  EXPECT_EQ(dnnl_version()->minor, 6)
+      << "derive oneDnnThreadBytes (CpuWorkspaces.h) from this version's "
+         "brgemm_matmul_utils.cpp";
+}
+
 // The compiler does not ask oneDNN: on this processor (and on what
 // ONEDNN_MAX_CPU_ISA makes of it, test/Tools/workspaces.test) no product has to
 // leave its fastest way.

@@ -1,6 +1,6 @@
 //===- DeviceRatesTest.cpp - Rates of machines that are known -------------===//
 
-#include "weft/Schedule/DeviceRates.h"
+#include "weft/Schedule/CostTableFile.h"
 
 #include "weft/Plan/Plan.h"
 #include "weft/Schedule/ClusterFile.h"

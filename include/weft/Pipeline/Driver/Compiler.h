@@ -22,8 +22,6 @@ class PassManager;
 
 namespace weft {
 
-class KernelsAhead;
-
 /// Compiles one model through the phase table. Every failure is one Error at
 /// the location of the first diagnostic. Further diagnostics go to standard
 /// error.
@@ -79,9 +77,7 @@ public:
   Expected<std::vector<char>> objectCode();
   /// The objects that an executable is linked from. Kernels and tables are
   /// separate objects where the target supports it. Precondition: the phases
-  /// before emit ran. After a run of all phases for an executable a thread may
-  /// still compile kernels. This call and the destructor wait for it; after
-  /// such a run one of them must follow.
+  /// before emit ran.
   Expected<Objects> programObjects();
 
   mlir::ModuleOp module();
@@ -107,8 +103,7 @@ private:
   Status loadDump(const std::string &path);
   Status checkDump(int index);
   Status takeDumpOptions(const std::string &path);
-  Status runPhase(int index, int to);
-  void startKernels(int to);
+  Status runPhase(int index);
   Status runPasses(int index, mlir::PassManager &manager);
   Status verifyPhase(int index);
   Status checkMemoryLimit();
@@ -123,8 +118,6 @@ private:
   std::optional<Fit> fitted;
   std::optional<PhaseTable> table;
   int done = -1; // index of the last phase that ran
-  /// From the phase fuse until the objects of the executable are made.
-  std::unique_ptr<KernelsAhead> ahead;
 
   struct Snapshot {
     int phase;

@@ -2,8 +2,8 @@
 //
 // The phases that one target runs, for `--from` and `--to`, dumps,
 // `--print-pipeline` and the documentation. Names and contracts of phases are
-// in Targets/Phase.h, their passes in Targets/PhasePasses.h, checks of
-// contracts in VerifyContract.cpp.
+// in Targets/Phase.h, their passes in PhasePasses.cpp, checks of contracts in
+// VerifyContract.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,13 +52,8 @@ public:
   /// an identity, nor for import and emit, which are not passes.
   void addPasses(int index, const FlagValues &flags,
                  mlir::OpPassManager &passes) const;
-  /// The same without the passes of the target's kernel compiler.
-  void addPlanPasses(int index, const FlagValues &flags,
-                     mlir::OpPassManager &passes) const;
   /// Whether a phase has passes with these flags.
   bool hasPasses(int index, const FlagValues &flags) const;
-  /// Whether the kernel compiler of the target has passes in this phase.
-  bool compilesKernels(int index) const;
   /// The phases in (from, to] in MLIR's text of pipelines, a pass per line.
   std::string printPasses(const FlagValues &flags, int from, int to) const;
 

@@ -8,7 +8,7 @@
 #ifndef WEFT_PIPELINE_SIMULATE_SIMULATION_H
 #define WEFT_PIPELINE_SIMULATE_SIMULATION_H
 
-#include "weft/Analysis/StepEstimate.h"
+#include "weft/Analysis/Timeline.h"
 #include "weft/Pipeline/Driver/Compiler.h"
 
 #include <string>

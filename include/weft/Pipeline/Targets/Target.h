@@ -14,6 +14,7 @@
 #include "weft/Pipeline/Targets/Phase.h"
 
 #include "mlir/IR/BuiltinOps.h"
+
 #include "llvm/ADT/ArrayRef.h"
 
 #include <memory>
@@ -49,8 +50,8 @@ struct MemoryBound {
   std::string text;
 };
 
-/// Compiles kernels by themselves. Their code does not depend on the plan that
-/// launches them, so it can be compiled before the plan exists. Thread-safe.
+/// Compiles kernels by themselves, in parallel with the tables of their
+/// programs. Thread-safe.
 class KernelCompiler {
 public:
   virtual ~KernelCompiler() = default;
@@ -74,7 +75,7 @@ public:
   virtual ~Target() = default;
 
   /// Adds the target's own passes of a phase; most phases need none. They run
-  /// before the passes that all targets share (PhasePasses.h). In
+  /// before the passes that all targets share (addCommonPasses). In
   /// LowerToTarget they run after the metadata and before the kernel compiler.
   virtual void addPasses(Phase phase, const FlagValues &flags,
                          mlir::OpPassManager &passes) const = 0;
@@ -136,7 +137,7 @@ public:
   /// (docs/executable.md), such as features that it checks when it starts.
   virtual void describe(Json &metadata) const = 0;
   /// The rates that estimate its commands without a cost table
-  /// (findKnownRates in weft/Schedule/DeviceRates.h).
+  /// (findKnownRates in weft/Schedule/CostTableFile.h).
   virtual llvm::StringRef getRates() const { return "cpu"; }
   /// Whether programs of several ranks link MPI.
   virtual bool usesMpi() const { return true; }
@@ -211,6 +212,17 @@ std::optional<MemoryBound> getMemoryBound(const FlagValues &flags,
 /// The memory of a planned module, with what its target reserves.
 MemoryReport reportMemory(mlir::ModuleOp module, const FlagValues &flags,
                           const Target &target);
+
+/// "cpu", the machine that compiles, and "cpu:LEVEL".
+TargetKind cpuTargetKind();
+/// "cuda:sm_80", "cuda:sm_90", "cuda:sm_100", and several of them:
+/// "cuda:sm_80,sm_90".
+TargetKind cudaTargetKind();
+
+/// Adds the passes of a phase that are the same for all targets, with the
+/// options that flags and target ask for.
+void addCommonPasses(Phase phase, const FlagValues &flags, const Target &target,
+                     mlir::OpPassManager &passes);
 
 } // namespace weft
 
