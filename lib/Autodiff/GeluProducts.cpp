@@ -1,6 +1,6 @@
 //===- GeluProducts.cpp - A gelu and the product before it ----------------===//
 
-#include "GeluProducts.h"
+#include "SavedOps.h"
 
 using namespace mlir;
 

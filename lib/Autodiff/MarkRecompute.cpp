@@ -2,7 +2,7 @@
 
 #include "weft/Autodiff/Passes.h"
 
-#include "GeluProducts.h"
+#include "SavedOps.h"
 
 #include "weft/Autodiff/RecomputeChoices.h"
 #include "weft/Support/ModulePath.h"

@@ -3,7 +3,6 @@
 #include "weft/Autodiff/RecomputeChoices.h"
 
 #include "Differentiator.h"
-#include "GeluProducts.h"
 #include "SavedOps.h"
 
 #include "weft/Autodiff/Passes.h"

@@ -21,8 +21,6 @@ class MeshCollectives {
 public:
   explicit MeshCollectives(dist::MeshOp mesh, TravelTypes types = {});
 
-  /// Number of shards of a flat tensor: the ranks of the last axis.
-  int64_t countShards() const { return shards; }
   int64_t countRanks() const { return shards * replicas; }
   mlir::RankedTensorType getShardType(mlir::Type full) const;
 

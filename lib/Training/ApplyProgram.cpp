@@ -1,8 +1,6 @@
 //===- ApplyProgram.cpp - The program that updates ------------------------===//
 
-#include "ApplyProgram.h"
-
-#include "OptimizerStates.h"
+#include "UpdateGroups.h"
 
 #include "weft/Abi/Names.h"
 #include "weft/Training/Passes.h"

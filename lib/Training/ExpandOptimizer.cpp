@@ -2,7 +2,7 @@
 
 #include "weft/Training/Passes.h"
 
-#include "ApplyProgram.h"
+#include "UpdateGroups.h"
 #include "weft/Abi/Names.h"
 #include "weft/Weft/Optimizers.h"
 

@@ -1,6 +1,6 @@
 //===- OptimizerStates.cpp - Moments and step counters of updates ---------===//
 
-#include "OptimizerStates.h"
+#include "UpdateGroups.h"
 
 #include "mlir/IR/Builders.h"
 

@@ -1,6 +1,6 @@
 //===- CollectiveEvents.cpp - Check waits for collectives -----------------===//
 
-#include "CollectiveEvents.h"
+#include "VerifyPlan.h"
 
 #include "weft/Analysis/StreamOrder.h"
 #include "weft/Plan/PlanCollectives.h"

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "StateOrder.h"
+#include "VerifyPlan.h"
 
 #include "StateTable.h"
 #include "weft/Abi/MicroSteps.h"

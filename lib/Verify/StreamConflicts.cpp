@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "StreamConflicts.h"
+#include "VerifyPlan.h"
 
 #include "ArenaMap.h"
 #include "weft/Analysis/StreamOrder.h"

@@ -8,9 +8,7 @@
 #include "weft/Verify/Passes.h"
 
 #include "ArenaMap.h"
-#include "CollectiveEvents.h"
-#include "StateOrder.h"
-#include "StreamConflicts.h"
+#include "VerifyPlan.h"
 #include "weft/Analysis/PlanQueries.h"
 #include "weft/Plan/Transfers.h"
 

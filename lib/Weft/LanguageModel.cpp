@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LanguageModel.h"
+#include "Parsing.h"
 
 #include "weft/Abi/Names.h"
 

@@ -1,4 +1,4 @@
-//===- Parsing.h - Custom directives shared by op families ------*- C++ -*-===//
+//===- Parsing.h - Directives and checks shared by op families --*- C++ -*-===//
 
 #ifndef WEFT_LIB_WEFT_PARSING_H
 #define WEFT_LIB_WEFT_PARSING_H
@@ -70,6 +70,12 @@ llvm::LogicalResult checkOperands(std::optional<mlir::Location> loc,
 /// Checks the numbers of an op that drops elements.
 llvm::LogicalResult verifyRandom(mlir::Operation *op, mlir::Value rng,
                                  double p);
+
+inline constexpr llvm::StringLiteral kVocabAttr = "weft.vocab";
+inline constexpr llvm::StringLiteral kSeqAttr = "weft.seq";
+
+/// Verifies the programs of a module that has one of the two attributes.
+llvm::LogicalResult verifyLanguageModel(mlir::ModuleOp module);
 
 } // namespace weft
 

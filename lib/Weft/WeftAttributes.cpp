@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LanguageModel.h"
+#include "Parsing.h"
 #include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Weft.h"
 
