@@ -1,4 +1,4 @@
-//===- Formulas.cpp - Read the attributes of decomposed ops
+//===- Formulas.cpp - Read the attributes of decomposed ops ---------------===//
 //----------------===//
 
 #include "Fusion.h"

@@ -1,4 +1,4 @@
-//===- TrainingAttr.cpp - Facts of an update
+//===- UpdateAttrs.cpp - Facts of updates ---------------------------------===//
 //--------------------------------===//
 
 #include "weft/Weft/Optimizers.h"

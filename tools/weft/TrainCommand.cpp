@@ -135,7 +135,7 @@ static Expected<Program> findOrCompile(const FlagValues &flags,
 }
 
 /// Becomes the program; returns what went wrong.
-static Error runProgram(const Program &program,
+static Error execProgram(const Program &program,
                         std::vector<std::string> flags) {
   std::string name = program.path;
   std::vector<char *> argv = {name.data()};
@@ -193,7 +193,7 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
   const int64_t ranks = meshRanks(*flags);
   if (ranks == 1 || flags->isSet("loopback") || flags->getSwitch("dry-run") ||
       findLauncher())
-    return runProgram(*program, runFlags);
+    return execProgram(*program, runFlags);
   const bool isForCuda = flags->getText("target").rfind("cuda", 0) == 0;
   return isForCuda ? runLocalRanks(ranks, program->path, runFlags,
                                    /*binds=*/false)
