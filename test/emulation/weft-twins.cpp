@@ -96,7 +96,7 @@ static int run(int argc, char **argv) {
   FlagParseOptions options;
   options.program = "weft-twins";
   options.maxPositionals = 1;
-  Expected<FlagValues> flags = table.parse(argc - 1, argv + 1, options);
+  Expected<FlagValues> flags = table.parse({argv + 1, argv + argc}, options);
   if (!flags)
     return flags.error().report();
   if (flags->getSwitch("help")) {

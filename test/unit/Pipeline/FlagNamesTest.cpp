@@ -68,25 +68,25 @@ static std::string snakeCase(std::string name) {
 
 /// The tables of weft train, weft compile and a compiled program.
 namespace {
-struct Place {
+struct FlagPlace {
   FlagTable table;
   FlagParseOptions options;
 };
 } // namespace
 
-static std::vector<Place> places() {
+static std::vector<FlagPlace> places() {
   static const std::map<std::string, std::string> compiled = {
       {"batch", "8"}, {"seq", "64"}, {"precision", "f32"}};
-  std::vector<Place> all = {{tableOf(CompileFlag | RunFlag), {}},
-                            {tableOf(CompileFlag | DriverFlag), {}},
-                            {tableOf(RunFlag), {}}};
+  std::vector<FlagPlace> all = {{tableOf(CompileFlag | RunFlag), {}},
+                                {tableOf(CompileFlag | DriverFlag), {}},
+                                {tableOf(RunFlag), {}}};
   all[2].options.compiledWith = &compiled;
   return all;
 }
 
 /// The error for `--name VALUE`: message and hint.
 static std::pair<std::string, std::string>
-answer(const Place &place, const std::string &name,
+answer(const FlagPlace &place, const std::string &name,
        const std::string &value = "4") {
   auto parsed = place.table.parse({"--" + name, value}, place.options);
   if (parsed)
@@ -141,7 +141,7 @@ TEST(ForeignFlags, everyNameIsAnswered) {
     for (const std::string &name : namesOf(entry)) {
       if (name.find('=') != name.npos)
         continue;
-      for (const Place &place : places()) {
+      for (const FlagPlace &place : places()) {
         for (const std::string &spelling : {name, snakeCase(name)}) {
           auto [message, hint] = answer(place, spelling);
           EXPECT_EQ(message, "unknown flag '--" + spelling + "'");
@@ -202,14 +202,14 @@ TEST(ForeignFlags, commonOnes) {
       {"banana", "run 'weft --help' for the flags"},
       {"x", "run 'weft --help' for the flags"},
   };
-  const Place train = places()[0];
+  const FlagPlace train = places()[0];
   for (const auto &[name, hint] : cases)
     EXPECT_EQ(answer(train, name).second, hint) << name;
   EXPECT_EQ(answer(train, "epochs").first, "accepted");
 }
 
 TEST(ForeignFlags, aProgramNamesCompileFlags) {
-  const Place program = places()[2];
+  const FlagPlace program = places()[2];
   const std::pair<std::vector<const char *>,
                   std::pair<const char *, const char *>>
       cases[] = {
@@ -333,7 +333,7 @@ TEST(ForeignFlags, flagsWithoutAValueShowThatTheyNeedOne) {
 }
 
 TEST(ForeignFlags, weftCompileNamesRunFlags) {
-  const Place compile = places()[1];
+  const FlagPlace compile = places()[1];
   EXPECT_EQ(answer(compile, "lr", "0.1"),
             std::pair(std::string("flag '--lr' is a run flag and has no effect "
                                   "here"),
