@@ -22,8 +22,8 @@ EXACT = "1e-12"
 # Commands do the arithmetic of the ops that they come from, in its order.
 PLAN_PHASES = ["lower-to-plan", "align-products", "estimate", "schedule", "assign-streams",
                "plan-memory", "verify-plan"]
-# fuse writes formulas out: their constants (eps, sqrt(2/pi), ...) become f32.
-BOUNDS = {"fuse": "2e-7"} | dict.fromkeys(PLAN_PHASES, "0")
+# Constants of formulas (eps, sqrt(2/pi), ...) become f32.
+BOUNDS = {"decompose": "2e-7"} | dict.fromkeys(PLAN_PHASES, "0")
 # Adam divides by |gradient| + eps: with eps = 1e-8 a gradient of that size would
 # turn differences in the last bits into differences of the learning rate.
 ADAM_EPS = "1e-3"

@@ -183,7 +183,7 @@ TEST(Target, HasItsPhases) {
   EXPECT_EQ(toy->find("lower-to-toy"), toy->find(Phase::VerifyPlan) + 1);
   EXPECT_EQ(toy->findLast(Level::Llvm), toy->find(Phase::LowerToTarget));
   EXPECT_EQ(toy->dumpFileName(toy->find("lower-to-toy")),
-            "23-lower-to-toy.mlir");
+            "24-lower-to-toy.mlir");
 }
 
 TEST(Target, ItsPassesPrintAndParse) {
