@@ -156,8 +156,8 @@ KernelOp CommandNames::getKernel(plan::CommandOpInterface command) {
 static MemRefType getLargestBuffer(plan::CommandOpInterface command,
                                    bool written) {
   MemRefType largest;
-  for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
-    if (command.isWritten(index) != written || plan::isWorkspace(buffer))
+  for (auto [buffer, isRead, isWritten] : command.getAccesses()) {
+    if (isWritten != written || plan::isWorkspace(buffer))
       continue;
     auto type = cast<MemRefType>(buffer.getType());
     if (!largest || type.getNumElements() > largest.getNumElements())

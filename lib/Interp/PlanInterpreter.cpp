@@ -275,9 +275,9 @@ void PlanInterpreter::Run::poisonWorkspaces(mlir::Operation *command) {
 static llvm::SmallVector<mlir::Value>
 findWritten(plan::CommandOpInterface command) {
   llvm::SmallVector<mlir::Value> written;
-  for (auto [index, buffer] : llvm::enumerate(command->getOperands()))
-    if (command.isWritten(index) && !plan::isWorkspace(buffer))
-      written.push_back(buffer);
+  for (const plan::Access &access : command.getAccesses())
+    if (access.isWritten && !plan::isWorkspace(access.buffer))
+      written.push_back(access.buffer);
   return written;
 }
 
@@ -297,10 +297,10 @@ PlanInterpreter::Run::prepare(mlir::Operation *op) {
   }
   poisonWorkspaces(command);
   read.clear();
-  for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
-    if (plan::isWorkspace(buffer) || !command.isRead(index))
+  for (const plan::Access &access : command.getAccesses()) {
+    if (!access.isRead)
       continue;
-    llvm::FailureOr<Tensor> value = load(command, buffer);
+    llvm::FailureOr<Tensor> value = load(command, access.buffer);
     if (failed(value))
       return llvm::failure();
     read.push_back(std::move(*value));

@@ -61,10 +61,9 @@ void StateTable::addAccesses(ProgramAccesses &program) const {
   };
   Block &body = program.op.getBody().front();
   for (auto command : body.getOps<plan::CommandOpInterface>())
-    for (auto [index, buffer] : llvm::enumerate(command->getOperands()))
+    for (auto [buffer, isRead, isWritten] : command.getAccesses())
       if (plan::UseOp use = getUse(buffer))
-        add(command, buffer, use, command.isRead(index),
-            command.isWritten(index));
+        add(command, buffer, use, isRead, isWritten);
   for (auto output : body.getOps<plan::OutputOp>())
     if (plan::UseOp use = getUse(output.getBuffer()))
       add(output, output.getBuffer(), use, true, false);

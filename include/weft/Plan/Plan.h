@@ -37,6 +37,17 @@ namespace weft::plan {
 class CommandOpInterface;
 class WorkspaceOpInterface;
 
+/// How a command uses one of its operands.
+struct Access {
+  mlir::Value buffer;
+  bool isRead = false, isWritten = false;
+};
+
+/// The host, other ranks and other streams.
+struct Outside : mlir::SideEffects::Resource::Base<Outside> {
+  llvm::StringRef getName() final { return "outside"; }
+};
+
 /// Whether each step writes states of that kind anew: its first micro-batch
 /// writes them without reading them.
 inline bool isMadeByStep(StateKind kind) {

@@ -82,11 +82,6 @@ def Plan_Role : Plan_Enum<"Role", "why a transient buffer exists", [
     I32EnumAttrCase<"Workspace", 2, "workspace">]>;
 def Plan_RoleAttr : Plan_EnumAttr<Plan_Role, "role">;
 
-def Plan_Access : Plan_Enum<"Access", "what a command does with a buffer", [
-    I32EnumAttrCase<"Read", 1, "read">,
-    I32EnumAttrCase<"Write", 2, "write">,
-    I32EnumAttrCase<"Update", 3, "update">]>;
-
 def Plan_Epilogue : Plan_Enum<"Epilogue", "what a product does with its sum", [
     I32EnumAttrCase<"None", 0, "none">,
     I32EnumAttrCase<"Relu", 1, "relu">,

@@ -99,10 +99,10 @@ bool ProductWidener::isUnchanged(Value factor, Operation *from,
   for (Operation *op = from; op != to; op = op->getNextNode()) {
     if (!op)
       return false; // not behind it
-    auto command = dyn_cast<plan::CommandOpInterface>(op);
-    for (unsigned i = 0; command && i < op->getNumOperands(); ++i)
-      if (command.isWritten(i) && plan::getRoot(op->getOperand(i)) == root)
-        return false;
+    if (auto command = dyn_cast<plan::CommandOpInterface>(op))
+      for (const plan::Access &access : command.getAccesses())
+        if (access.isWritten && plan::getRoot(access.buffer) == root)
+          return false;
   }
   return true;
 }
