@@ -74,7 +74,7 @@ PlanInterpreter::PlanInterpreter(mlir::ModuleOp module, ComputeMode mode,
     : ModuleRunner(module, mode), kernels(module, mode),
       streamOrder(streamOrder) {
   for (auto state : module.getOps<plan::StateOp>())
-    if (state.getKind() != plan::StateKind::Param)
+    if (state.getKind() != StateKind::Param)
       states.emplace(state.getSymName().str(),
                      Tensor(getTensorType(state.getBufferType())));
 }
@@ -91,8 +91,7 @@ std::vector<ProgramInfo> PlanInterpreter::getPrograms() const {
 //===----------------------------------------------------------------------===//
 
 static std::vector<std::string>
-namesOf(mlir::ModuleOp module,
-        llvm::function_ref<bool(plan::StateKind)> isWanted) {
+namesOf(mlir::ModuleOp module, llvm::function_ref<bool(StateKind)> isWanted) {
   std::vector<std::string> names;
   for (auto state : module.getOps<plan::StateOp>())
     if (isWanted(state.getKind()))
@@ -101,14 +100,13 @@ namesOf(mlir::ModuleOp module,
 }
 
 std::vector<std::string> PlanInterpreter::getParameters() const {
-  return namesOf(module, [](plan::StateKind kind) {
-    return kind == plan::StateKind::Param;
-  });
+  return namesOf(module,
+                 [](StateKind kind) { return kind == StateKind::Param; });
 }
 
 /// With counts of micro-steps that had some: ranks take the mean of both.
 std::vector<std::string> PlanInterpreter::getGradients() const {
-  return namesOf(module, plan::isMadeByStep);
+  return namesOf(module, isMadeByStep);
 }
 
 llvm::LogicalResult PlanInterpreter::initialize(int64_t seed) {

@@ -115,6 +115,7 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
       return zero >= Optimizer;
     case StateKind::Working:
       return zero >= Parameters;
+    case StateKind::Param: // a ParamOp
     case StateKind::Scaler:
     case StateKind::Presence:
     case StateKind::Denominator:

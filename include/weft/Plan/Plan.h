@@ -48,13 +48,6 @@ struct Outside : mlir::SideEffects::Resource::Base<Outside> {
   llvm::StringRef getName() final { return "outside"; }
 };
 
-/// Whether each step writes states of that kind anew: its first micro-batch
-/// writes them without reading them.
-inline bool isMadeByStep(StateKind kind) {
-  return kind == StateKind::Gradient || kind == StateKind::Accumulator ||
-         kind == StateKind::Presence || kind == StateKind::Denominator;
-}
-
 /// Verifies that each written buffer has distinct elements and shares none with
 /// the command's other operands, except a buffer that it may overwrite as a
 /// whole.

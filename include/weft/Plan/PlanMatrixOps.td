@@ -11,7 +11,7 @@ def Plan_GemmOp : Plan_AccumulatingCommand<"gemm",
          Optional<Plan_F32Buffer>:$column_sum, Optional<Plan_F32Buffer>:$lhs_sum,
          Optional<Plan_F32Buffer>:$rhs_sum, Optional<Plan_ScalarF32>:$flag),
     (ins UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs, UnitAttr:$adds,
-         DefaultValuedAttr<Plan_EpilogueAttr, "::weft::plan::Epilogue::None">:$epilogue,
+         DefaultValuedAttr<Plan_EpilogueAttr, "::weft::Epilogue::None">:$epilogue,
          UnitAttr:$beside_collectives),
     [Plan_Single<"0, 1, 2">,
      DeclareOpInterfaceMethods<CommandOpInterface, ["getElementType"]>]> {

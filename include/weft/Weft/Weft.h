@@ -84,13 +84,6 @@ class SameElements
 
 namespace weft {
 
-/// Whether each step writes states of that kind anew: its first micro-batch
-/// writes them without reading them.
-inline bool isMadeByStep(StateKind kind) {
-  return kind == StateKind::Gradient || kind == StateKind::Accumulator ||
-         kind == StateKind::Presence || kind == StateKind::Denominator;
-}
-
 /// Shape of a NumPy broadcast of the two, or failure if they do not match.
 llvm::FailureOr<llvm::SmallVector<int64_t>>
 broadcastShapes(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs);

@@ -26,7 +26,7 @@ static unsigned getFactorDim(plan::GemmOp gemm) {
 /// decided on its place and memory.
 static bool isPlain(plan::GemmOp gemm) {
   return !gemm.getWorkspace() && !gemm.getStream() &&
-         gemm.getEpilogue() == plan::Epilogue::None && !gemm.getBias() &&
+         gemm.getEpilogue() == Epilogue::None && !gemm.getBias() &&
          !gemm.getAux() && !gemm.getColumnSum() && !gemm.getLhsSum() &&
          !gemm.getRhsSum() && getType(gemm.getRhs()).getRank() == 2;
 }
