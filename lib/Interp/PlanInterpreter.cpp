@@ -2,7 +2,7 @@
 
 #include "PlanInterpreter.h"
 
-#include "OpTable.h"
+#include "OpFunctions.h"
 #include "ProgramRun.h"
 
 #include "weft/Analysis/StreamOrder.h"

@@ -1,6 +1,6 @@
 //===- RunMatmul.cpp - Matrix products and tables -------------------------===//
 
-#include "OpTable.h"
+#include "OpFunctions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -229,14 +229,17 @@ static llvm::LogicalResult evaluateEmbeddingGradCommand(OpCall &call) {
   return llvm::success();
 }
 
-void addMatmulOps(OpTable &table) {
-  table["weft.matmul"] = evaluateMatmul;
-  table["weft.gemm"] = evaluateGemm<GemmOp>;
-  table["weft.embedding"] = evaluateEmbedding;
-  table["weft.embedding_grad"] = evaluateEmbeddingGrad;
-  table["plan.gemm"] = evaluateGemm<plan::GemmOp>;
-  table["plan.embedding"] = evaluateEmbedding;
-  table["plan.embedding_grad"] = evaluateEmbeddingGradCommand;
+void addMatmulOps(mlir::MLIRContext *context) {
+  interpretAs<MatmulOp>(context, evaluateMatmul);
+  interpretAs<GemmOp>(context, evaluateGemm<GemmOp>);
+  interpretAs<EmbeddingOp>(context, evaluateEmbedding);
+  interpretAs<EmbeddingGradOp>(context, evaluateEmbeddingGrad);
+}
+
+void addMatmulCommands(mlir::MLIRContext *context) {
+  interpretAs<plan::GemmOp>(context, evaluateGemm<plan::GemmOp>);
+  interpretAs<plan::EmbeddingOp>(context, evaluateEmbedding);
+  interpretAs<plan::EmbeddingGradOp>(context, evaluateEmbeddingGradCommand);
 }
 
 } // namespace weft

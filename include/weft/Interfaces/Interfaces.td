@@ -322,14 +322,25 @@ def CommandSourceOpInterface : OpInterface<"CommandSourceOpInterface"> {
 def InterpretedOpInterface : OpInterface<"InterpretedOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
-    An op or a command that implements its own computation. The ops of weft and
-    plan do not: their functions are in lib/Interp.
+    An op or a command that the reference interpreter can evaluate. The
+    functions of weft and plan are in lib/Interp.
   }];
   let methods = [
     InterfaceMethod<[{
       Fills the results of the call (weft/Interp/OpCall.h), or fails with an
       error on the op.
     }], "::llvm::LogicalResult", "interpret", (ins "::weft::OpCall &":$call)>,
+  ];
+}
+
+def InterpretedCollectiveOpInterface : OpInterface<"InterpretedCollectiveOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    The same for an op or a command that ranks evaluate together.
+  }];
+  let methods = [
+    InterfaceMethod<"Fills the results of the calls of a group, in the order of ranks.",
+                    "void", "interpretGroup", (ins "::llvm::ArrayRef<::weft::OpCall *>":$group)>,
   ];
 }
 
