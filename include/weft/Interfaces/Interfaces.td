@@ -96,6 +96,20 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
   ];
 }
 
+def ElementCostOpInterface : OpInterface<"ElementCostOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    Work of an op in a kernel, by elements of its widest value. The op's
+    definition sets it (`Weft_ElementFlops`).
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Floating-point operations for one element: an addition is one, a special
+      function as many as its computation.
+    }], "double", "getElementFlops", (ins)>,
+  ];
+}
+
 def CastPolicyOpInterface : OpInterface<"CastPolicyOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{

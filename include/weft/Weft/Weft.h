@@ -45,6 +45,9 @@ template <typename ConcreteType>
 class HasCastRules
     : public mlir::OpTrait::TraitBase<ConcreteType, HasCastRules> {};
 template <typename ConcreteType>
+class HasElementFlops
+    : public mlir::OpTrait::TraitBase<ConcreteType, HasElementFlops> {};
+template <typename ConcreteType>
 class HasCommandKind
     : public mlir::OpTrait::TraitBase<ConcreteType, HasCommandKind> {};
 
