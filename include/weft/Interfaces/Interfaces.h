@@ -26,6 +26,10 @@ inline bool isMadeByStep(StateKind kind) {
          kind == StateKind::Presence || kind == StateKind::Denominator;
 }
 
+template <typename ConcreteType>
+class HasCommandKind
+    : public mlir::OpTrait::TraitBase<ConcreteType, HasCommandKind> {};
+
 } // namespace weft
 
 #include "weft/Interfaces/Interfaces.h.inc"

@@ -298,8 +298,9 @@ def DestinationOpInterface : OpInterface<"DestinationOpInterface"> {
 def CommandKindOpInterface : OpInterface<"CommandKindOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
-    An op that one command of a plan can run as a whole, if the library of a
-    target has it. Carried by the op's definition (`Weft_RunsAs`).
+    An op that one command of a plan can run as a whole, if it builds that
+    command (CommandSourceOpInterface) or the library of a target has it.
+    Carried by the op's definition (`Weft_RunsAs`).
   }];
   let methods = [
     StaticInterfaceMethod<"The kind of the command, for `weft.impl`: \"gemm\".",
@@ -307,16 +308,22 @@ def CommandKindOpInterface : OpInterface<"CommandKindOpInterface"> {
   ];
 }
 
+class Weft_HasCommandKind<string kind> : NativeOpTrait<"HasCommandKind", /*traits=*/[],
+    /*extraOpDeclaration=*/"static ::llvm::StringRef getCommandKind() { return \"" # kind # "\"; }\n"> {
+  let cppNamespace = "::weft";
+}
+
+/// One command of that kind can run the op.
+class Weft_RunsAs<string kind> : TraitList<[Weft_HasCommandKind<kind>, CommandKindOpInterface]>;
+
 def CommandSourceOpInterface : OpInterface<"CommandSourceOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
     An op of a program that gives the command of a plan that runs it. Ops of
     weft do not: their commands are in lib/Lowering/Plan. The op must also
-    implement DestinationOpInterface.
+    implement CommandKindOpInterface and DestinationOpInterface.
   }];
   let methods = [
-    InterfaceMethod<"The kind of the command, for `weft.impl`.",
-                    "::llvm::StringRef", "getCommandKind", (ins)>,
     InterfaceMethod<"Whether its operands and results may be of that floating-point type.",
                     "bool", "takesElement", (ins "::mlir::Type":$element), /*methodBody=*/"",
                     /*defaultImplementation=*/"return element.isF32();">,

@@ -47,9 +47,6 @@ class HasCastRules
 template <typename ConcreteType>
 class HasElementFlops
     : public mlir::OpTrait::TraitBase<ConcreteType, HasElementFlops> {};
-template <typename ConcreteType>
-class HasCommandKind
-    : public mlir::OpTrait::TraitBase<ConcreteType, HasCommandKind> {};
 
 /// Ops whose region runs once, in place of the op; it may contain ops with this
 /// trait. Their results are the operands of the terminator of the region's one

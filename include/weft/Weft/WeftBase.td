@@ -360,18 +360,6 @@ class Weft_HasElementFlops<string count> : NativeOpTrait<"HasElementFlops", /*tr
 class Weft_ElementFlops<int count>
     : TraitList<[Weft_HasElementFlops<!cast<string>(count)>, ElementCostOpInterface]>;
 
-//===----------------------------------------------------------------------===//
-// Commands
-//===----------------------------------------------------------------------===//
-
-class Weft_HasCommandKind<string kind> : NativeOpTrait<"HasCommandKind", /*traits=*/[],
-    /*extraOpDeclaration=*/"static ::llvm::StringRef getCommandKind() { return \"" # kind # "\"; }\n"> {
-  let cppNamespace = "::weft";
-}
-
-/// One command of that kind can run the op.
-class Weft_RunsAs<string kind> : TraitList<[Weft_HasCommandKind<kind>, CommandKindOpInterface]>;
-
 /// The result is the operand's elements in the same order: an alias, maybe with
 /// another shape.
 def Weft_SameElements : TraitList<[Weft_View, Weft_NativeTrait<"SameElements">]>;
