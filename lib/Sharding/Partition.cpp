@@ -67,7 +67,7 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
     if (sync == Sync::Last)
       declareAccumulators(micro, states);
     if (!states.kept.empty())
-      makeLaterForms(getOperation());
+      makeLaterForms(micro);
   }
 
   LogicalResult partition(ProgramOp program, const MeshCollectives &mesh,
