@@ -35,8 +35,8 @@ static std::string getSuffix(ArrayRef<int64_t> shape, StringRef inner,
 
 /// Ops that a kernel computes, rather than names of values or constants.
 static bool isNamed(Operation &op) {
-  return !isa<weft::ConstantOp, IotaOp, ReshapeOp, BroadcastOp,
-              SliceOp, TransposeOp, MaterializeOp, CastOp, YieldOp>(op);
+  return !isa<weft::ConstantOp, IotaOp, ReshapeOp, BroadcastOp, SliceOp,
+              TransposeOp, MaterializeOp, CastOp, YieldOp>(op);
 }
 
 std::string getNameInKernel(Operation &op) {
@@ -122,12 +122,12 @@ static FailureOr<double> getFlops(Operation &op) {
   if (auto cost = dyn_cast<CostOpInterface>(op))
     return cost.getFlops();
   RankedTensorType widest = getWidest(op);
-  std::optional<double> each = getElementFlops(&op);
+  auto each = dyn_cast<ElementCostOpInterface>(op);
   if (!widest || !each)
-    return op.emitOpError("expects its operations to be counted, by "
-                          "lib/Analysis/ElementFlops.cpp or a "
-                          "CostOpInterface, but got no count");
-  return *each * static_cast<double>(widest.getNumElements());
+    return op.emitOpError("expects its operations to be counted, by an "
+                          "ElementCostOpInterface or a CostOpInterface, but "
+                          "got no count");
+  return each.getElementFlops() * static_cast<double>(widest.getNumElements());
 }
 
 FailureOr<double> getKernelFlops(KernelOp kernel) {
@@ -156,8 +156,8 @@ KernelOp CommandNames::getKernel(plan::CommandOpInterface command) {
 static MemRefType getLargestBuffer(plan::CommandOpInterface command,
                                    bool written) {
   MemRefType largest;
-  for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
-    if (command.isWritten(index) != written || plan::isWorkspace(buffer))
+  for (auto [buffer, isRead, isWritten] : command.getAccesses()) {
+    if (isWritten != written || plan::isWorkspace(buffer))
       continue;
     auto type = cast<MemRefType>(buffer.getType());
     if (!largest || type.getNumElements() > largest.getNumElements())

@@ -14,12 +14,11 @@ namespace weft {
 
 int64_t getTrafficBytes(plan::CommandOpInterface command) {
   int64_t bytes = 0;
-  for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
+  for (auto [buffer, isRead, isWritten] : command.getAccesses()) {
     if (plan::isWorkspace(buffer))
       continue;
     int64_t size = plan::getBufferBytes(cast<MemRefType>(buffer.getType()));
-    bool isUpdate = command.getAccess(index) == plan::Access::Update;
-    bytes += isUpdate ? 2 * size : size;
+    bytes += isRead && isWritten ? 2 * size : size;
   }
   return bytes;
 }

@@ -19,20 +19,8 @@ namespace {
 struct AutodiffPass : weft::impl::AutodiffPassBase<AutodiffPass> {
   using AutodiffPassBase::AutodiffPassBase;
 
-  LogicalResult checkOptions(ModuleOp module) {
-    if (gradDtype != "f32" && gradDtype != "torch")
-      return module.emitError("expects grad-dtype f32 or torch, but got ")
-             << gradDtype;
-    if (accumulation != "on" && accumulation != "off")
-      return module.emitError("expects accumulation on or off, but got ")
-             << accumulation;
-    return success();
-  }
-
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(checkOptions(module)))
-      return signalPassFailure();
     FailureOr<ProgramOp> found = findOnlyProgram(module, ProgramKind::Micro);
     if (failed(found))
       return signalPassFailure();
@@ -42,13 +30,14 @@ struct AutodiffPass : weft::impl::AutodiffPassBase<AutodiffPass> {
                        "weft-derive-programs first");
       return signalPassFailure();
     }
-    Differentiator differentiator(
-        module, micro, {gradDtype == "f32", accumulation == "on", breakRule});
+    Differentiator differentiator(module, micro,
+                                  {gradDtype == GradDtype::F32,
+                                   accumulation == AccumulationMode::On,
+                                   breakRule});
     if (failed(differentiator.run()))
       return signalPassFailure();
     int64_t ops = differentiator.numBackwardOps(), values = 0, bytes = 0;
-    for (Value value :
-         markSaved(micro.getBody().front(), [&](Operation *op) {
+    for (Value value : markSaved(micro.getBody().front(), [&](Operation *op) {
            return differentiator.isBackward(op);
          })) {
       ++values;

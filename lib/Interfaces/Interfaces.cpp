@@ -2,4 +2,5 @@
 
 #include "weft/Interfaces/Interfaces.h"
 
+#include "weft/Interfaces/Enums.cpp.inc"
 #include "weft/Interfaces/Interfaces.cpp.inc"

@@ -2,7 +2,7 @@
 
 #include "weft/Interp/Compare.h"
 
-#include "OpTable.h"
+#include "OpFunctions.h"
 #include "weft/Abi/MicroSteps.h"
 #include "weft/Abi/Names.h"
 #include "weft/Dist/Dist.h"

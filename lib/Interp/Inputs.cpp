@@ -2,7 +2,7 @@
 
 #include "weft/Interp/Inputs.h"
 
-#include "OpTable.h"
+#include "OpFunctions.h"
 #include "weft/Abi/MicroSteps.h"
 #include "weft/Abi/Names.h"
 #include "weft/Weft/Optimizers.h"

@@ -81,9 +81,9 @@ ProgramInfo describeProgram(plan::ProgramOp program) {
                              getTensorType(input.getBuffer()),
                              countChoices(input)});
     if (auto command = llvm::dyn_cast<plan::CommandOpInterface>(op))
-      for (auto [index, buffer] : llvm::enumerate(op.getOperands()))
-        if (command.isWritten(index))
-          written.insert(plan::getRoot(buffer));
+      for (const plan::Access &access : command.getAccesses())
+        if (access.isWritten)
+          written.insert(plan::getRoot(access.buffer));
   }
   for (auto use : program.getBody().front().getOps<plan::UseOp>())
     if (written.contains(use.getBuffer()))

@@ -1,6 +1,6 @@
 //===- Interpreter.cpp - Runs programs op by op ---------------------------===//
 
-#include "OpTable.h"
+#include "OpFunctions.h"
 #include "PlanInterpreter.h"
 #include "ProgramRun.h"
 

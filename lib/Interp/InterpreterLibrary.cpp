@@ -7,9 +7,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "OpFunctions.h"
+#include "RunCollectives.h"
+
 #include "weft/Analysis/Implementations.h"
 #include "weft/Analysis/KernelLibrary.h"
-#include "weft/Interp/Interp.h"
+#include "weft/Dist/Dist.h"
 
 using namespace mlir;
 using namespace weft;
@@ -25,8 +28,20 @@ class InterpreterLibrary final : public KernelLibrary {
 };
 } // namespace
 
-void weft::registerInterpreterLibrary(DialectRegistry &registry) {
-  registry.addExtension(+[](MLIRContext *, WeftDialect *dialect) {
+void weft::registerInterpreter(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, WeftDialect *dialect) {
     KernelLibraries::of(*dialect).add(std::make_unique<InterpreterLibrary>());
+    for (auto add : {addStructureOps, addElementwiseOps, addShapeOps,
+                     addMatmulOps, addNormOps, addAttentionOps, addLossOps,
+                     addRandomOps, addTrainingOps, addScalerOps})
+      add(context);
+  });
+  registry.addExtension(+[](MLIRContext *context, plan::PlanDialect *) {
+    for (auto add : {addStructureCommands, addMatmulCommands,
+                     addAttentionCommands, addCollectiveCommands})
+      add(context);
+  });
+  registry.addExtension(+[](MLIRContext *context, dist::DistDialect *) {
+    addCollectives(context);
   });
 }

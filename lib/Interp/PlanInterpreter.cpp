@@ -2,7 +2,7 @@
 
 #include "PlanInterpreter.h"
 
-#include "OpTable.h"
+#include "OpFunctions.h"
 #include "ProgramRun.h"
 
 #include "weft/Analysis/StreamOrder.h"
@@ -74,7 +74,7 @@ PlanInterpreter::PlanInterpreter(mlir::ModuleOp module, ComputeMode mode,
     : ModuleRunner(module, mode), kernels(module, mode),
       streamOrder(streamOrder) {
   for (auto state : module.getOps<plan::StateOp>())
-    if (state.getKind() != plan::StateKind::Param)
+    if (state.getKind() != StateKind::Param)
       states.emplace(state.getSymName().str(),
                      Tensor(getTensorType(state.getBufferType())));
 }
@@ -91,8 +91,7 @@ std::vector<ProgramInfo> PlanInterpreter::getPrograms() const {
 //===----------------------------------------------------------------------===//
 
 static std::vector<std::string>
-namesOf(mlir::ModuleOp module,
-        llvm::function_ref<bool(plan::StateKind)> isWanted) {
+namesOf(mlir::ModuleOp module, llvm::function_ref<bool(StateKind)> isWanted) {
   std::vector<std::string> names;
   for (auto state : module.getOps<plan::StateOp>())
     if (isWanted(state.getKind()))
@@ -101,14 +100,13 @@ namesOf(mlir::ModuleOp module,
 }
 
 std::vector<std::string> PlanInterpreter::getParameters() const {
-  return namesOf(module, [](plan::StateKind kind) {
-    return kind == plan::StateKind::Param;
-  });
+  return namesOf(module,
+                 [](StateKind kind) { return kind == StateKind::Param; });
 }
 
 /// With counts of micro-steps that had some: ranks take the mean of both.
 std::vector<std::string> PlanInterpreter::getGradients() const {
-  return namesOf(module, plan::isMadeByStep);
+  return namesOf(module, isMadeByStep);
 }
 
 llvm::LogicalResult PlanInterpreter::initialize(int64_t seed) {
@@ -275,9 +273,9 @@ void PlanInterpreter::Run::poisonWorkspaces(mlir::Operation *command) {
 static llvm::SmallVector<mlir::Value>
 findWritten(plan::CommandOpInterface command) {
   llvm::SmallVector<mlir::Value> written;
-  for (auto [index, buffer] : llvm::enumerate(command->getOperands()))
-    if (command.isWritten(index) && !plan::isWorkspace(buffer))
-      written.push_back(buffer);
+  for (const plan::Access &access : command.getAccesses())
+    if (access.isWritten && !plan::isWorkspace(access.buffer))
+      written.push_back(access.buffer);
   return written;
 }
 
@@ -297,10 +295,10 @@ PlanInterpreter::Run::prepare(mlir::Operation *op) {
   }
   poisonWorkspaces(command);
   read.clear();
-  for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
-    if (plan::isWorkspace(buffer) || !command.isRead(index))
+  for (const plan::Access &access : command.getAccesses()) {
+    if (!access.isRead)
       continue;
-    llvm::FailureOr<Tensor> value = load(command, buffer);
+    llvm::FailureOr<Tensor> value = load(command, access.buffer);
     if (failed(value))
       return llvm::failure();
     read.push_back(std::move(*value));

@@ -2,7 +2,7 @@
 
 #include "ProgramRun.h"
 
-#include "OpTable.h"
+#include "OpFunctions.h"
 
 namespace weft {
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OpTable.h"
+#include "OpFunctions.h"
 
 #include <cmath>
 #include <limits>
@@ -158,11 +158,15 @@ static llvm::LogicalResult evaluateAttentionGrad(OpCall &call) {
   return llvm::success();
 }
 
-void addAttentionOps(OpTable &table) {
-  table["weft.attention"] = evaluateAttention<AttentionOp>;
-  table["weft.attention_grad"] = evaluateAttentionGrad<AttentionGradOp>;
-  table["plan.attention"] = evaluateAttention<plan::AttentionOp>;
-  table["plan.attention_grad"] = evaluateAttentionGrad<plan::AttentionGradOp>;
+void addAttentionOps(mlir::MLIRContext *context) {
+  interpretAs<AttentionOp>(context, evaluateAttention<AttentionOp>);
+  interpretAs<AttentionGradOp>(context, evaluateAttentionGrad<AttentionGradOp>);
+}
+
+void addAttentionCommands(mlir::MLIRContext *context) {
+  interpretAs<plan::AttentionOp>(context, evaluateAttention<plan::AttentionOp>);
+  interpretAs<plan::AttentionGradOp>(
+      context, evaluateAttentionGrad<plan::AttentionGradOp>);
 }
 
 } // namespace weft

@@ -3,8 +3,7 @@
 #include "RunCollectives.h"
 
 #include "weft/Dist/Dist.h"
-
-#include "llvm/ADT/StringSwitch.h"
+#include "weft/Plan/PlanCollectives.h"
 
 #include <cmath>
 
@@ -116,20 +115,41 @@ static void allReduce(GroupCalls group) {
   }
 }
 
-CollectiveFunction findCollective(llvm::StringRef opName) {
-  return llvm::StringSwitch<CollectiveFunction>(opName)
-      .Cases({"dist.all_gather", "plan.all_gather"}, gather)
-      .Cases({"dist.reduce_scatter", "plan.reduce_scatter"}, reduceScatter)
-      .Cases({"dist.own_slice", "plan.own_slice"}, takeOwnSlice)
-      .Cases({"dist.rank", "plan.rank"}, tellRank)
-      .Cases({"dist.all_reduce", "plan.all_reduce"}, allReduce)
-      .Default(nullptr);
+namespace {
+template <typename OpT, void (*function)(GroupCalls)>
+struct GroupModel
+    : InterpretedCollectiveOpInterface::ExternalModel<GroupModel<OpT, function>,
+                                                      OpT> {
+  void interpretGroup(mlir::Operation *, GroupCalls group) const {
+    function(group);
+  }
+};
+} // namespace
+
+template <typename OpT, void (*function)(GroupCalls)>
+static void interpretAs(mlir::MLIRContext *context) {
+  OpT::template attachInterface<GroupModel<OpT, function>>(*context);
+}
+
+void addCollectives(mlir::MLIRContext *context) {
+  interpretAs<dist::AllGatherOp, gather>(context);
+  interpretAs<dist::ReduceScatterOp, reduceScatter>(context);
+  interpretAs<dist::OwnSliceOp, takeOwnSlice>(context);
+  interpretAs<dist::RankOp, tellRank>(context);
+  interpretAs<dist::AllReduceOp, allReduce>(context);
+}
+
+void addCollectiveCommands(mlir::MLIRContext *context) {
+  interpretAs<plan::AllGatherOp, gather>(context);
+  interpretAs<plan::ReduceScatterOp, reduceScatter>(context);
+  interpretAs<plan::OwnSliceOp, takeOwnSlice>(context);
+  interpretAs<plan::RankOp, tellRank>(context);
+  interpretAs<plan::AllReduceOp, allReduce>(context);
 }
 
 bool hasCollectives(mlir::ModuleOp module) {
-  auto found = module.walk([](mlir::Operation *op) {
-    return findCollective(op->getName()) ? mlir::WalkResult::interrupt()
-                                         : mlir::WalkResult::advance();
+  auto found = module.walk([](InterpretedCollectiveOpInterface) {
+    return mlir::WalkResult::interrupt();
   });
   return found.wasInterrupted();
 }
@@ -160,9 +180,9 @@ checkGroup(mlir::Operation *op, dist::MeshOp mesh, mlir::StringAttr axis,
          << size << ", but got " << ranks.getInt();
 }
 
-llvm::LogicalResult runCollective(CollectiveFunction function,
+llvm::LogicalResult runCollective(InterpretedCollectiveOpInterface collective,
                                   llvm::MutableArrayRef<OpCall> ranks) {
-  mlir::Operation *op = ranks.front().op;
+  mlir::Operation *op = collective;
   dist::MeshOp mesh = dist::findMesh(op->getParentOfType<mlir::ModuleOp>());
   int64_t all = mesh ? mesh.getNumRanks() : 1;
   if (all != static_cast<int64_t>(ranks.size()))
@@ -174,7 +194,7 @@ llvm::LogicalResult runCollective(CollectiveFunction function,
   if (failed(checkGroup(op, mesh, axis, groups)))
     return llvm::failure();
   for (llvm::ArrayRef<int64_t> group : groups)
-    function(
+    collective.interpretGroup(
         llvm::map_to_vector(group, [&](int64_t rank) { return &ranks[rank]; }));
   return llvm::success();
 }

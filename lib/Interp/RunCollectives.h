@@ -1,7 +1,8 @@
 //===- RunCollectives.h - Collectives of the interpreter --------*- C++ -*-===//
 //
-// One function for each collective of dist and plan, found by the op's name: it
-// has the calls of all ranks that take part, operands and results.
+// One function for each collective of dist and plan
+// (InterpretedCollectiveOpInterface): it has the calls of all ranks that take
+// part, operands and results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,17 +15,14 @@ namespace weft {
 
 /// The calls of the ranks of a group, in the order of ranks.
 using GroupCalls = llvm::ArrayRef<OpCall *>;
-using CollectiveFunction = void (*)(GroupCalls);
 
-/// Null for an op that each rank computes alone.
-CollectiveFunction findCollective(llvm::StringRef opName);
-inline CollectiveFunction findCollective(mlir::OperationName name) {
-  return findCollective(name.getStringRef());
-}
 bool hasCollectives(mlir::ModuleOp module);
 
-/// Runs the function for each group of ranks. There are calls of all ranks.
-llvm::LogicalResult runCollective(CollectiveFunction function,
+void addCollectives(mlir::MLIRContext *context);
+void addCollectiveCommands(mlir::MLIRContext *context);
+
+/// Runs the op for each group of ranks. There are calls of all ranks.
+llvm::LogicalResult runCollective(InterpretedCollectiveOpInterface op,
                                   llvm::MutableArrayRef<OpCall> ranks);
 
 /// The mean of one number of each rank, as dist.reduce_scatter says: divided by

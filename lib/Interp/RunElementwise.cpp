@@ -1,6 +1,6 @@
 //===- RunElementwise.cpp - Element by element ----------------------------===//
 
-#include "OpTable.h"
+#include "OpFunctions.h"
 
 #include <cmath>
 
@@ -234,48 +234,56 @@ static llvm::LogicalResult evaluateCast(OpCall &call) {
 // Table
 //===----------------------------------------------------------------------===//
 
-static void addUnaryOps(OpTable &table) {
-  table["weft.neg"] = unary([](double x) { return -x; });
-  table["weft.abs"] = unary([](double x) { return std::fabs(x); });
-  table["weft.sign"] = unary(sign);
-  table["weft.exp"] = unary([](double x) { return std::exp(x); });
-  table["weft.log"] = unary([](double x) { return std::log(x); });
-  table["weft.log1p"] = unary([](double x) { return std::log1p(x); });
-  table["weft.sqrt"] = unary([](double x) { return std::sqrt(x); });
-  table["weft.rsqrt"] = unary([](double x) { return 1 / std::sqrt(x); });
-  table["weft.reciprocal"] = unary([](double x) { return 1 / x; });
-  table["weft.tanh"] = unary([](double x) { return std::tanh(x); });
-  table["weft.erf"] = unary([](double x) { return std::erf(x); });
-  table["weft.sin"] = unary([](double x) { return std::sin(x); });
-  table["weft.cos"] = unary([](double x) { return std::cos(x); });
-  table["weft.sigmoid"] = unary(sigmoid);
-  table["weft.relu"] = unary(relu);
-  table["weft.silu"] = unary([](double x) { return x * sigmoid(x); });
-  table["weft.softplus"] = unary(softplus);
-  table["weft.gelu"] = evaluateGelu;
-  table["weft.relu_grad"] = evaluateGradient<reluGrad>;
-  table["weft.gelu_grad"] = evaluateGeluGrad;
-  table["weft.not"] = evaluateNot;
+static void addUnaryOps(mlir::MLIRContext *context) {
+  interpretAs<NegOp>(context, unary([](double x) { return -x; }));
+  interpretAs<AbsOp>(context, unary([](double x) { return std::fabs(x); }));
+  interpretAs<SignOp>(context, unary(sign));
+  interpretAs<ExpOp>(context, unary([](double x) { return std::exp(x); }));
+  interpretAs<LogOp>(context, unary([](double x) { return std::log(x); }));
+  interpretAs<Log1pOp>(context, unary([](double x) { return std::log1p(x); }));
+  interpretAs<SqrtOp>(context, unary([](double x) { return std::sqrt(x); }));
+  interpretAs<RsqrtOp>(context,
+                       unary([](double x) { return 1 / std::sqrt(x); }));
+  interpretAs<ReciprocalOp>(context, unary([](double x) { return 1 / x; }));
+  interpretAs<TanhOp>(context, unary([](double x) { return std::tanh(x); }));
+  interpretAs<ErfOp>(context, unary([](double x) { return std::erf(x); }));
+  interpretAs<SinOp>(context, unary([](double x) { return std::sin(x); }));
+  interpretAs<CosOp>(context, unary([](double x) { return std::cos(x); }));
+  interpretAs<SigmoidOp>(context, unary(sigmoid));
+  interpretAs<ReluOp>(context, unary(relu));
+  interpretAs<SiluOp>(context, unary([](double x) { return x * sigmoid(x); }));
+  interpretAs<SoftplusOp>(context, unary(softplus));
+  interpretAs<GeluOp>(context, evaluateGelu);
+  interpretAs<ReluGradOp>(context, evaluateGradient<reluGrad>);
+  interpretAs<GeluGradOp>(context, evaluateGeluGrad);
+  interpretAs<NotOp>(context, evaluateNot);
 }
 
-void addElementwiseOps(OpTable &table) {
-  addUnaryOps(table);
-  table["weft.add"] = binary([](double a, double b) { return a + b; }, addInts);
-  table["weft.sub"] = binary([](double a, double b) { return a - b; }, subInts);
-  table["weft.mul"] = binary([](double a, double b) { return a * b; }, mulInts);
-  table["weft.div"] = evaluateDiv;
-  table["weft.max"] =
-      binary(maxNan, [](int64_t a, int64_t b) { return std::max(a, b); });
-  table["weft.min"] =
-      binary(minNan, [](int64_t a, int64_t b) { return std::min(a, b); });
-  table["weft.pow"] =
-      binary([](double a, double b) { return std::pow(a, b); }, powInts);
-  table["weft.and"] =
-      binary(maxNan, [](int64_t a, int64_t b) { return a & b; });
-  table["weft.or"] = binary(maxNan, [](int64_t a, int64_t b) { return a | b; });
-  table["weft.compare"] = evaluateCompare;
-  table["weft.select"] = evaluateSelect;
-  table["weft.cast"] = evaluateCast;
+void addElementwiseOps(mlir::MLIRContext *context) {
+  addUnaryOps(context);
+  interpretAs<AddOp>(context,
+                     binary([](double a, double b) { return a + b; }, addInts));
+  interpretAs<SubOp>(context,
+                     binary([](double a, double b) { return a - b; }, subInts));
+  interpretAs<MulOp>(context,
+                     binary([](double a, double b) { return a * b; }, mulInts));
+  interpretAs<DivOp>(context, evaluateDiv);
+  interpretAs<MaxOp>(context, binary(maxNan, [](int64_t a, int64_t b) {
+                       return std::max(a, b);
+                     }));
+  interpretAs<MinOp>(context, binary(minNan, [](int64_t a, int64_t b) {
+                       return std::min(a, b);
+                     }));
+  interpretAs<PowOp>(
+      context,
+      binary([](double a, double b) { return std::pow(a, b); }, powInts));
+  interpretAs<AndOp>(
+      context, binary(maxNan, [](int64_t a, int64_t b) { return a & b; }));
+  interpretAs<OrOp>(context,
+                    binary(maxNan, [](int64_t a, int64_t b) { return a | b; }));
+  interpretAs<CompareOp>(context, evaluateCompare);
+  interpretAs<SelectOp>(context, evaluateSelect);
+  interpretAs<CastOp>(context, evaluateCast);
 }
 
 } // namespace weft

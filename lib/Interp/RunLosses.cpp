@@ -1,6 +1,6 @@
 //===- RunLosses.cpp - Losses ---------------------------------------------===//
 
-#include "OpTable.h"
+#include "OpFunctions.h"
 
 #include <cmath>
 
@@ -138,13 +138,13 @@ static llvm::LogicalResult evaluatePairLoss(OpCall &call) {
   return llvm::success();
 }
 
-void addLossOps(OpTable &table) {
-  table["weft.cross_entropy"] = evaluateCrossEntropy;
-  table["weft.cross_entropy_grad"] = evaluateCrossEntropyGrad;
-  table["weft.mse"] = evaluatePairLoss<MseOp, squaredError>;
-  table["weft.bce"] = evaluatePairLoss<BceOp, binaryCrossEntropy>;
-  table["weft.bce_with_logits"] =
-      evaluatePairLoss<BceWithLogitsOp, binaryCrossEntropyOfLogit>;
+void addLossOps(mlir::MLIRContext *context) {
+  interpretAs<CrossEntropyOp>(context, evaluateCrossEntropy);
+  interpretAs<CrossEntropyGradOp>(context, evaluateCrossEntropyGrad);
+  interpretAs<MseOp>(context, evaluatePairLoss<MseOp, squaredError>);
+  interpretAs<BceOp>(context, evaluatePairLoss<BceOp, binaryCrossEntropy>);
+  interpretAs<BceWithLogitsOp>(
+      context, evaluatePairLoss<BceWithLogitsOp, binaryCrossEntropyOfLogit>);
 }
 
 } // namespace weft

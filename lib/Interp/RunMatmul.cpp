@@ -1,6 +1,6 @@
 //===- RunMatmul.cpp - Matrix products and tables -------------------------===//
 
-#include "OpTable.h"
+#include "OpFunctions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -83,17 +83,17 @@ static llvm::LogicalResult evaluateMatmul(OpCall &call) {
 // Matrix product with what stands around it
 //===----------------------------------------------------------------------===//
 
-static double applyEpilogue(plan::Epilogue epilogue, double sum, double aux) {
+static double applyEpilogue(Epilogue epilogue, double sum, double aux) {
   switch (epilogue) {
-  case plan::Epilogue::None:
+  case Epilogue::None:
     return sum;
-  case plan::Epilogue::Relu:
+  case Epilogue::Relu:
     return relu(sum);
-  case plan::Epilogue::ReluGrad:
+  case Epilogue::ReluGrad:
     return reluGrad(sum, aux);
-  case plan::Epilogue::Gelu:
+  case Epilogue::Gelu:
     return geluTanh(sum);
-  case plan::Epilogue::GeluGrad:
+  case Epilogue::GeluGrad:
     return geluTanhGrad(sum, aux);
   }
   llvm_unreachable("an epilogue without a formula");
@@ -166,12 +166,9 @@ static void sumRows(OpCall &call, Tensor &target, Tensor &sums) {
     sums.at(i % sums.size()) += target.at(i);
 }
 
-/// Evaluates the op or the command. Their epilogue enums have the same
-/// spellings.
+/// Evaluates the op or the command.
 template <typename OpT> static llvm::LogicalResult evaluateGemm(OpCall &call) {
   auto op = call.as<OpT>();
-  plan::Epilogue epilogue =
-      *plan::symbolizeEpilogue(stringifyEpilogue(op.getEpilogue()));
   ProductTensors tensors(op, call);
   Tensor &target = *tensors.target;
   addProducts(*tensors.lhs, op.getTransposeLhs(), *tensors.rhs,
@@ -183,8 +180,8 @@ template <typename OpT> static llvm::LogicalResult evaluateGemm(OpCall &call) {
     double sum = target.at(i) + (adds ? tensors.old->at(i) : 0);
     if (tensors.sum)
       tensors.sum->at(i) = sum;
-    target.at(i) =
-        applyEpilogue(epilogue, sum, tensors.aux ? tensors.aux->at(i) : 0);
+    target.at(i) = applyEpilogue(op.getEpilogue(), sum,
+                                 tensors.aux ? tensors.aux->at(i) : 0);
   }
   if (tensors.columnSum)
     sumRows(call, target, *tensors.columnSum);
@@ -232,14 +229,17 @@ static llvm::LogicalResult evaluateEmbeddingGradCommand(OpCall &call) {
   return llvm::success();
 }
 
-void addMatmulOps(OpTable &table) {
-  table["weft.matmul"] = evaluateMatmul;
-  table["weft.gemm"] = evaluateGemm<GemmOp>;
-  table["weft.embedding"] = evaluateEmbedding;
-  table["weft.embedding_grad"] = evaluateEmbeddingGrad;
-  table["plan.gemm"] = evaluateGemm<plan::GemmOp>;
-  table["plan.embedding"] = evaluateEmbedding;
-  table["plan.embedding_grad"] = evaluateEmbeddingGradCommand;
+void addMatmulOps(mlir::MLIRContext *context) {
+  interpretAs<MatmulOp>(context, evaluateMatmul);
+  interpretAs<GemmOp>(context, evaluateGemm<GemmOp>);
+  interpretAs<EmbeddingOp>(context, evaluateEmbedding);
+  interpretAs<EmbeddingGradOp>(context, evaluateEmbeddingGrad);
+}
+
+void addMatmulCommands(mlir::MLIRContext *context) {
+  interpretAs<plan::GemmOp>(context, evaluateGemm<plan::GemmOp>);
+  interpretAs<plan::EmbeddingOp>(context, evaluateEmbedding);
+  interpretAs<plan::EmbeddingGradOp>(context, evaluateEmbeddingGradCommand);
 }
 
 } // namespace weft

@@ -1,6 +1,6 @@
 //===- RunNorms.cpp - Softmax, norms, rotary embedding --------------------===//
 
-#include "OpTable.h"
+#include "OpFunctions.h"
 
 #include <cmath>
 
@@ -109,12 +109,12 @@ static llvm::LogicalResult evaluateRope(OpCall &call) {
   return llvm::success();
 }
 
-void addNormOps(OpTable &table) {
-  table["weft.softmax"] = evaluateSoftmax<SoftmaxOp>;
-  table["weft.log_softmax"] = evaluateSoftmax<LogSoftmaxOp>;
-  table["weft.layer_norm"] = evaluateLayerNorm;
-  table["weft.rms_norm"] = evaluateRmsNorm;
-  table["weft.rope"] = evaluateRope;
+void addNormOps(mlir::MLIRContext *context) {
+  interpretAs<SoftmaxOp>(context, evaluateSoftmax<SoftmaxOp>);
+  interpretAs<LogSoftmaxOp>(context, evaluateSoftmax<LogSoftmaxOp>);
+  interpretAs<LayerNormOp>(context, evaluateLayerNorm);
+  interpretAs<RmsNormOp>(context, evaluateRmsNorm);
+  interpretAs<RopeOp>(context, evaluateRope);
 }
 
 } // namespace weft

@@ -1,6 +1,6 @@
 //===- RunRandom.cpp - Philox draws ---------------------------------------===//
 
-#include "OpTable.h"
+#include "OpFunctions.h"
 
 #include "weft/Abi/Philox.h"
 
@@ -158,13 +158,13 @@ static llvm::LogicalResult evaluatePhilox(OpCall &call) {
   return llvm::success();
 }
 
-void addRandomOps(OpTable &table) {
-  table["weft.philox"] = evaluatePhilox;
-  table["weft.random_normal"] = evaluateRandomNormal;
-  table["weft.random_slice"] = evaluateRandomSlice;
-  table["weft.random_uniform"] = evaluateRandomUniform;
-  table["weft.dropout"] = evaluateDropout;
-  table["weft.layer_drop"] = evaluateLayerDrop;
+void addRandomOps(mlir::MLIRContext *context) {
+  interpretAs<PhiloxOp>(context, evaluatePhilox);
+  interpretAs<RandomNormalOp>(context, evaluateRandomNormal);
+  interpretAs<RandomSliceOp>(context, evaluateRandomSlice);
+  interpretAs<RandomUniformOp>(context, evaluateRandomUniform);
+  interpretAs<DropoutOp>(context, evaluateDropout);
+  interpretAs<LayerDropOp>(context, evaluateLayerDrop);
 }
 
 } // namespace weft

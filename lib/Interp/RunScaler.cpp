@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OpTable.h"
+#include "OpFunctions.h"
 
 #include <cmath>
 
@@ -138,8 +138,8 @@ static llvm::LogicalResult evaluateScalerUpdate(OpCall &call) {
   return llvm::success();
 }
 
-void addScalerOps(OpTable &table) {
-  table["weft.scaler_update"] = evaluateScalerUpdate;
+void addScalerOps(mlir::MLIRContext *context) {
+  interpretAs<ScalerUpdateOp>(context, evaluateScalerUpdate);
 }
 
 } // namespace weft

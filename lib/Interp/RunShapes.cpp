@@ -1,6 +1,6 @@
 //===- RunShapes.cpp - Reductions and moves of elements -------------------===//
 
-#include "OpTable.h"
+#include "OpFunctions.h"
 
 #include <cmath>
 #include <limits>
@@ -160,15 +160,15 @@ static llvm::LogicalResult evaluateIota(OpCall &call) {
   return llvm::success();
 }
 
-void addShapeOps(OpTable &table) {
-  table["weft.iota"] = evaluateIota;
-  table["weft.reduce"] = evaluateReduce;
-  table["weft.broadcast"] = evaluateBroadcast;
-  table["weft.reshape"] = evaluateReshape;
-  table["weft.transpose"] = evaluateTranspose;
-  table["weft.slice"] = evaluateSlice;
-  table["weft.pad"] = evaluatePad;
-  table["weft.concat"] = evaluateConcat;
+void addShapeOps(mlir::MLIRContext *context) {
+  interpretAs<IotaOp>(context, evaluateIota);
+  interpretAs<ReduceOp>(context, evaluateReduce);
+  interpretAs<BroadcastOp>(context, evaluateBroadcast);
+  interpretAs<ReshapeOp>(context, evaluateReshape);
+  interpretAs<TransposeOp>(context, evaluateTranspose);
+  interpretAs<SliceOp>(context, evaluateSlice);
+  interpretAs<PadOp>(context, evaluatePad);
+  interpretAs<ConcatOp>(context, evaluateConcat);
 }
 
 } // namespace weft

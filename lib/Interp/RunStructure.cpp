@@ -1,6 +1,6 @@
 //===- RunStructure.cpp - State, constants, calls -------------------------===//
 
-#include "OpTable.h"
+#include "OpFunctions.h"
 
 namespace weft {
 
@@ -73,18 +73,26 @@ static llvm::LogicalResult evaluateCall(OpCall &call) {
   return evaluateKernel(call, call.as<CallOp>().getKernelAttr());
 }
 
+static llvm::LogicalResult evaluateLaunch(OpCall &call) {
+  return evaluateKernel(call, call.as<plan::LaunchOp>().getKernelAttr());
+}
+
 static llvm::LogicalResult copyOperand(OpCall &call) {
   call.result() = call.operand(0);
   return llvm::success();
 }
 
-void addStructureOps(OpTable &table) {
-  table["weft.read"] = evaluateRead;
-  table["weft.constant"] = evaluateConstant<ConstantOp>;
-  table["plan.constant"] = evaluateConstant<plan::ConstantOp>;
-  table["weft.call"] = evaluateCall;
-  table["weft.materialize"] = copyOperand;
-  table["plan.copy"] = copyOperand;
+void addStructureOps(mlir::MLIRContext *context) {
+  interpretAs<ReadOp>(context, evaluateRead);
+  interpretAs<ConstantOp>(context, evaluateConstant<ConstantOp>);
+  interpretAs<CallOp>(context, evaluateCall);
+  interpretAs<MaterializeOp>(context, copyOperand);
+}
+
+void addStructureCommands(mlir::MLIRContext *context) {
+  interpretAs<plan::ConstantOp>(context, evaluateConstant<plan::ConstantOp>);
+  interpretAs<plan::CopyOp>(context, copyOperand);
+  interpretAs<plan::LaunchOp>(context, evaluateLaunch);
 }
 
 } // namespace weft

@@ -1,6 +1,6 @@
 //===- RunTraining.cpp - Gradients and optimizers -------------------------===//
 
-#include "OpTable.h"
+#include "OpFunctions.h"
 
 #include <cmath>
 
@@ -198,15 +198,14 @@ static llvm::LogicalResult evaluateSgd(OpCall &call) {
   return updateSgd(call, numbers), llvm::success();
 }
 
-void addTrainingOps(OpTable &table) {
-  table["weft.accumulate"] = evaluateAccumulate;
-  table["weft.norm_and_check"] = evaluateNormAndCheck;
-  table["weft.total_norm"] = evaluateTotalNorm;
-  table["weft.clip_coefficient"] = evaluateClipCoefficient;
-  table["weft.step_increment"] = evaluateStepIncrement;
-  table["weft.adamw"] = evaluateAdam;
-  table["weft.adam"] = evaluateAdam;
-  table["weft.sgd"] = evaluateSgd;
+void addTrainingOps(mlir::MLIRContext *context) {
+  interpretAs<AccumulateOp>(context, evaluateAccumulate);
+  interpretAs<NormAndCheckOp>(context, evaluateNormAndCheck);
+  interpretAs<TotalNormOp>(context, evaluateTotalNorm);
+  interpretAs<ClipCoefficientOp>(context, evaluateClipCoefficient);
+  interpretAs<StepIncrementOp>(context, evaluateStepIncrement);
+  interpretAs<AdamWOp, AdamOp>(context, evaluateAdam);
+  interpretAs<SgdOp>(context, evaluateSgd);
 }
 
 } // namespace weft

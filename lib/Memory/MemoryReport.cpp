@@ -40,7 +40,7 @@ static std::string getLocationText(Location location) {
 
 bool isGathered(plan::StateOp state) {
   FlatSymbolRefAttr param = state.getParamAttr();
-  if (state.getKind() != plan::StateKind::Working || !param)
+  if (state.getKind() != StateKind::Working || !param)
     return false;
   auto owner =
       SymbolTable::lookupNearestSymbolFrom<plan::StateOp>(state, param);
@@ -51,24 +51,24 @@ static void addStates(ModuleOp module, MemoryReport &report) {
   for (auto state : module.getOps<plan::StateOp>()) {
     int64_t bytes = plan::getBufferBytes(state.getBufferType());
     switch (state.getKind()) {
-    case plan::StateKind::Param:
+    case StateKind::Param:
       report.parameters += bytes;
       break;
-    case plan::StateKind::Gradient:
-    case plan::StateKind::Presence:
+    case StateKind::Gradient:
+    case StateKind::Presence:
       report.gradients += bytes;
       break;
-    case plan::StateKind::Denominator: // a number for a loss, as step counters
-    case plan::StateKind::Optimizer:
+    case StateKind::Denominator: // a number for a loss, as step counters
+    case StateKind::Optimizer:
       report.optimizerState += bytes;
       break;
-    case plan::StateKind::Scaler:
+    case StateKind::Scaler:
       report.scalerState += bytes;
       break;
-    case plan::StateKind::Working:
+    case StateKind::Working:
       (isGathered(state) ? report.gathered : report.workingCopies) += bytes;
       break;
-    case plan::StateKind::Accumulator:
+    case StateKind::Accumulator:
       report.accumulators += bytes;
       break;
     }

@@ -40,10 +40,10 @@ static FailureOr<int64_t> placeStates(ModuleOp module, StateOffsets &offsets,
                                       int64_t alignment) {
   Builder builder(module.getContext());
   int64_t end = 0;
-  for (auto kind : {plan::StateKind::Param, plan::StateKind::Gradient,
-                    plan::StateKind::Optimizer, plan::StateKind::Scaler,
-                    plan::StateKind::Working, plan::StateKind::Accumulator,
-                    plan::StateKind::Presence, plan::StateKind::Denominator})
+  for (auto kind :
+       {StateKind::Param, StateKind::Gradient, StateKind::Optimizer,
+        StateKind::Scaler, StateKind::Working, StateKind::Accumulator,
+        StateKind::Presence, StateKind::Denominator})
     for (auto state : module.getOps<plan::StateOp>()) {
       if (state.getKind() != kind)
         continue;

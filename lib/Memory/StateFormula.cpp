@@ -39,24 +39,24 @@ static void addTensor(plan::StateOp state, int64_t elements,
                       ParameterBytes &of) {
   int64_t bytes = elements * plan::getElementBytes(state.getBufferType());
   switch (state.getKind()) {
-  case plan::StateKind::Param:
+  case StateKind::Param:
     of.elements = elements;
     of.trainable = state.getTrainable();
     of.own += bytes;
     return;
-  case plan::StateKind::Working:
+  case StateKind::Working:
     of.copies += bytes;
     return;
-  case plan::StateKind::Gradient:
-  case plan::StateKind::Presence:
-  case plan::StateKind::Denominator:
+  case StateKind::Gradient:
+  case StateKind::Presence:
+  case StateKind::Denominator:
     of.gradient += bytes;
     return;
-  case plan::StateKind::Accumulator:
+  case StateKind::Accumulator:
     of.accumulators += bytes;
     return;
-  case plan::StateKind::Optimizer:
-  case plan::StateKind::Scaler:
+  case StateKind::Optimizer:
+  case StateKind::Scaler:
     of.moments += bytes;
     return;
   }
@@ -130,9 +130,9 @@ void StateBytes::addFlat(plan::StateOp state, int64_t bytes) {
 void StateBytes::add(plan::StateOp state) {
   int64_t bytes = plan::getBufferBytes(state.getBufferType());
   all += bytes;
-  bool isParam = state.getKind() == plan::StateKind::Param;
+  bool isParam = state.getKind() == StateKind::Param;
   if (!isParam && !state.getParamAttr() && !state.getSegments()) {
-    (plan::isMadeByStep(state.getKind()) ? counts : others) += bytes;
+    (isMadeByStep(state.getKind()) ? counts : others) += bytes;
     return;
   }
   isLow |= ::weft::isLow(state.getBufferType());

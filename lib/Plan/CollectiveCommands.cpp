@@ -39,19 +39,6 @@ static LogicalResult verifyLink(CommandOpInterface command) {
          << attribute;
 }
 
-Access AllGatherOp::getAccess(unsigned index) {
-  return index == 0 ? Access::Read : Access::Write;
-}
-Access ReduceScatterOp::getAccess(unsigned index) {
-  return index == 0 ? Access::Read : Access::Write;
-}
-
-Access OwnSliceOp::getAccess(unsigned index) {
-  return index == 0 ? Access::Read : Access::Write;
-}
-
-Access RankOp::getAccess(unsigned) { return Access::Write; }
-
 LogicalResult RankOp::verify() {
   if (getRanks() > 0)
     return success();
@@ -83,10 +70,6 @@ LogicalResult ReduceScatterOp::verify() {
 //===----------------------------------------------------------------------===//
 // all_reduce
 //===----------------------------------------------------------------------===//
-
-Access AllReduceOp::getAccess(unsigned index) {
-  return index < getNumbers().size() ? Access::Read : Access::Write;
-}
 
 LogicalResult AllReduceOp::verify() {
   if (failed(verifyLink(cast<CommandOpInterface>(getOperation()))))

@@ -36,13 +36,29 @@ int64_t CommandOpInterface::getStreamNumber() {
   return stream ? stream.getInt() : 0;
 }
 
+SmallVector<Access> CommandOpInterface::getAccesses() {
+  SmallVector<Access> accesses =
+      map_to_vector(getOperation()->getOperands(),
+                    [](Value buffer) { return Access{buffer}; });
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  if (auto op = dyn_cast<MemoryEffectOpInterface>(getOperation()))
+    op.getEffects(effects);
+  for (const MemoryEffects::EffectInstance &effect : effects)
+    if (auto *operand = effect.getEffectValue<OpOperand *>()) {
+      Access &access = accesses[operand->getOperandNumber()];
+      access.isRead |= isa<MemoryEffects::Read>(effect.getEffect());
+      access.isWritten |= isa<MemoryEffects::Write>(effect.getEffect());
+    }
+  return accesses;
+}
+
 Type getLargestElementType(CommandOpInterface command) {
   MemRefType read, written;
-  for (auto [index, buffer] : enumerate(command->getOperands())) {
+  for (auto [buffer, isRead, isWritten] : command.getAccesses()) {
     if (isWorkspace(buffer))
       continue;
     auto type = cast<MemRefType>(buffer.getType());
-    MemRefType &largest = command.isRead(index) ? read : written;
+    MemRefType &largest = isRead ? read : written;
     if (!largest || type.getNumElements() > largest.getNumElements())
       largest = type;
   }
@@ -110,9 +126,14 @@ LogicalResult verifyCommand(CommandOpInterface command) {
     return command->emitOpError("expects a finite est_us of at least 0, but "
                                 "got ")
            << time;
-  for (unsigned i = 0, e = command->getNumOperands(); i != e; ++i)
-    if (command.isWritten(i) && failed(verifyWrite(command, i)))
+  for (auto [index, access] : enumerate(command.getAccesses())) {
+    if (!access.isRead && !access.isWritten)
+      return command->emitOpError("expects a memory effect on each operand, "
+                                  "but operand ")
+             << index << " has none";
+    if (access.isWritten && failed(verifyWrite(command, index)))
       return failure();
+  }
   return success();
 }
 
@@ -128,11 +149,11 @@ LogicalResult verifyWorkspace(WorkspaceOpInterface op) {
     return op->emitOpError("expects its workspace behind all other operands, "
                            "but got ")
            << op->getOperand(last).getType() << " there";
-  Access access = cast<CommandOpInterface>(op.getOperation()).getAccess(last);
-  if (access == Access::Write)
+  Access access = cast<CommandOpInterface>(*op).getAccesses()[last];
+  if (!access.isRead)
     return success();
   return op->emitOpError("expects to write its workspace, but got ")
-         << stringifyAccess(access);
+         << (access.isWritten ? "update" : "read");
 }
 
 LogicalResult verifyShape(Operation *op, StringRef name, Value buffer,
@@ -159,10 +180,6 @@ LogicalResult verifyElement(Operation *op, StringRef name, Value buffer,
 //===----------------------------------------------------------------------===//
 // LaunchOp
 //===----------------------------------------------------------------------===//
-
-Access LaunchOp::getAccess(unsigned index) {
-  return index < getInputs().size() ? Access::Read : Access::Write;
-}
 
 /// By the types alone; the kernel narrows it (verifySymbolUses).
 SmallVector<unsigned> LaunchOp::getInPlaceOperands(unsigned index) {
@@ -289,8 +306,6 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
 // ConstantOp and CopyOp
 //===----------------------------------------------------------------------===//
 
-Access ConstantOp::getAccess(unsigned) { return Access::Write; }
-
 LogicalResult ConstantOp::verify() {
   auto target = cast<MemRefType>(getTarget().getType());
   if (!isa<DenseElementsAttr>(getValue()))
@@ -301,10 +316,6 @@ LogicalResult ConstantOp::verify() {
     return success();
   return emitOpError("expects a value of the target's shape and type, but got ")
          << value << " for " << target;
-}
-
-Access CopyOp::getAccess(unsigned index) {
-  return index == 0 ? Access::Read : Access::Write;
 }
 
 LogicalResult CopyOp::verify() {

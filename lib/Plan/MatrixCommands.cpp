@@ -25,6 +25,19 @@ template <typename OpT> static LogicalResult verifyAccumulate(OpT op) {
   return op.emitOpError("expects either a flag or adds, but got both");
 }
 
+using Effects = SmallVectorImpl<MemoryEffects::EffectInstance>;
+using MemoryEffects::Read, MemoryEffects::Write;
+
+/// Adds an effect on the operands of some groups.
+template <typename EffectT, typename OpT>
+static void addEffects(OpT op, ArrayRef<unsigned> groups, Effects &effects) {
+  for (unsigned group : groups) {
+    auto [first, count] = op.getODSOperandIndexAndLength(group);
+    for (OpOperand &operand : op->getOpOperands().slice(first, count))
+      effects.emplace_back(EffectT::get(), &operand);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // GemmOp
 //===----------------------------------------------------------------------===//
@@ -33,19 +46,20 @@ static bool isGradient(Epilogue epilogue) {
   return epilogue == Epilogue::ReluGrad || epilogue == Epilogue::GeluGrad;
 }
 
-/// Asked of every operand by every pass over a plan: the groups of operands are
-/// found once, by their numbers.
-Access GemmOp::getAccess(unsigned index) {
-  auto isOf = [&](unsigned group) {
-    auto [first, count] = getODSOperandIndexAndLength(group);
-    return index >= first && index < first + count;
-  };
-  if (isOf(odsIndex_target))
-    return accumulates() ? Access::Update : Access::Write;
-  bool isWritten = isOf(odsIndex_column_sum) || isOf(odsIndex_lhs_sum) ||
-                   isOf(odsIndex_rhs_sum) || isOf(odsIndex_workspace) ||
-                   (isOf(odsIndex_aux) && !isGradient(getEpilogue()));
-  return isWritten ? Access::Write : Access::Read;
+void GemmOp::getEffects(Effects &effects) {
+  addEffects<Read>(*this,
+                   {odsIndex_lhs, odsIndex_rhs, odsIndex_bias, odsIndex_flag},
+                   effects);
+  addEffects<Write>(*this,
+                    {odsIndex_target, odsIndex_column_sum, odsIndex_lhs_sum,
+                     odsIndex_rhs_sum, odsIndex_workspace},
+                    effects);
+  if (isGradient(getEpilogue()))
+    addEffects<Read>(*this, odsIndex_aux, effects);
+  else
+    addEffects<Write>(*this, odsIndex_aux, effects);
+  if (accumulates())
+    addEffects<Read>(*this, odsIndex_target, effects);
 }
 
 /// The type of the factors: the target of an accumulation may be larger and
@@ -204,19 +218,7 @@ template <typename OpT> static LogicalResult verifyAttention(OpT op) {
   return verifyDense(op, "rng", op.getRng());
 }
 
-Access AttentionOp::getAccess(unsigned index) {
-  return index == 3 || index == 4 || isWorkspace(getOperand(index))
-             ? Access::Write
-             : Access::Read;
-}
-
 LogicalResult AttentionOp::verify() { return verifyAttention(*this); }
-
-Access AttentionGradOp::getAccess(unsigned index) {
-  return (index >= 6 && index <= 8) || isWorkspace(getOperand(index))
-             ? Access::Write
-             : Access::Read;
-}
 
 LogicalResult AttentionGradOp::verify() {
   if (failed(verifyAttention(*this)) ||
@@ -242,10 +244,6 @@ static LogicalResult verifyRows(Operation *op, Value table, Value ids,
   return verifyShape(op, name, rows, shape);
 }
 
-Access EmbeddingOp::getAccess(unsigned index) {
-  return index == 2 ? Access::Write : Access::Read;
-}
-
 LogicalResult EmbeddingOp::verify() {
   if (failed(verifyRows(*this, getTable(), getIds(), "target", getTarget())))
     return failure();
@@ -253,10 +251,12 @@ LogicalResult EmbeddingOp::verify() {
                        getType(getTable()).getElementType());
 }
 
-Access EmbeddingGradOp::getAccess(unsigned index) {
-  if (index == 2)
-    return accumulates() ? Access::Update : Access::Write;
-  return isWorkspace(getOperand(index)) ? Access::Write : Access::Read;
+void EmbeddingGradOp::getEffects(Effects &effects) {
+  addEffects<Read>(*this, {odsIndex_grad, odsIndex_ids, odsIndex_flag},
+                   effects);
+  addEffects<Write>(*this, {odsIndex_target, odsIndex_workspace}, effects);
+  if (accumulates())
+    addEffects<Read>(*this, odsIndex_target, effects);
 }
 
 LogicalResult EmbeddingGradOp::verify() {

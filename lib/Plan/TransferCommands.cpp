@@ -36,9 +36,6 @@ static EventOp findEvent(Operation *op, FlatSymbolRefAttr name,
   return event;
 }
 
-Access RecordOp::getAccess(unsigned) { llvm_unreachable("no operands"); }
-Access WaitOp::getAccess(unsigned) { llvm_unreachable("no operands"); }
-
 LogicalResult RecordOp::verifySymbolUses(SymbolTableCollection &symbols) {
   EventOp event = findEvent(*this, getEventAttr(), symbols);
   if (!event)
@@ -61,9 +58,6 @@ LogicalResult WaitOp::verifySymbolUses(SymbolTableCollection &symbols) {
 //===----------------------------------------------------------------------===//
 // Copies
 //===----------------------------------------------------------------------===//
-
-Access UploadOp::getAccess(unsigned) { return Access::Write; }
-Access ReadbackOp::getAccess(unsigned) { return Access::Read; }
 
 LogicalResult UploadOp::verify() {
   for (Value buffer : getInputs()) {
@@ -127,9 +121,8 @@ static InputOp getCopy(Operation *command, Value root) {
 /// Whether a command writes a buffer.
 static bool writes(Operation *user, Value buffer) {
   auto command = dyn_cast<CommandOpInterface>(user);
-  return command && any_of(user->getOpOperands(), [&](OpOperand &operand) {
-           return operand.get() == buffer &&
-                  command.isWritten(operand.getOperandNumber());
+  return command && any_of(command.getAccesses(), [&](const Access &access) {
+           return access.buffer == buffer && access.isWritten;
          });
 }
 

@@ -141,15 +141,8 @@ struct AutocastPass : weft::impl::AutocastPassBase<AutocastPass> {
 
   FailureOr<CastPolicies> readPolicies() {
     ModuleOp module = getOperation();
-    std::optional<CastLists> chosen = symbolizeCastLists(lists);
-    if (!chosen)
-      return module.emitError("expects lists cuda or cpu, but got ") << lists;
-    std::optional<CastRecipe> known = symbolizeCastRecipe(recipe);
-    if (!known)
-      return module.emitError("expects recipe ")
-             << spellChoices(getCastRecipeNames()) << ", but got " << recipe;
     if (overrides.empty())
-      return CastPolicies(*chosen, *known, {});
+      return CastPolicies(lists, recipe, {});
     if (dtype == "none")
       return module.emitError("expects dtype f16 or bf16 with overrides, but "
                               "got none");
@@ -157,7 +150,7 @@ struct AutocastPass : weft::impl::AutocastPassBase<AutocastPass> {
     if (failed(file))
       return failure();
     recordOptionFile(module, "autocast-lists", file->digest);
-    return CastPolicies(file->lists.value_or(*chosen), *known,
+    return CastPolicies(file->lists.value_or(lists), recipe,
                         std::move(file->overrides));
   }
 };

@@ -3,6 +3,7 @@
 #include "weft/Abi/Names.h"
 #include "weft/Precision/Passes.h"
 #include "weft/Weft/Precision.h"
+#include "weft/Weft/Programs.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
@@ -87,16 +88,17 @@ void CopyBuilder::collectRead(ParamOp param, ReadOp read) {
 }
 
 LogicalResult CopyBuilder::collect() {
-  for (auto program : module.getOps<ProgramOp>()) {
-    if (program.getKind() == ProgramKind::Init)
-      init = program;
-    else if (program.getKind() == ProgramKind::Apply)
-      apply = program;
-    else
+  FailureOr<ProgramOp> inits = findOnlyProgram(module, ProgramKind::Init);
+  FailureOr<ProgramOp> updates = findOnlyProgram(module, ProgramKind::Apply);
+  if (failed(inits) || failed(updates))
+    return failure();
+  init = *inits;
+  apply = *updates;
+  for (auto program : module.getOps<ProgramOp>())
+    if (program != init && program != apply)
       for (auto read : program.getOps<ReadOp>())
         if (auto param = symbols.lookup<ParamOp>(read.getSource()))
           collectRead(param, read);
-  }
   if (!init || !apply)
     return module.emitError("expects programs of kind init and apply, but got "
                             "none; run weft-expand-optimizer first");

@@ -19,13 +19,6 @@ struct ChooseReductionsPass
   using ChooseReductionsPassBase::ChooseReductionsPassBase;
 
   void runOnOperation() override {
-    if (reduction != "auto" && reduction != "ordered" &&
-        reduction != "native") {
-      emitError(getOperation().getLoc())
-          << "expects a reduction of auto, ordered or native, but got "
-          << reduction;
-      return signalPassFailure();
-    }
     std::optional<Cluster> nodes;
     if (!cluster.empty()) {
       FailureOr<ClusterFile> file = readClusterFile(&getContext(), cluster);
@@ -44,8 +37,8 @@ private:
   /// Among two axes, the replicas of a shard are not neighbouring ranks.
   bool chooseNative(plan::ReduceScatterOp each,
                     const std::optional<Cluster> &nodes) const {
-    if (reduction != "auto")
-      return reduction == "native";
+    if (reduction != Reduction::Auto)
+      return reduction == Reduction::Native;
     const RankGroup group =
         getRankGroup(plan::CommandOpInterface(each.getOperation()));
     return nodes ? nodes->countNodes(group) > 1 : group.stride > 1;

@@ -24,11 +24,11 @@ Dependences::Dependences(ArrayRef<plan::CommandOpInterface> commands)
     plan::CommandOpInterface command = commands[index];
     llvm::SmallSetVector<unsigned, 8> found;
     llvm::SmallSetVector<Value, 8> read, written;
-    for (auto [operand, buffer] : llvm::enumerate(command->getOperands())) {
+    for (auto [buffer, isRead, isWritten] : command.getAccesses()) {
       if (plan::isWorkspace(buffer))
         continue;
       Value root = plan::getRoot(buffer);
-      (command.isWritten(operand) ? written : read).insert(root);
+      (isWritten ? written : read).insert(root);
       if (std::optional<unsigned> writer = roots[root].writer)
         found.insert(*writer);
     }

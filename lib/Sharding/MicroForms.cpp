@@ -95,9 +95,9 @@ void declareAccumulators(ProgramOp micro, const ShardedStates &states) {
 // First or later
 //===----------------------------------------------------------------------===//
 
-void makeLaterForms(ModuleOp module) {
-  SymbolTable symbols(module);
-  ProgramOp micro = findProgram(module, ProgramKind::Micro), last = micro;
+void makeLaterForms(ProgramOp micro) {
+  SymbolTable symbols(micro->getParentOfType<ModuleOp>());
+  ProgramOp last = micro;
   if (auto keep = symbols.lookup<ProgramOp>(names::kMicroKeep))
     last = cloneAs(keep, names::kMicroLaterKeep, symbols);
   ProgramOp later = cloneAs(micro, names::kMicroLater, symbols);

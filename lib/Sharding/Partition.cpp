@@ -31,7 +31,7 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
     dist::MeshOp mesh = dist::findMesh(getOperation());
     if (!mesh)
       return;
-    if (failed(verifyOptions()) || failed(verifyLayouts()) ||
+    if (failed(verifyLayouts()) ||
         failed(verifyReshard(getOperation(), getReshard())))
       return signalPassFailure();
     FailureOr<ShardedStates> states = declareShards(getOperation(), mesh);
@@ -64,10 +64,10 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
       declareKept(getOperation(), micro, states, accumulates);
     if (!accumulates)
       return;
-    if (sync == "last")
+    if (sync == Sync::Last)
       declareAccumulators(micro, states);
     if (!states.kept.empty())
-      makeLaterForms(getOperation());
+      makeLaterForms(micro);
   }
 
   LogicalResult partition(ProgramOp program, const MeshCollectives &mesh,
@@ -110,13 +110,6 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
     if (failed(reduced) || failed(gathered))
       return failure();
     return TravelTypes{*reduced, *gathered};
-  }
-
-  LogicalResult verifyOptions() {
-    if (sync == "each" || sync == "last")
-      return success();
-    return getOperation().emitError("expects sync=each or sync=last, but got ")
-           << sync.getValue();
   }
 
   Reshard getReshard() {

@@ -67,7 +67,7 @@ void setWrites(ProgramOp program, llvm::ArrayRef<Write> writes);
 void declareAccumulators(ProgramOp micro, const ShardedStates &states);
 
 /// Makes separate programs for the micro-steps after the first one.
-void makeLaterForms(mlir::ModuleOp module);
+void makeLaterForms(ProgramOp micro);
 
 /// Declares `@denominators_keep`, a copy of `denominators` for micro-batches
 /// but the last one of a step, which joins no counts.

@@ -38,10 +38,6 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
     if (zero < Nothing || zero > Parameters)
       return getOperation().emitError("expects zero of 0 to 3, but got ")
              << zero.getValue();
-    if (gradients != "sharded" && gradients != "replicated")
-      return getOperation().emitError(
-                 "expects gradients=sharded or gradients=replicated, but got ")
-             << gradients.getValue();
     if (dist::MeshOp other = dist::findMesh(getOperation()))
       return other.emitOpError("expects a module without a mesh for "
                                "weft-shard, but got @")
@@ -110,11 +106,12 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
       return false;
     switch (state.getKind()) {
     case StateKind::Gradient:
-      return gradients == "sharded";
+      return gradients == dist::Placement::Sharded;
     case StateKind::Optimizer:
       return zero >= Optimizer;
     case StateKind::Working:
       return zero >= Parameters;
+    case StateKind::Param: // a ParamOp
     case StateKind::Scaler:
     case StateKind::Presence:
     case StateKind::Denominator:

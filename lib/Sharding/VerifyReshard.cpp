@@ -4,7 +4,7 @@
 
 #include "PassUses.h"
 
-#include "weft/Weft/Weft.h"
+#include "weft/Weft/Programs.h"
 
 using namespace mlir;
 
@@ -58,13 +58,15 @@ static LogicalResult verifyApart(ModuleOp module, ProgramOp micro,
 }
 
 LogicalResult verifyReshard(ModuleOp module, const Reshard &reshard) {
-  ProgramOp micro = findProgram(module, ProgramKind::Micro);
+  FailureOr<ProgramOp> micro = findOnlyProgram(module, ProgramKind::Micro);
+  if (failed(micro))
+    return failure();
   for (const std::string &path : reshard.scopes) {
     if (!isModule(module, path))
       return module.emitError(
                  "expects module paths of the model in `reshard`, but got '")
              << path << "'";
-    if (micro && failed(verifyApart(module, micro, path)))
+    if (*micro && failed(verifyApart(module, *micro, path)))
       return failure();
   }
   return success();

@@ -94,16 +94,16 @@ static SmallVector<StringRef> getEarlier(plan::ProgramOp program, Start start) {
 
 /// Whether programs of a kind compute a state anew in each step. They read its
 /// old contents but do not use them.
-static bool isMadeBy(StringRef program, plan::StateKind state) {
-  if (state == plan::StateKind::Denominator)
+static bool isMadeBy(StringRef program, StateKind state) {
+  if (state == StateKind::Denominator)
     return program == names::kDenominators;
-  return program == names::kMicro && plan::isMadeByStep(state);
+  return program == names::kMicro && isMadeByStep(state);
 }
 
 /// Whether a checkpoint holds the state.
 static bool isSaved(plan::StateOp state) {
-  return !plan::isMadeByStep(state.getKind()) &&
-         state.getKind() != plan::StateKind::Working;
+  return !isMadeByStep(state.getKind()) &&
+         state.getKind() != StateKind::Working;
 }
 
 /// Whether a micro-step is certain to run before `next`, a micro-step of the
@@ -150,7 +150,7 @@ InFlightDiagnostic StateOrder::reportUnwritten(const StateAccess &access,
                << "in ";
   for (StringRef earlier : getEarlier(program, start))
     if (earlier != names::kDenominators ||
-        state.getKind() == plan::StateKind::Denominator)
+        state.getKind() == StateKind::Denominator)
       error << earlier << " or ";
   error << (isLater(program) ? program.getSymName() : program.getKind())
         << ", but got " << (isPart ? "a part of them" : "no write");

@@ -61,10 +61,9 @@ void StateTable::addAccesses(ProgramAccesses &program) const {
   };
   Block &body = program.op.getBody().front();
   for (auto command : body.getOps<plan::CommandOpInterface>())
-    for (auto [index, buffer] : llvm::enumerate(command->getOperands()))
+    for (auto [buffer, isRead, isWritten] : command.getAccesses())
       if (plan::UseOp use = getUse(buffer))
-        add(command, buffer, use, command.isRead(index),
-            command.isWritten(index));
+        add(command, buffer, use, isRead, isWritten);
   for (auto output : body.getOps<plan::OutputOp>())
     if (plan::UseOp use = getUse(output.getBuffer()))
       add(output, output.getBuffer(), use, true, false);
@@ -89,7 +88,7 @@ int StateTable::findOriginal(plan::StateOp copy) const {
   ArrayAttr segments = copy.getSegmentsAttr();
   ArrayRef<int64_t> shape = copy.getBufferType().getShape();
   for (auto [number, state] : llvm::enumerate(states))
-    if (segments && plan::StateOp(state).getKind() == plan::StateKind::Param &&
+    if (segments && plan::StateOp(state).getKind() == StateKind::Param &&
         plan::StateOp(state).getSegmentsAttr() == segments &&
         plan::StateOp(state).getSlices() == copy.getSlices() &&
         plan::StateOp(state).getBufferType().getShape() == shape)
@@ -101,7 +100,7 @@ std::vector<SmallVector<unsigned, 1>> StateTable::findCopies() const {
   std::vector<SmallVector<unsigned, 1>> copies;
   for (auto [number, constState] : llvm::enumerate(states)) {
     plan::StateOp state = constState;
-    if (state.getKind() != plan::StateKind::Working)
+    if (state.getKind() != StateKind::Working)
       continue;
     copies.resize(states.size());
     if (int original = findOriginal(state); original >= 0)

@@ -67,10 +67,10 @@ private:
 SmallVector<Use> TwoRuns::getUses(plan::CommandOpInterface command) {
   StreamMoment moment = order.add(command);
   SmallVector<Use> found;
-  for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
-    Value root = plan::getRoot(buffer);
+  for (const plan::Access &access : command.getAccesses()) {
+    Value root = plan::getRoot(access.buffer);
     found.push_back(
-        {command, root, getRootBytes(root), command.isWritten(index), moment});
+        {command, root, getRootBytes(root), access.isWritten, moment});
   }
   return found;
 }

@@ -32,7 +32,7 @@ static SmallVector<StringRef> getParameters(plan::StateOp state) {
     names.push_back(segment.param.getValue());
   if (!names.empty())
     return names;
-  if (state.getKind() == plan::StateKind::Param)
+  if (state.getKind() == StateKind::Param)
     return {state.getSymName()};
   if (state.getOwner())
     names.push_back(state.getOwner().getValue());
@@ -43,7 +43,7 @@ static SmallVector<StringRef> getParameters(plan::StateOp state) {
 static llvm::SetVector<StringRef> findTrained(ModuleOp module) {
   llvm::SetVector<StringRef> trained;
   for (auto state : module.getOps<plan::StateOp>())
-    if (state.getKind() == plan::StateKind::Gradient)
+    if (state.getKind() == StateKind::Gradient)
       trained.insert_range(getParameters(state));
   return trained;
 }
@@ -52,8 +52,7 @@ static llvm::SetVector<StringRef> findTrained(ModuleOp module) {
 static llvm::StringSet<> findCounters(ModuleOp module) {
   llvm::StringSet<> names;
   for (auto state : module.getOps<plan::StateOp>())
-    if (state.getKind() == plan::StateKind::Optimizer &&
-        getParameters(state).empty())
+    if (state.getKind() == StateKind::Optimizer && getParameters(state).empty())
       names.insert(state.getSymName());
   return names;
 }
@@ -106,7 +105,7 @@ static LogicalResult verifyParameters(ModuleOp module) {
   SymbolTable symbols(module);
   llvm::SetVector<StringRef> trained = findTrained(module);
   for (auto state : module.getOps<plan::StateOp>())
-    if (state.getKind() == plan::StateKind::Param && state.getOwner())
+    if (state.getKind() == StateKind::Param && state.getOwner())
       return state.emitOpError("expects no param on a parameter, but got ")
              << state.getOwner();
   WalkResult result = module.walk([&](plan::CommandOpInterface command) {
@@ -119,7 +118,7 @@ static LogicalResult verifyParameters(ModuleOp module) {
         continue;
       auto state = symbols.lookup<plan::StateOp>(use.getState());
       auto isTrained = [&](StringRef param) { return trained.contains(param); };
-      if (state.getKind() == plan::StateKind::Param &&
+      if (state.getKind() == StateKind::Param &&
           llvm::none_of(getParameters(state), isTrained)) {
         (void)reportUntrained(state, command);
         return WalkResult::interrupt();

@@ -119,16 +119,16 @@ private:
   }
 
   LogicalResult visitCommand(plan::CommandOpInterface command) {
-    OperandRange buffers = command->getOperands();
-    for (auto [index, buffer] : llvm::enumerate(buffers))
-      if (command.isRead(index) && failed(arena.read(command, buffer)))
+    const SmallVector<plan::Access> accesses = command.getAccesses();
+    for (const plan::Access &access : accesses)
+      if (access.isRead && failed(arena.read(command, access.buffer)))
         return failure();
-    for (auto [index, buffer] : llvm::enumerate(buffers)) {
-      if (!command.isWritten(index))
+    for (auto [buffer, isRead, isWritten] : accesses) {
+      if (!isWritten)
         continue;
       Value root = plan::getRoot(buffer);
       ByteRange bytes = getRootBytes(root);
-      for (Value other : buffers)
+      for (Value other : command->getOperands())
         if (failed(verifyDisjoint(command, root, bytes, other)))
           return failure();
       arena.write(buffer);

@@ -244,7 +244,7 @@ LogicalResult PortVerifier::verifyApply(plan::ProgramOp apply) {
 /// further.
 LogicalResult PortVerifier::verifyScale(plan::ProgramOp apply) {
   for (auto state : module.getOps<plan::StateOp>()) {
-    if (state.getKind() != plan::StateKind::Scaler)
+    if (state.getKind() != StateKind::Scaler)
       continue;
     StringRef name = state.getSymName();
     if (name != names::kLossScale && name != names::kLossScaleState)

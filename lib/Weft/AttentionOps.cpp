@@ -93,7 +93,7 @@ static double countPairs(int64_t queries, int64_t keys, bool causal) {
 
 /// `products` multiply-adds of a head's width for each pair, and the numbers of
 /// dropout, whose cost was measured on a Zen 5 with and without dropout. They
-/// cost more here than in a kernel of their own (ElementFlops.cpp), since they
+/// cost more here than in a kernel of their own (Weft_ElementFlops), since they
 /// go through memory.
 template <typename OpT> static double getAttentionFlops(OpT op, int products) {
   constexpr double kDropout = 128;

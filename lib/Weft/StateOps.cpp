@@ -58,6 +58,9 @@ SmallVector<Segment> ParamOp::getSegmentList() {
 LogicalResult StateOp::verify() {
   if (failed(verifyStatic(*this, getType())))
     return failure();
+  if (getKind() == StateKind::Param)
+    return emitOpError("expects a kind of state, but got param: declare a "
+                       "parameter with weft.param");
   if (getSegments() && getKind() == StateKind::Scaler)
     return emitOpError("expects no segments in a state of kind scaler");
   if (getKind() != StateKind::Presence)

@@ -1,8 +1,8 @@
 // RUN: weft-opt %s --weft-autodiff --split-input-file --verify-diagnostics
 // RUN: not weft-opt %S/accumulator.mlir --weft-autodiff=grad-dtype=f16 2>&1 | FileCheck %s --check-prefix=DTYPE
 // RUN: not weft-opt %S/accumulator.mlir --weft-autodiff=accumulation=yes 2>&1 | FileCheck %s --check-prefix=ACCUMULATION
-// DTYPE: error: expects grad-dtype f32 or torch, but got f16
-// ACCUMULATION: error: expects accumulation on or off, but got yes
+// DTYPE: for the --grad-dtype option: Cannot find option named 'f16'!
+// ACCUMULATION: for the --accumulation option: Cannot find option named 'yes'!
 
 // expected-error@below {{expects a program of kind micro, but got none; run weft-derive-programs first}}
 module {

@@ -25,8 +25,8 @@
 
 // NOMODEL: error: expects a program of kind model or logits, but got none
 // DTYPE: error: expects dtype none, f16 or bf16, but got f8
-// LISTS: error: expects lists cuda or cpu, but got tpu
-// RECIPE: error: expects recipe amp, llm or pure-f16, but got fast
+// LISTS: for the --lists option: Cannot find option named 'tpu'!
+// RECIPE: for the --recipe option: Cannot find option named 'fast'!
 // UNUSED: error: expects dtype f16 or bf16 with overrides, but got none
 
 //--- apply.mlir

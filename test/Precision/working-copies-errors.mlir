@@ -8,6 +8,20 @@ module {
 
 // -----
 
+weft.program @init(%seed: tensor<i64> {weft.input = "seed"}) attributes {kind = #weft.kind<init>} {
+  weft.return
+}
+// expected-note @below {{the first one}}
+weft.program @apply() attributes {kind = #weft.kind<apply>} {
+  weft.return
+}
+// expected-error @below {{expects one program of kind apply, but got a second one}}
+weft.program @other() attributes {kind = #weft.kind<apply>} {
+  weft.return
+}
+
+// -----
+
 weft.param @w : tensor<4x3xf32>
 // expected-error @below {{expects a write of @w, but got none}}
 weft.program @init(%seed: tensor<i64> {weft.input = "seed"}) attributes {kind = #weft.kind<init>} {

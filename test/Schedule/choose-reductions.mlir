@@ -44,5 +44,5 @@ plan.program "micro" @micro {
   // NODES: plan.reduce_scatter {{.*}} by 2.000000e+00, 2.000000e+00 native among 4
   plan.reduce_scatter %f to %s by 2.0, 2.0 among 4 : memref<8xf32> to memref<2xf32>
 }
-// WRONG: error: expects a reduction of auto, ordered or native, but got fast
+// WRONG: for the --reduction option: Cannot find option named 'fast'!
 // NONE: none.toml

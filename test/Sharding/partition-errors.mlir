@@ -126,3 +126,15 @@ weft.program @apply() -> (tensor<f64> {weft.output = "n"}, tensor<i1> {weft.outp
   %n, %bad = weft.norm_and_check %w {p = 2.0 : f64} : tensor<4xf32>
   weft.return %n, %c : tensor<f64>, tensor<i1>
 }
+
+// -----
+
+dist.mesh @mesh("dp" = 2)
+// expected-note @+1 {{the first one}}
+weft.program @micro() attributes {kind = #weft.kind<micro>} {
+  weft.return
+}
+// expected-error @+1 {{expects one program of kind micro, but got a second one}}
+weft.program @other() attributes {kind = #weft.kind<micro>} {
+  weft.return
+}

@@ -3,7 +3,7 @@
 // RUN: weft-opt %s --weft-partition=sync=each | FileCheck %s --check-prefixes=CHECK,EACH
 // RUN: weft-opt %s --weft-partition=accumulates=false | FileCheck %s --check-prefixes=CHECK,EACH
 // RUN: not weft-opt %s --weft-partition=sync=never 2>&1 | FileCheck %s --check-prefix=NEVER
-// NEVER: error: expects sync=each or sync=last, but got never
+// NEVER: for the --sync option: Cannot find option named 'never'!
 
 // Which micro-steps gather parameters, and which reduce gradients: two ranks, a
 // parameter and its gradient in halves.

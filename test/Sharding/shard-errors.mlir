@@ -11,7 +11,7 @@
 // Meshes and stages that are none are errors on the module.
 
 // MIN: error: expects min of at least 0, but got -1
-// LAYOUT: error: expects gradients=sharded or gradients=replicated, but got gathered
+// LAYOUT: for the --gradients option: Cannot find option named 'gathered'!
 // ZERO: error: expects mesh to be dp:N or replica:R,shard:S of 1 to 100000 ranks, but got 'dp:0'
 // AXIS: error: expects mesh to be dp:N or replica:R,shard:S of 1 to 100000 ranks, but got 'tp:2'
 // ORDER: error: expects mesh to be dp:N or replica:R,shard:S of 1 to 100000 ranks, but got 'shard:2,replica:2'

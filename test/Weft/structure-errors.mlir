@@ -67,6 +67,11 @@ weft.state @s : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
 
 // -----
 
+// expected-error @below {{expects a kind of state, but got param: declare a parameter with weft.param}}
+weft.state @w : tensor<4xf32> {kind = #weft.state_kind<param>}
+
+// -----
+
 // expected-error @below {{expects tensor<f32> in a state of kind presence, but got 'tensor<i64>'}}
 weft.state @s : tensor<i64> {kind = #weft.state_kind<presence>}
 

@@ -198,6 +198,7 @@ static int run(int argc, char **argv) {
 
   mlir::DialectRegistry registry;
   registry.insert<WeftDialect, dist::DistDialect, plan::PlanDialect>();
+  registerInterpreter(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;

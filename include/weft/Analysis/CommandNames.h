@@ -12,7 +12,6 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
 
-#include <optional>
 #include <string>
 
 namespace weft {
@@ -34,8 +33,8 @@ std::string getNameInKernel(mlir::Operation &op);
 std::string getKernelName(KernelOp kernel);
 
 /// Arithmetic of a kernel, summed over its ops. An op counts the operations per
-/// element (getElementFlops) times the elements of its widest value, or the
-/// answer of its CostOpInterface. An op without either is an error.
+/// element (ElementCostOpInterface) times the elements of its widest value, or
+/// the answer of its CostOpInterface. An op without either is an error.
 llvm::FailureOr<double> getKernelFlops(KernelOp kernel);
 
 /// Names of the commands of one module.
@@ -56,11 +55,6 @@ private:
   mlir::SymbolTable symbols;
   llvm::DenseMap<mlir::Operation *, std::string> kernelNames;
 };
-
-/// Floating-point operations for one element of an op in a kernel, for
-/// estimates: an addition is one, a special function as many as what computes
-/// it. Nothing for an op that is not listed: weft-lower-to-plan refuses it.
-std::optional<double> getElementFlops(mlir::Operation *op);
 
 } // namespace weft
 

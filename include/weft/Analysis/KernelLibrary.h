@@ -98,8 +98,7 @@ public:
   void add(std::unique_ptr<KernelLibrary> library) {
     libraries.push_back(std::move(library));
   }
-  /// The library of that name, or the first if it is empty; null if there is
-  /// none.
+  /// The library of that name, or null.
   const KernelLibrary *find(llvm::StringRef name) const;
 
 private:

@@ -10,6 +10,7 @@
 #ifndef WEFT_AUTODIFF_FINITEDIFFERENCE_H
 #define WEFT_AUTODIFF_FINITEDIFFERENCE_H
 
+#include "weft/Autodiff/Passes.h"
 #include "weft/Interp/Interp.h"
 
 #include <optional>
@@ -28,7 +29,7 @@ struct GradientCheckOptions {
   /// Negates the rule of the ops of this name (see weft-autodiff).
   std::string breakRule;
   /// Where gradients of low-precision copies are added (see weft-autodiff).
-  std::string gradDtype = "f32";
+  GradDtype gradDtype = GradDtype::F32;
   /// f32 tensors become f64. Without, constants are only as good as f32; needed
   /// where low-precision ops have f32 results.
   bool convertsToF64 = true;

@@ -11,6 +11,11 @@ class DialectRegistry;
 
 namespace weft {
 
+/// The type in which gradients of low-precision copies are added.
+enum class GradDtype { F32, Torch };
+/// Whether gradients are added to the sum of earlier micro-steps.
+enum class AccumulationMode { Off, On };
+
 #define GEN_PASS_DECL
 #include "weft/Autodiff/Passes.h.inc"
 

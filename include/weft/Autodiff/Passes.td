@@ -266,12 +266,17 @@ def AutodiffPass : Pass<"weft-autodiff", "::mlir::ModuleOp"> {
     Does not: differentiate twice, or differentiate with respect to inputs.
   }];
   let options = [
-    Option<"gradDtype", "grad-dtype", "std::string", "\"f32\"",
+    Option<"gradDtype", "grad-dtype", "::weft::GradDtype", "::weft::GradDtype::F32",
            "Where gradients of low-precision copies of a parameter are added: "
-           "f32, or torch (in the copy's type)">,
-    Option<"accumulation", "accumulation", "std::string", "\"on\"",
+           "f32, or torch (in the copy's type)", [{::llvm::cl::values(
+               clEnumValN(::weft::GradDtype::F32, "f32", "in f32"),
+               clEnumValN(::weft::GradDtype::Torch, "torch", "in the copy's type"))}]>,
+    Option<"accumulation", "accumulation", "::weft::AccumulationMode",
+           "::weft::AccumulationMode::On",
            "on: add gradients to the sum of earlier micro-steps; off: "
-           "overwrite it">,
+           "overwrite it", [{::llvm::cl::values(
+               clEnumValN(::weft::AccumulationMode::On, "on", "add"),
+               clEnumValN(::weft::AccumulationMode::Off, "off", "overwrite"))}]>,
     Option<"breakRule", "break-rule", "std::string", /*default=*/"",
            "Negate the gradient of the first operand of the ops of this name: "
            "shows that a gradient check finds a wrong rule">,

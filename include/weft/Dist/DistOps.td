@@ -136,7 +136,7 @@ def Dist_Number : RankedTensorOf<[F64, I1]>;
 class Dist_Collective<string mnemonic, dag operandsAndNumbers, list<Trait> traits = []>
     : Dist_Op<mnemonic, !listconcat(traits, [
         MemoryEffects<[MemRead<Dist_Ranks>, MemWrite<Dist_Ranks>]>,
-        DeclareOpInterfaceMethods<DestinationOpInterface>,
+        Weft_RunsAs<mnemonic>, DeclareOpInterfaceMethods<DestinationOpInterface>,
         DeclareOpInterfaceMethods<SymbolUserOpInterface>])> {
   let arguments = !con(operandsAndNumbers, (ins FlatSymbolRefAttr:$mesh,
                                                 OptionalAttr<StrAttr>:$axis));

@@ -66,8 +66,7 @@ def SelectKernelsPass : Pass<"weft-select-kernels", "::mlir::ModuleOp"> {
     Example: test/Fusion/select-kernels.mlir. Does not measure anything.
   }];
   let options = [
-    Option<"library", "library", "std::string", /*default=*/"",
-           "Name of the library; empty: the library of the default target">,
+    Option<"library", "library", "std::string", /*default=*/"\"cpu\"", "Name of the library">,
     Option<"epilogues", "epilogues", "bool", /*default=*/"true",
            "Merge more than a bias into products">,
     Option<"fast", "fast", "bool", /*default=*/"false",

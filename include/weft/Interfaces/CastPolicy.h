@@ -3,45 +3,15 @@
 #ifndef WEFT_INTERFACES_CASTPOLICY_H
 #define WEFT_INTERFACES_CASTPOLICY_H
 
+#include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <optional>
 
+#include "weft/Interfaces/CastPolicy.h.inc"
+
 namespace weft {
-
-/// PyTorch's lists of autocast policies.
-enum class CastLists { Cuda, Cpu };
-
-/// A named change of the lists.
-enum class CastRecipe {
-  /// None.
-  Amp,
-  /// The low-precision stream starts at the embedding. Operands that join it
-  /// are converted to the low type. Norms and the loss read it unconverted and
-  /// compute in f32 inside.
-  Llm,
-  /// A model in half precision: no op but the losses is special.
-  PureF16,
-};
-
-/// The type that an op runs in.
-enum class CastPolicy {
-  /// In the low type.
-  Lower,
-  /// In f32.
-  F32,
-  /// In f32 unless the caller asked for another type.
-  F32SetDtype,
-  /// In f32 if an operand is f32, else in the low type.
-  Promote,
-  /// In the types of its operands.
-  Follow,
-  /// In the low type if an operand that is no scalar has it, else as Follow.
-  Narrow,
-  /// Not at all: it overflows or rounds too much.
-  Banned,
-};
 
 /// How the types of an op's floating-point operands must relate where no policy
 /// makes them equal.
@@ -78,17 +48,7 @@ struct CastRule {
   std::optional<CastPolicy> under(CastRecipe recipe) const;
 };
 
-/// "lower", "f32", "f32-set-dtype", ...
-llvm::StringRef stringifyCastPolicy(CastPolicy policy);
-std::optional<CastPolicy> symbolizeCastPolicy(llvm::StringRef name);
-
-/// "cuda" or "cpu".
-llvm::StringRef stringifyCastLists(CastLists lists);
-std::optional<CastLists> symbolizeCastLists(llvm::StringRef name);
-
-/// "amp", "llm" or "pure-f16".
-llvm::StringRef stringifyCastRecipe(CastRecipe recipe);
-std::optional<CastRecipe> symbolizeCastRecipe(llvm::StringRef name);
+/// "amp", "llm", "pure-f16".
 llvm::ArrayRef<llvm::StringRef> getCastRecipeNames();
 
 } // namespace weft

@@ -13,8 +13,23 @@
 #include "weft/Interfaces/Segments.h"
 #include "weft/Layout/Layout.h"
 
+#include "weft/Interfaces/Enums.h.inc"
+
 namespace weft {
+
 struct OpCall;
+
+/// Whether each step writes states of that kind anew: its first micro-batch
+/// writes them without reading them.
+inline bool isMadeByStep(StateKind kind) {
+  return kind == StateKind::Gradient || kind == StateKind::Accumulator ||
+         kind == StateKind::Presence || kind == StateKind::Denominator;
+}
+
+template <typename ConcreteType>
+class HasCommandKind
+    : public mlir::OpTrait::TraitBase<ConcreteType, HasCommandKind> {};
+
 } // namespace weft
 
 #include "weft/Interfaces/Interfaces.h.inc"

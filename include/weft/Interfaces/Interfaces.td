@@ -96,6 +96,20 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
   ];
 }
 
+def ElementCostOpInterface : OpInterface<"ElementCostOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    Work of an op in a kernel, by elements of its widest value. The op's
+    definition sets it (`Weft_ElementFlops`).
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Floating-point operations for one element: an addition is one, a special
+      function as many as its computation.
+    }], "double", "getElementFlops", (ins)>,
+  ];
+}
+
 def CastPolicyOpInterface : OpInterface<"CastPolicyOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
@@ -284,8 +298,9 @@ def DestinationOpInterface : OpInterface<"DestinationOpInterface"> {
 def CommandKindOpInterface : OpInterface<"CommandKindOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
-    An op that one command of a plan can run as a whole, if the library of a
-    target has it. Carried by the op's definition (`Weft_RunsAs`).
+    An op that one command of a plan can run as a whole, if it builds that
+    command (CommandSourceOpInterface) or the library of a target has it.
+    Carried by the op's definition (`Weft_RunsAs`).
   }];
   let methods = [
     StaticInterfaceMethod<"The kind of the command, for `weft.impl`: \"gemm\".",
@@ -293,16 +308,22 @@ def CommandKindOpInterface : OpInterface<"CommandKindOpInterface"> {
   ];
 }
 
+class Weft_HasCommandKind<string kind> : NativeOpTrait<"HasCommandKind", /*traits=*/[],
+    /*extraOpDeclaration=*/"static ::llvm::StringRef getCommandKind() { return \"" # kind # "\"; }\n"> {
+  let cppNamespace = "::weft";
+}
+
+/// One command of that kind can run the op.
+class Weft_RunsAs<string kind> : TraitList<[Weft_HasCommandKind<kind>, CommandKindOpInterface]>;
+
 def CommandSourceOpInterface : OpInterface<"CommandSourceOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
     An op of a program that gives the command of a plan that runs it. Ops of
     weft do not: their commands are in lib/Lowering/Plan. The op must also
-    implement DestinationOpInterface.
+    implement CommandKindOpInterface and DestinationOpInterface.
   }];
   let methods = [
-    InterfaceMethod<"The kind of the command, for `weft.impl`.",
-                    "::llvm::StringRef", "getCommandKind", (ins)>,
     InterfaceMethod<"Whether its operands and results may be of that floating-point type.",
                     "bool", "takesElement", (ins "::mlir::Type":$element), /*methodBody=*/"",
                     /*defaultImplementation=*/"return element.isF32();">,
@@ -322,14 +343,25 @@ def CommandSourceOpInterface : OpInterface<"CommandSourceOpInterface"> {
 def InterpretedOpInterface : OpInterface<"InterpretedOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
-    An op or a command that implements its own computation. The ops of weft and
-    plan do not: their functions are in lib/Interp.
+    An op or a command that the reference interpreter can evaluate. The
+    functions of weft and plan are in lib/Interp.
   }];
   let methods = [
     InterfaceMethod<[{
       Fills the results of the call (weft/Interp/OpCall.h), or fails with an
       error on the op.
     }], "::llvm::LogicalResult", "interpret", (ins "::weft::OpCall &":$call)>,
+  ];
+}
+
+def InterpretedCollectiveOpInterface : OpInterface<"InterpretedCollectiveOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    The same for an op or a command that ranks evaluate together.
+  }];
+  let methods = [
+    InterfaceMethod<"Fills the results of the calls of a group, in the order of ranks.",
+                    "void", "interpretGroup", (ins "::llvm::ArrayRef<::weft::OpCall *>":$group)>,
   ];
 }
 

@@ -161,12 +161,10 @@ private:
   Observer observer;
 };
 
-/// Whether the interpreter knows the op.
-bool isInterpretable(llvm::StringRef opName);
-
-/// Registers the library "interpreter" (weft/Analysis/KernelLibrary.h), which
-/// has a routine for every kind of command.
-void registerInterpreterLibrary(mlir::DialectRegistry &registry);
+/// Registers the functions of all ops, and the library "interpreter"
+/// (weft/Analysis/KernelLibrary.h), which has a routine for every kind of
+/// command.
+void registerInterpreter(mlir::DialectRegistry &registry);
 
 } // namespace weft
 

@@ -6,8 +6,7 @@
 //
 // For a plan command, the read buffers are the operands and the written buffers
 // the results, each in command order. This is the order of the op that the
-// command was lowered from, so one function runs both. Ops of other dialects
-// supply their own function (InterpretedOpInterface).
+// command was lowered from, so one function runs both.
 //
 //===----------------------------------------------------------------------===//
 

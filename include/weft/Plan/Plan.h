@@ -37,12 +37,16 @@ namespace weft::plan {
 class CommandOpInterface;
 class WorkspaceOpInterface;
 
-/// Whether each step writes states of that kind anew: its first micro-batch
-/// writes them without reading them.
-inline bool isMadeByStep(StateKind kind) {
-  return kind == StateKind::Gradient || kind == StateKind::Accumulator ||
-         kind == StateKind::Presence || kind == StateKind::Denominator;
-}
+/// How a command uses one of its operands.
+struct Access {
+  mlir::Value buffer;
+  bool isRead = false, isWritten = false;
+};
+
+/// The host, other ranks and other streams.
+struct Outside : mlir::SideEffects::Resource::Base<Outside> {
+  llvm::StringRef getName() final { return "outside"; }
+};
 
 /// Verifies that each written buffer has distinct elements and shares none with
 /// the command's other operands, except a buffer that it may overwrite as a

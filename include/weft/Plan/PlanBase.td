@@ -4,9 +4,10 @@
 #define PLAN_BASE_TD
 
 include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
+include "weft/Interfaces/Enums.td"
 include "weft/Interfaces/Segments.td"
+include "weft/Plan/PlanEnums.td"
 
 def Plan_Dialect : Dialect {
   let name = "plan";
@@ -54,46 +55,19 @@ def Plan_ScalarF32 : Plan_Scalar<F32>;
 /// {seed, first row} of random numbers.
 def Plan_Integers : MemRefRankOf<[I64], [1]>;
 
-class Plan_Enum<string name, string summary, list<I32EnumAttrCase> cases>
-    : I32EnumAttr<name, summary, cases> {
-  let cppNamespace = "::weft::plan";
-  let genSpecializedAttr = 0;
-}
-/// Stands in an op's own syntax: printed without brackets.
+/// Stands in an op's own syntax: printed without brackets. The enum may be
+/// one that other dialects use too.
 class Plan_EnumAttr<EnumAttrInfo info, string mnemonic>
     : EnumAttr<Plan_Dialect, info, mnemonic> {
   let assemblyFormat = "$value";
+  let cppNamespace = dialect.cppNamespace;
+  let constBuilderCall = dialect.cppNamespace # "::" # cppClassName
+      # "::get($_builder.getContext(), $0)";
 }
 
-def Plan_StateKind : Plan_Enum<"StateKind", "what a persistent tensor holds", [
-    I32EnumAttrCase<"Param", 0, "param">,
-    I32EnumAttrCase<"Gradient", 1, "gradient">,
-    I32EnumAttrCase<"Optimizer", 2, "optimizer">,
-    I32EnumAttrCase<"Scaler", 3, "scaler">,
-    I32EnumAttrCase<"Working", 4, "working">,
-    I32EnumAttrCase<"Accumulator", 5, "accumulator">,
-    I32EnumAttrCase<"Presence", 6, "presence">,
-    I32EnumAttrCase<"Denominator", 7, "denominator">]>;
-def Plan_StateKindAttr : Plan_EnumAttr<Plan_StateKind, "state_kind">;
-
-def Plan_Role : Plan_Enum<"Role", "why a transient buffer exists", [
-    I32EnumAttrCase<"Activation", 0, "activation">,
-    I32EnumAttrCase<"Temporary", 1, "temporary">,
-    I32EnumAttrCase<"Workspace", 2, "workspace">]>;
+def Plan_StateKindAttr : Plan_EnumAttr<Weft_StateKind, "state_kind">;
 def Plan_RoleAttr : Plan_EnumAttr<Plan_Role, "role">;
-
-def Plan_Access : Plan_Enum<"Access", "what a command does with a buffer", [
-    I32EnumAttrCase<"Read", 1, "read">,
-    I32EnumAttrCase<"Write", 2, "write">,
-    I32EnumAttrCase<"Update", 3, "update">]>;
-
-def Plan_Epilogue : Plan_Enum<"Epilogue", "what a product does with its sum", [
-    I32EnumAttrCase<"None", 0, "none">,
-    I32EnumAttrCase<"Relu", 1, "relu">,
-    I32EnumAttrCase<"ReluGrad", 2, "relu_grad">,
-    I32EnumAttrCase<"Gelu", 3, "gelu">,
-    I32EnumAttrCase<"GeluGrad", 4, "gelu_grad">]>;
-def Plan_EpilogueAttr : Plan_EnumAttr<Plan_Epilogue, "epilogue">;
+def Plan_EpilogueAttr : Plan_EnumAttr<Weft_Epilogue, "epilogue">;
 
 def Plan_SegmentAttr : Weft_SegmentAttrOf<Plan_Dialect>;
 def Plan_Segments : TypedArrayAttrBase<Plan_SegmentAttr, "a list of segments">;

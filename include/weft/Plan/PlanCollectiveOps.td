@@ -20,7 +20,7 @@ def Plan_Number : MemRefRankOf<[F64, I1], [0]>;
 class Plan_Collective<string mnemonic, dag operandsAndNumbers, list<Trait> traits = []>
     : Plan_Command<mnemonic, !con(operandsAndNumbers,
         (ins I64Attr:$ranks, DefaultValuedAttr<StrAttr, "\"\"">:$group)),
-        !listconcat([Plan_Dense], traits)> {
+        !listconcat([Plan_Dense, Plan_Observed], traits)> {
   let hasVerifier = 1;
   string among = "`among` $ranks (`along` $group^)? attr-dict ";
 }
@@ -29,13 +29,13 @@ class Plan_Collective<string mnemonic, dag operandsAndNumbers, list<Trait> trait
 class Plan_WorkingCollective<string mnemonic, dag operands, dag numbers, list<Trait> traits = []>
     : Plan_OptionalWorkspaceCommand<mnemonic, operands, !con(numbers,
         (ins I64Attr:$ranks, DefaultValuedAttr<StrAttr, "\"\"">:$group)),
-        !listconcat([Plan_Dense], traits)> {
+        !listconcat([Plan_Dense, Plan_Observed], traits)> {
   let hasVerifier = 1;
   string among = workspaceClause # "`among` $ranks (`along` $group^)? attr-dict ";
 }
 
 def Plan_AllGatherOp : Plan_Collective<"all_gather",
-    (ins Plan_Moved:$slice, Plan_Moved:$full)> {
+    (ins Plan_Reads<Plan_Moved>:$slice, Plan_Writes<Plan_Moved>:$full)> {
   let summary = "Joins the shards of all ranks";
   let description = [{
     Writes the shards of ranks 0, 1, ... to `full`, one after the other.
@@ -48,7 +48,7 @@ def Plan_AllGatherOp : Plan_Collective<"all_gather",
 }
 
 def Plan_ReduceScatterOp : Plan_WorkingCollective<"reduce_scatter",
-    (ins Plan_Moved:$full, Plan_Moved:$slice),
+    (ins Plan_Reads<Plan_Moved>:$full, Plan_Writes<Plan_Moved>:$slice),
     (ins F64Attr:$pre, F64Attr:$post, UnitAttr:$native)> {
   let summary = "The mean over all ranks, of which each rank gets a shard";
   let description = [{
@@ -72,7 +72,7 @@ def Plan_ReduceScatterOp : Plan_WorkingCollective<"reduce_scatter",
 }
 
 def Plan_OwnSliceOp : Plan_Collective<"own_slice",
-    (ins Plan_Moved:$full, Plan_Moved:$slice)> {
+    (ins Plan_Reads<Plan_Moved>:$full, Plan_Writes<Plan_Moved>:$slice)> {
   let summary = "The shard of a buffer that this rank owns";
   let description = [{
     Rank r writes elements r n to (r + 1) n of its own `full` to `slice`, which has
@@ -85,7 +85,8 @@ def Plan_OwnSliceOp : Plan_Collective<"own_slice",
   let assemblyFormat = "$full `to` $slice " # among # "`:` type($full) `to` type($slice)";
 }
 
-def Plan_RankOp : Plan_Collective<"rank", (ins MemRefRankOf<[I64], [0]>:$number)> {
+def Plan_RankOp : Plan_Collective<"rank",
+    (ins Plan_Writes<MemRefRankOf<[I64], [0]>>:$number)> {
   let summary = "The index of this rank";
   let description = [{
     Writes the index of this rank in the group to `number`. Nothing is sent.
@@ -98,7 +99,8 @@ def Plan_RankOp : Plan_Collective<"rank", (ins MemRefRankOf<[I64], [0]>:$number)
 }
 
 def Plan_AllReduceOp : Plan_WorkingCollective<"all_reduce",
-    (ins Variadic<Plan_Number>:$numbers, Variadic<Plan_Number>:$reduced),
+    (ins Plan_Reads<Variadic<Plan_Number>>:$numbers,
+         Plan_Writes<Variadic<Plan_Number>>:$reduced),
     (ins StrArrayAttr:$reductions), [AttrSizedOperandSegments]> {
   let summary = "Reduces numbers over all ranks";
   let description = [{

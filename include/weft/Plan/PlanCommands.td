@@ -7,6 +7,25 @@ include "weft/Plan/PlanBase.td"
 include "weft/Plan/PlanInterfaces.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+//===----------------------------------------------------------------------===//
+// Effects
+//===----------------------------------------------------------------------===//
+
+/// A buffer that a command reads, and one whose every byte it writes without
+/// reading old ones.
+class Plan_Reads<Constraint buffer> : Arg<buffer, "", [MemRead]>;
+class Plan_Writes<Constraint buffer> : Arg<buffer, "", [MemWrite]>;
+
+/// A command that the host, another rank or another stream can observe: it is
+/// neither dropped nor merged.
+def Plan_Outside : Resource<"::weft::plan::Outside">;
+def Plan_Observed : MemoryEffects<[MemRead<Plan_Outside>, MemWrite<Plan_Outside>]>;
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
 
 /// Every operand lies densely in row-major order.
 def Plan_Dense : NativeOpTrait<"DenseOperands"> {
@@ -37,8 +56,9 @@ class Plan_Command<string mnemonic, dag operandsAndNumbers, list<Trait> traits =
 
 /// A command whose library routine may need memory to work in: an operand
 /// `workspace` behind all others, which a target adds.
-class Plan_OptionalWorkspaceCommand<string mnemonic, dag operands, dag numbers, list<Trait> traits = []>
-    : Plan_Command<mnemonic, !con(operands, (ins Optional<Plan_Workspace>:$workspace), numbers),
+class Plan_OptionalWorkspaceCommand<string mnemonic, dag operands, dag numbers, list<Trait> traits = [],
+                                    dag workspace = (ins Plan_Writes<Optional<Plan_Workspace>>:$workspace)>
+    : Plan_Command<mnemonic, !con(operands, workspace, numbers),
         !listconcat([WorkspaceOpInterface], traits)> {
   string workspaceClause = "(`workspace` `(` $workspace^ `:` type($workspace) `)`)? ";
 }
@@ -47,6 +67,14 @@ class Plan_OptionalWorkspaceCommand<string mnemonic, dag operands, dag numbers, 
 class Plan_WorkspaceCommand<string mnemonic, dag operands, dag numbers, list<Trait> traits = []>
     : Plan_OptionalWorkspaceCommand<mnemonic, operands, numbers,
         !listconcat([AttrSizedOperandSegments], traits)>;
+
+/// The same for a command that reads its target only if it accumulates: it
+/// defines its effects itself.
+class Plan_AccumulatingCommand<string mnemonic, dag operands, dag numbers, list<Trait> traits = []>
+    : Plan_OptionalWorkspaceCommand<mnemonic, operands, numbers,
+        !listconcat([AttrSizedOperandSegments,
+                     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>], traits),
+        (ins Optional<Plan_Workspace>:$workspace)>;
 
 /// `name(%x : type)`; `optional` where the operand may be left out.
 class Plan_Clause<string name> {

@@ -12,16 +12,16 @@ def CommandOpInterface : OpInterface<"CommandOpInterface"> {
     buffers. Sizes, strides and types are only in their memref types. A target
     reads them (Lowering/<target>) when it decides which code runs the command.
 
-    Verified for every command: a written buffer shares no byte with the other
+    The memory effects of the op (MemoryEffectsOpInterface) say how it uses each
+    operand. A write covers every byte of the buffer and reads no old bytes, or
+    leaves no meaningful bytes in it: a workspace. An operand that is read and
+    written is updated.
+
+    Verified for every command: each operand has an effect; a written buffer shares no byte with the other
     operands, unless the two are one buffer and `getInPlaceOperands` allows it;
     a stream is at least 0, and below 64.
   }];
   let methods = [
-    InterfaceMethod<[{
-      How the command uses operand `index`. `Write` covers every byte of the
-      buffer and reads no old bytes, or leaves no meaningful bytes in it: a
-      workspace. `Update` may read and write.
-    }], "::weft::plan::Access", "getAccess", (ins "unsigned":$index)>,
     InterfaceMethod<[{
       Operands that may be the same buffer as operand `index`, which is written.
     }], "::llvm::SmallVector<unsigned>", "getInPlaceOperands", (ins "unsigned":$index),
@@ -59,13 +59,11 @@ def CommandOpInterface : OpInterface<"CommandOpInterface"> {
     ::llvm::StringRef getCommandKind();
     /// The stream, 0 if none is given.
     int64_t getStreamNumber();
+    /// The use of each operand, by the memory effects.
+    ::llvm::SmallVector<::weft::plan::Access> getAccesses();
     /// Whether it may read the old content of operand `index`.
-    bool isRead(unsigned index) {
-      return getAccess(index) != ::weft::plan::Access::Write;
-    }
-    bool isWritten(unsigned index) {
-      return getAccess(index) != ::weft::plan::Access::Read;
-    }
+    bool isRead(unsigned index) { return getAccesses()[index].isRead; }
+    bool isWritten(unsigned index) { return getAccesses()[index].isWritten; }
   }];
   let verify = [{
     return ::weft::plan::verifyCommand(::llvm::cast<::weft::plan::CommandOpInterface>($_op));

@@ -5,13 +5,13 @@
 
 include "weft/Plan/PlanCommands.td"
 
-def Plan_GemmOp : Plan_WorkspaceCommand<"gemm",
+def Plan_GemmOp : Plan_AccumulatingCommand<"gemm",
     (ins Plan_FloatBuffer:$lhs, Plan_FloatBuffer:$rhs, Plan_FloatBuffer:$target,
          Optional<Plan_FloatBuffer>:$bias, Optional<Plan_FloatBuffer>:$aux,
          Optional<Plan_F32Buffer>:$column_sum, Optional<Plan_F32Buffer>:$lhs_sum,
          Optional<Plan_F32Buffer>:$rhs_sum, Optional<Plan_ScalarF32>:$flag),
     (ins UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs, UnitAttr:$adds,
-         DefaultValuedAttr<Plan_EpilogueAttr, "::weft::plan::Epilogue::None">:$epilogue,
+         DefaultValuedAttr<Plan_EpilogueAttr, "::weft::Epilogue::None">:$epilogue,
          UnitAttr:$beside_collectives),
     [Plan_Single<"0, 1, 2">,
      DeclareOpInterfaceMethods<CommandOpInterface, ["getElementType"]>]> {
@@ -67,15 +67,16 @@ def Plan_GemmOp : Plan_WorkspaceCommand<"gemm",
 }
 
 class Plan_Attention<string mnemonic, dag buffers, string single>
-    : Plan_WorkspaceCommand<mnemonic, !con(buffers, (ins Optional<Plan_Integers>:$rng)),
+    : Plan_WorkspaceCommand<mnemonic, !con(buffers, (ins Plan_Reads<Optional<Plan_Integers>>:$rng)),
         (ins F64Attr:$scale, UnitAttr:$causal, DefaultValuedAttr<F64Attr, "0.0">:$dropout,
              DefaultValuedAttr<I64Attr, "0">:$op_id), [Plan_Single<single>]> {
   let hasVerifier = 1;
 }
 
 def Plan_AttentionOp : Plan_Attention<"attention",
-    (ins Plan_FloatBuffer:$query, Plan_FloatBuffer:$key, Plan_FloatBuffer:$value,
-         Plan_FloatBuffer:$out, Plan_F32Buffer:$lse), "0, 1, 2, 3, 4"> {
+    (ins Plan_Reads<Plan_FloatBuffer>:$query, Plan_Reads<Plan_FloatBuffer>:$key,
+         Plan_Reads<Plan_FloatBuffer>:$value, Plan_Writes<Plan_FloatBuffer>:$out,
+         Plan_Writes<Plan_F32Buffer>:$lse), "0, 1, 2, 3, 4"> {
   let summary = "Scaled dot-product attention";
   let description = [{
     `out = dropout(softmax(scale q k^T + mask)) v` over buffers [B,T,H,D] and, for
@@ -97,10 +98,11 @@ def Plan_AttentionOp : Plan_Attention<"attention",
 }
 
 def Plan_AttentionGradOp : Plan_Attention<"attention_grad",
-    (ins Plan_FloatBuffer:$grad, Plan_FloatBuffer:$query, Plan_FloatBuffer:$key,
-         Plan_FloatBuffer:$value, Plan_FloatBuffer:$out, Plan_F32Buffer:$lse,
-         Plan_FloatBuffer:$grad_query, Plan_FloatBuffer:$grad_key,
-         Plan_FloatBuffer:$grad_value), "0, 1, 2, 3, 4, 5, 6, 7, 8"> {
+    (ins Plan_Reads<Plan_FloatBuffer>:$grad, Plan_Reads<Plan_FloatBuffer>:$query,
+         Plan_Reads<Plan_FloatBuffer>:$key, Plan_Reads<Plan_FloatBuffer>:$value,
+         Plan_Reads<Plan_FloatBuffer>:$out, Plan_Reads<Plan_F32Buffer>:$lse,
+         Plan_Writes<Plan_FloatBuffer>:$grad_query, Plan_Writes<Plan_FloatBuffer>:$grad_key,
+         Plan_Writes<Plan_FloatBuffer>:$grad_value), "0, 1, 2, 3, 4, 5, 6, 7, 8"> {
   let summary = "Adjoint of attention";
   let description = [{
     Gradients of query, key and value from the gradient of `out`; `out` and
@@ -121,7 +123,8 @@ def Plan_AttentionGradOp : Plan_Attention<"attention_grad",
 }
 
 def Plan_EmbeddingOp : Plan_Command<"embedding",
-    (ins Plan_FloatBuffer:$table, Plan_IndexBuffer:$ids, Plan_FloatBuffer:$target), [Plan_Dense]> {
+    (ins Plan_Reads<Plan_FloatBuffer>:$table, Plan_Reads<Plan_IndexBuffer>:$ids,
+         Plan_Writes<Plan_FloatBuffer>:$target), [Plan_Dense]> {
   let summary = "Rows of a table";
   let description = [{
     `target[i..., :] = table[ids[i...], :]`. An id outside of the table makes a
@@ -139,7 +142,7 @@ def Plan_EmbeddingOp : Plan_Command<"embedding",
   let hasVerifier = 1;
 }
 
-def Plan_EmbeddingGradOp : Plan_WorkspaceCommand<"embedding_grad",
+def Plan_EmbeddingGradOp : Plan_AccumulatingCommand<"embedding_grad",
     (ins Plan_FloatBuffer:$grad, Plan_IndexBuffer:$ids, Plan_FloatBuffer:$target,
          Optional<Plan_ScalarF32>:$flag), (ins UnitAttr:$adds),
     [Plan_Single<"0, 1, 2">, Plan_Dense]> {

@@ -8,7 +8,6 @@ include "weft/Plan/PlanCommands.td"
 include "weft/Plan/PlanMatrixOps.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
 
 //===----------------------------------------------------------------------===//
 // Structure
@@ -161,8 +160,8 @@ def Plan_ViewOp : Plan_Op<"view", [HasParent<"ProgramOp">, Pure]> {
 //===----------------------------------------------------------------------===//
 
 def Plan_LaunchOp : Plan_Command<"launch",
-    (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_Buffer>:$inputs,
-         Variadic<Plan_Buffer>:$outputs),
+    (ins FlatSymbolRefAttr:$kernel, Plan_Reads<Variadic<Plan_Buffer>>:$inputs,
+         Plan_Writes<Variadic<Plan_Buffer>>:$outputs),
     [AttrSizedOperandSegments,
      DeclareOpInterfaceMethods<CommandOpInterface, ["getInPlaceOperands"]>,
      DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
@@ -186,7 +185,7 @@ def Plan_LaunchOp : Plan_Command<"launch",
 }
 
 def Plan_ConstantOp : Plan_Command<"constant",
-    (ins Plan_Buffer:$target, ElementsAttr:$value), [Plan_Dense]> {
+    (ins Plan_Writes<Plan_Buffer>:$target, ElementsAttr:$value), [Plan_Dense]> {
   let summary = "Writes constant values";
   let description = [{
     Example: `plan.constant %c = dense<1.0> : tensor<4xf32> : memref<4xf32>`.
@@ -195,7 +194,8 @@ def Plan_ConstantOp : Plan_Command<"constant",
   let hasVerifier = 1;
 }
 
-def Plan_CopyOp : Plan_Command<"copy", (ins Plan_Buffer:$source, Plan_Buffer:$target)> {
+def Plan_CopyOp : Plan_Command<"copy",
+    (ins Plan_Reads<Plan_Buffer>:$source, Plan_Writes<Plan_Buffer>:$target)> {
   let summary = "Copies a strided buffer";
   let description = [{
     `target[i...] = source[i...]` for equal shapes; a source stride of 0 repeats

@@ -29,7 +29,7 @@ def Plan_EventOp : Plan_Op<"event", [Symbol, HasParent<"::mlir::ModuleOp">]> {
 }
 
 def Plan_RecordOp : Plan_Command<"record", (ins FlatSymbolRefAttr:$event),
-    [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    [Plan_Observed, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Records the progress of a stream";
   let description = [{
     From now on the event means that all earlier commands of the stream, also in
@@ -43,7 +43,7 @@ def Plan_RecordOp : Plan_Command<"record", (ins FlatSymbolRefAttr:$event),
 }
 
 def Plan_WaitOp : Plan_Command<"wait", (ins FlatSymbolRefAttr:$event),
-    [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    [Plan_Observed, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Makes a stream wait for an event";
   let description = [{
     The later commands of the stream, also in later runs, start after the
@@ -74,7 +74,8 @@ def Plan_StagingOp : Plan_Op<"staging", [HasParent<"ProgramOp">]> {
   let hasVerifier = 1;
 }
 
-def Plan_UploadOp : Plan_Command<"upload", (ins Variadic<Plan_Buffer>:$inputs)> {
+def Plan_UploadOp : Plan_Command<"upload",
+    (ins Plan_Writes<Variadic<Plan_Buffer>>:$inputs), [Plan_Observed]> {
   let summary = "Copies inputs from the host's block of step inputs";
   let description = [{
     Writes inputs with the data that the host wrote before it started this run.
@@ -96,7 +97,8 @@ def Plan_UploadOp : Plan_Command<"upload", (ins Variadic<Plan_Buffer>:$inputs)> 
   let hasVerifier = 1;
 }
 
-def Plan_ReadbackOp : Plan_Command<"readback", (ins Variadic<Plan_Buffer>:$outputs)> {
+def Plan_ReadbackOp : Plan_Command<"readback",
+    (ins Plan_Reads<Variadic<Plan_Buffer>>:$outputs), [Plan_Observed]> {
   let summary = "Copies outputs to the host's block of step results";
   let description = [{
     Reads buffers of outputs. A program with a readback copies all of its

@@ -3,6 +3,8 @@
 #ifndef WEFT_PRECISION_PASSES_H
 #define WEFT_PRECISION_PASSES_H
 
+#include "weft/Interfaces/CastPolicy.h"
+
 #include "mlir/Pass/Pass.h"
 
 namespace weft {

@@ -52,9 +52,15 @@ def AutocastPass : Pass<"weft-autocast", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"dtype", "dtype", "std::string", "\"none\"", "Low type: none, f16 or bf16">,
-    Option<"lists", "lists", "std::string", "\"cuda\"",
-           "Autocast lists of PyTorch: cuda or cpu">,
-    Option<"recipe", "recipe", "std::string", "\"amp\"", "amp, llm or pure-f16">,
+    Option<"lists", "lists", "::weft::CastLists", "::weft::CastLists::Cuda",
+           "Autocast lists of PyTorch: cuda or cpu", [{::llvm::cl::values(
+               clEnumValN(::weft::CastLists::Cuda, "cuda", "of CUDA"),
+               clEnumValN(::weft::CastLists::Cpu, "cpu", "of the CPU"))}]>,
+    Option<"recipe", "recipe", "::weft::CastRecipe", "::weft::CastRecipe::Amp",
+           "amp, llm or pure-f16", [{::llvm::cl::values(
+               clEnumValN(::weft::CastRecipe::Amp, "amp", "the lists"),
+               clEnumValN(::weft::CastRecipe::Llm, "llm", "a low-precision stream"),
+               clEnumValN(::weft::CastRecipe::PureF16, "pure-f16", "only losses in f32"))}]>,
     Option<"overrides", "overrides", "std::string", "\"\"",
            "TOML file: lists, and policies for chosen ops">,
     Option<"explain", "explain", "bool", "false",

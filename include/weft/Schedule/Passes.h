@@ -7,6 +7,10 @@
 
 namespace weft {
 
+/// The library that adds gradients: weft in the order of ranks, or NCCL. Auto:
+/// NCCL across nodes.
+enum class Reduction { Auto, Ordered, Native };
+
 #define GEN_PASS_DECL
 #include "weft/Schedule/Passes.h.inc"
 

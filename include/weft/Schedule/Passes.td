@@ -72,7 +72,11 @@ def ChooseReductionsPass : Pass<"weft-choose-reductions", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::weft::plan::PlanDialect"];
   let options = [
-    Option<"reduction", "reduction", "std::string", "\"auto\"", "auto, ordered or native">,
+    Option<"reduction", "reduction", "::weft::Reduction", "::weft::Reduction::Auto",
+           "auto, ordered or native", [{::llvm::cl::values(
+               clEnumValN(::weft::Reduction::Auto, "auto", "native across nodes"),
+               clEnumValN(::weft::Reduction::Ordered, "ordered", "in the order of ranks"),
+               clEnumValN(::weft::Reduction::Native, "native", "by the collective library"))}]>,
     Option<"cluster", "cluster", "std::string", "\"\"", "TOML file with the nodes of a cluster">,
   ];
   let statistics = [

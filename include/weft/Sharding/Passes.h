@@ -3,9 +3,14 @@
 #ifndef WEFT_SHARDING_PASSES_H
 #define WEFT_SHARDING_PASSES_H
 
+#include "weft/Dist/Dist.h"
+
 #include "mlir/Pass/Pass.h"
 
 namespace weft {
+
+/// The micro-steps that reduce sharded gradients.
+enum class Sync { Each, Last };
 
 #define GEN_PASS_DECL
 #include "weft/Sharding/Passes.h.inc"

@@ -53,8 +53,11 @@ def ShardPass : Pass<"weft-shard", "::mlir::ModuleOp"> {
   let options = [
     Option<"mesh", "mesh", "std::string", "\"dp:1\"", "Ranks: dp:N or replica:R,shard:S">,
     Option<"zero", "zero", "int64_t", "0", "ZeRO stage, 0 to 3">,
-    Option<"gradients", "gradients", "std::string", "\"sharded\"",
-           "Layout of gradients: sharded (reduced in micro-steps) or replicated (reduced in the update)">,
+    Option<"gradients", "gradients", "::weft::dist::Placement", "::weft::dist::Placement::Sharded",
+           "Layout of gradients: sharded (reduced in micro-steps) or replicated (reduced in the update)",
+           [{::llvm::cl::values(
+               clEnumValN(::weft::dist::Placement::Sharded, "sharded", "reduced in micro-steps"),
+               clEnumValN(::weft::dist::Placement::Replicated, "replicated", "reduced in the update"))}]>,
     Option<"min", "min", "int64_t", "0",
            "Parameters with fewer elements are replicated at every stage">,
     Option<"rules", "rules", "std::string", "\"\"",
@@ -247,9 +250,11 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
                "uses a flat state that no other does">,
     Option<"accumulates", "accumulates", "bool", "true",
            "Whether a step may have several micro-steps">,
-    Option<"sync", "sync", "std::string", "\"last\"",
+    Option<"sync", "sync", "::weft::Sync", "::weft::Sync::Last",
            "Micro-steps that reduce sharded gradients: each, or last (until then every "
-           "rank accumulates its own)">,
+           "rank accumulates its own)", [{::llvm::cl::values(
+               clEnumValN(::weft::Sync::Each, "each", "each micro-step"),
+               clEnumValN(::weft::Sync::Last, "last", "the last one of a step"))}]>,
     Option<"reduceDtype", "reduce-dtype", "std::string", "\"auto\"",
            "Type that gradients are rounded to before they are reduced: f32, f16, bf16 or "
            "auto (their own type)">,

@@ -45,8 +45,8 @@ template <typename ConcreteType>
 class HasCastRules
     : public mlir::OpTrait::TraitBase<ConcreteType, HasCastRules> {};
 template <typename ConcreteType>
-class HasCommandKind
-    : public mlir::OpTrait::TraitBase<ConcreteType, HasCommandKind> {};
+class HasElementFlops
+    : public mlir::OpTrait::TraitBase<ConcreteType, HasElementFlops> {};
 
 /// Ops whose region runs once, in place of the op; it may contain ops with this
 /// trait. Their results are the operands of the terminator of the region's one
@@ -83,13 +83,6 @@ class SameElements
 #include "weft/Weft/WeftOps.h.inc"
 
 namespace weft {
-
-/// Whether each step writes states of that kind anew: its first micro-batch
-/// writes them without reading them.
-inline bool isMadeByStep(StateKind kind) {
-  return kind == StateKind::Gradient || kind == StateKind::Accumulator ||
-         kind == StateKind::Presence || kind == StateKind::Denominator;
-}
 
 /// Shape of a NumPy broadcast of the two, or failure if they do not match.
 llvm::FailureOr<llvm::SmallVector<int64_t>>

@@ -4,10 +4,11 @@
 #define WEFT_BASE_TD
 
 include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
+include "weft/Interfaces/Enums.td"
 include "weft/Interfaces/Interfaces.td"
 include "weft/Interfaces/Segments.td"
+include "weft/Weft/WeftEnums.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 
 def Weft_Dialect : Dialect {
@@ -96,14 +97,9 @@ def Weft_ScalarI64 : Weft_Scalar<I64, "getI64Type()">;
 def Weft_ScalarI1 : Weft_Scalar<I1, "getI1Type()">;
 
 //===----------------------------------------------------------------------===//
-// Enums
+// Attributes of enums
 //===----------------------------------------------------------------------===//
 
-class Weft_Enum<string name, string summary, list<I32EnumAttrCase> cases>
-    : I32EnumAttr<name, summary, cases> {
-  let cppNamespace = "::weft";
-  let genSpecializedAttr = 0;
-}
 class Weft_EnumAttr<EnumAttrInfo info, string mnemonic>
     : EnumAttr<Weft_Dialect, info, mnemonic> {
   let assemblyFormat = "`<` $value `>`";
@@ -114,72 +110,15 @@ class Weft_InlineEnumAttr<EnumAttrInfo info, string mnemonic>
   let assemblyFormat = "$value";
 }
 
-def Weft_ProgramKind : Weft_Enum<"ProgramKind", "what a program does", [
-    I32EnumAttrCase<"Model", 0, "model">, I32EnumAttrCase<"Init", 1, "init">,
-    I32EnumAttrCase<"Micro", 2, "micro">, I32EnumAttrCase<"Apply", 3, "apply">,
-    I32EnumAttrCase<"Eval", 4, "eval">, I32EnumAttrCase<"Logits", 5, "logits">,
-    I32EnumAttrCase<"Refresh", 6, "refresh">,
-    I32EnumAttrCase<"Denominators", 7, "denominators">]>;
 def Weft_ProgramKindAttr : Weft_EnumAttr<Weft_ProgramKind, "kind">;
-
-def Weft_StateKind : Weft_Enum<"StateKind", "what a state holds", [
-    I32EnumAttrCase<"Gradient", 0, "gradient">,
-    I32EnumAttrCase<"Optimizer", 1, "optimizer">,
-    I32EnumAttrCase<"Scaler", 2, "scaler">,
-    I32EnumAttrCase<"Working", 3, "working">,
-    I32EnumAttrCase<"Accumulator", 4, "accumulator">,
-    I32EnumAttrCase<"Presence", 5, "presence">,
-    I32EnumAttrCase<"Denominator", 6, "denominator">]>;
 def Weft_StateKindAttr : Weft_EnumAttr<Weft_StateKind, "state_kind">;
-
-def Weft_KernelKind : Weft_Enum<"KernelKind", "how the elements of a kernel hang together", [
-    I32EnumAttrCase<"Elementwise", 0, "elementwise">,
-    I32EnumAttrCase<"Rows", 1, "rows">, I32EnumAttrCase<"Columns", 2, "columns">]>;
 def Weft_KernelKindAttr : Weft_EnumAttr<Weft_KernelKind, "kernel_kind">;
-
-def Weft_InitKind : Weft_Enum<"InitKind", "distribution of initial values", [
-    I32EnumAttrCase<"Zeros", 0, "zeros">, I32EnumAttrCase<"Ones", 1, "ones">,
-    I32EnumAttrCase<"Constant", 2, "constant">,
-    I32EnumAttrCase<"Normal", 3, "normal">,
-    I32EnumAttrCase<"Uniform", 4, "uniform">]>;
-
-def Weft_ReduceKind : Weft_Enum<"ReduceKind", "combining function", [
-    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Mean", 1, "mean">,
-    I32EnumAttrCase<"Max", 2, "max">, I32EnumAttrCase<"Min", 3, "min">]>;
 def Weft_ReduceKindAttr : Weft_InlineEnumAttr<Weft_ReduceKind, "reduce_kind">;
-
-def Weft_Predicate : Weft_Enum<"Predicate", "comparison", [
-    I32EnumAttrCase<"EQ", 0, "eq">, I32EnumAttrCase<"NE", 1, "ne">,
-    I32EnumAttrCase<"LT", 2, "lt">, I32EnumAttrCase<"LE", 3, "le">,
-    I32EnumAttrCase<"GT", 4, "gt">, I32EnumAttrCase<"GE", 5, "ge">]>;
 def Weft_PredicateAttr : Weft_InlineEnumAttr<Weft_Predicate, "predicate">;
-
-def Weft_GeluKind : Weft_Enum<"GeluKind", "form of gelu", [
-    I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Tanh", 1, "tanh">]>;
 def Weft_GeluKindAttr : Weft_EnumAttr<Weft_GeluKind, "gelu_kind">;
-
-def Weft_Epilogue : Weft_Enum<"Epilogue", "what a product does with its sum", [
-    I32EnumAttrCase<"None", 0, "none">,
-    I32EnumAttrCase<"Relu", 1, "relu">,
-    I32EnumAttrCase<"ReluGrad", 2, "relu_grad">,
-    I32EnumAttrCase<"Gelu", 3, "gelu">,
-    I32EnumAttrCase<"GeluGrad", 4, "gelu_grad">]>;
 def Weft_EpilogueAttr : Weft_InlineEnumAttr<Weft_Epilogue, "epilogue">;
-
-def Weft_LossReduction : Weft_Enum<"LossReduction", "reduction of a loss", [
-    I32EnumAttrCase<"Mean", 0, "mean">, I32EnumAttrCase<"Sum", 1, "sum">]>;
 def Weft_LossReductionAttr : Weft_EnumAttr<Weft_LossReduction, "loss_reduction">;
-
-def Weft_PhiloxKind : Weft_Enum<"PhiloxKind", "what is made of random bits", [
-    I32EnumAttrCase<"Uniform", 0, "uniform">, I32EnumAttrCase<"Normal", 1, "normal">]>;
 def Weft_PhiloxKindAttr : Weft_InlineEnumAttr<Weft_PhiloxKind, "philox_kind">;
-
-def Weft_ScalerPolicy : Weft_Enum<"ScalerPolicy", "rule of a dynamic loss scale", [
-    I32EnumAttrCase<"Torch", 0, "torch">,
-    I32EnumAttrCase<"DeepSpeed", 1, "deepspeed">,
-    I32EnumAttrCase<"Mmcv", 2, "mmcv">,
-    I32EnumAttrCase<"DeepSpeedFused", 3, "deepspeed_fused">,
-    I32EnumAttrCase<"ColossalAI", 4, "colossalai">]>;
 
 //===----------------------------------------------------------------------===//
 // Attributes
@@ -395,13 +334,31 @@ def Weft_View : TraitList<[Weft_MovesElements, DeclareOpInterfaceMethods<ViewOpI
 class Weft_Writes<list<string> answers = []>
     : DeclareOpInterfaceMethods<DestinationOpInterface, answers>;
 
-class Weft_HasCommandKind<string kind> : NativeOpTrait<"HasCommandKind", /*traits=*/[],
-    /*extraOpDeclaration=*/"static ::llvm::StringRef getCommandKind() { return \"" # kind # "\"; }\n"> {
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+// In units of one vector addition. Special functions count their polynomial and
+// range reduction. The values are chosen so that one rate reproduces times
+// measured on a Zen 5 for gelu, its gradient, sigmoid, silu, the gradient of
+// cross-entropy and dropout. The others are counted, not measured.
+defvar kDivision = 4;
+defvar kExp = 12;
+defvar kLog = 14;
+defvar kErf = 20;
+defvar kSigmoid = 13;
+defvar kTanh = 26;
+defvar kPhilox = 40; // ten rounds for four numbers
+defvar kPhiloxNormal = !add(kPhilox, kLog, kErf);
+
+class Weft_HasElementFlops<string count> : NativeOpTrait<"HasElementFlops", /*traits=*/[],
+    /*extraOpDeclaration=*/"double getElementFlops() { return " # count # "; }\n"> {
   let cppNamespace = "::weft";
 }
 
-/// One command of that kind can run the op.
-class Weft_RunsAs<string kind> : TraitList<[Weft_HasCommandKind<kind>, CommandKindOpInterface]>;
+/// Operations for one element of the op in a kernel, for estimates.
+class Weft_ElementFlops<int count>
+    : TraitList<[Weft_HasElementFlops<!cast<string>(count)>, ElementCostOpInterface]>;
 
 /// The result is the operand's elements in the same order: an alias, maybe with
 /// another shape.

@@ -8,10 +8,10 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 /// One operand, one result of the same type.
-class Weft_UnaryOp<string mnemonic, string formula, string cuda = "Follow", string cpu = "Follow",
-                   string torch = mnemonic>
+class Weft_UnaryOp<string mnemonic, int flops, string formula, string cuda = "Follow",
+                   string cpu = "Follow", string torch = mnemonic>
     : Weft_Op<mnemonic, [Pure, AllTypesMatch<["operand", "result"]>, Weft_RoundsGradient,
-                         Weft_Casts<cuda, cpu, torch>]> {
+                         Weft_ElementFlops<flops>, Weft_Casts<cuda, cpu, torch>]> {
   let summary = "Elementwise " # formula;
   let description = "`result = " # formula # "`, element by element, in the operand's type.\n\n"
       # "Example: `%y = weft." # mnemonic # " %x : tensor<8x4xf32>`.";
@@ -20,34 +20,34 @@ class Weft_UnaryOp<string mnemonic, string formula, string cuda = "Follow", stri
   let assemblyFormat = "$operand attr-dict `:` type($operand)";
 }
 
-def Weft_NegOp : Weft_UnaryOp<"neg", "-x"> { let hasFolder = 1; }
-def Weft_AbsOp : Weft_UnaryOp<"abs", "|x|">;
-def Weft_SignOp : Weft_UnaryOp<"sign", "-1, 0 or 1 (NaN for NaN)">;
-def Weft_ExpOp : Weft_UnaryOp<"exp", "e^x", "F32">;
-def Weft_LogOp : Weft_UnaryOp<"log", "ln(x)", "F32">;
-def Weft_Log1pOp : Weft_UnaryOp<"log1p", "ln(1 + x)", "F32">;
-def Weft_SqrtOp : Weft_UnaryOp<"sqrt", "sqrt(x)">;
-def Weft_RsqrtOp : Weft_UnaryOp<"rsqrt", "1 / sqrt(x)", "F32">;
-def Weft_ReciprocalOp : Weft_UnaryOp<"reciprocal", "1 / x", "F32">;
-def Weft_TanhOp : Weft_UnaryOp<"tanh", "tanh(x)">;
-def Weft_ErfOp : Weft_UnaryOp<"erf", "erf(x)">;
-def Weft_SinOp : Weft_UnaryOp<"sin", "sin(x)">;
-def Weft_CosOp : Weft_UnaryOp<"cos", "cos(x)">;
-def Weft_SigmoidOp : Weft_UnaryOp<"sigmoid", "1 / (1 + e^-x)">;
-def Weft_ReluOp : Weft_UnaryOp<"relu", "max(x, 0), NaN for NaN">;
-def Weft_SiluOp : Weft_UnaryOp<"silu", "x * sigmoid(x)">;
-def Weft_SoftplusOp : Weft_UnaryOp<"softplus", "ln(1 + e^x), computed without overflow", "F32">;
+def Weft_NegOp : Weft_UnaryOp<"neg", 1, "-x"> { let hasFolder = 1; }
+def Weft_AbsOp : Weft_UnaryOp<"abs", 1, "|x|">;
+def Weft_SignOp : Weft_UnaryOp<"sign", 1, "-1, 0 or 1 (NaN for NaN)">;
+def Weft_ExpOp : Weft_UnaryOp<"exp", kExp, "e^x", "F32">;
+def Weft_LogOp : Weft_UnaryOp<"log", kLog, "ln(x)", "F32">;
+def Weft_Log1pOp : Weft_UnaryOp<"log1p", kLog, "ln(1 + x)", "F32">;
+def Weft_SqrtOp : Weft_UnaryOp<"sqrt", kDivision, "sqrt(x)">;
+def Weft_RsqrtOp : Weft_UnaryOp<"rsqrt", !mul(2, kDivision), "1 / sqrt(x)", "F32">;
+def Weft_ReciprocalOp : Weft_UnaryOp<"reciprocal", kDivision, "1 / x", "F32">;
+def Weft_TanhOp : Weft_UnaryOp<"tanh", kTanh, "tanh(x)">;
+def Weft_ErfOp : Weft_UnaryOp<"erf", kErf, "erf(x)">;
+def Weft_SinOp : Weft_UnaryOp<"sin", kErf, "sin(x)">;
+def Weft_CosOp : Weft_UnaryOp<"cos", kErf, "cos(x)">;
+def Weft_SigmoidOp : Weft_UnaryOp<"sigmoid", kSigmoid, "1 / (1 + e^-x)">;
+def Weft_ReluOp : Weft_UnaryOp<"relu", 1, "max(x, 0), NaN for NaN">;
+def Weft_SiluOp : Weft_UnaryOp<"silu", !add(kSigmoid, 1), "x * sigmoid(x)">;
+def Weft_SoftplusOp : Weft_UnaryOp<"softplus", !add(kExp, kLog), "ln(1 + e^x), computed without overflow", "F32">;
 
-def Weft_GeluOp : Weft_UnaryOp<"gelu",
+def Weft_GeluOp : Weft_UnaryOp<"gelu", !add(kTanh, 8),
     "x * Phi(x), or with `approximate = tanh` 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))"> {
   let arguments = (ins Weft_FloatTensor:$operand,
                        DefaultValuedAttr<Weft_GeluKindAttr, "::weft::GeluKind::None">:$approximate);
 }
 
 /// The gradient of an activation's operand from the gradient of its result.
-class Weft_ActivationGradOp<string activation, string formula>
+class Weft_ActivationGradOp<string activation, int flops, string formula>
     : Weft_Op<activation # "_grad", [Pure, AllTypesMatch<["grad", "operand", "result"]>,
-                                     Weft_RoundsGradient]> {
+                                     Weft_RoundsGradient, Weft_ElementFlops<flops>]> {
   let summary = "Adjoint of " # activation;
   let description = formula # "\n\nCreated by: `weft-autodiff`. It has no adjoint.\n\n"
       # "Example: `%d = weft." # activation # "_grad %g, %x : tensor<8x4xf32>`.";
@@ -55,9 +55,9 @@ class Weft_ActivationGradOp<string activation, string formula>
   let results = (outs Weft_FloatTensor:$result);
   let assemblyFormat = "$grad `,` $operand attr-dict `:` type($grad)";
 }
-def Weft_ReluGradOp : Weft_ActivationGradOp<"relu",
+def Weft_ReluGradOp : Weft_ActivationGradOp<"relu", 1,
     "`result = operand <= 0 ? 0 : grad`: the gradient at a NaN is `grad`, as in PyTorch.">;
-def Weft_GeluGradOp : Weft_ActivationGradOp<"gelu",
+def Weft_GeluGradOp : Weft_ActivationGradOp<"gelu", !add(kTanh, 16),
     "`result = grad (Phi(x) + x phi(x))` at the operand x, with the normal distribution and its\n"
     # "density; with `approximate = tanh` `grad / 2 (1 + t + x (1 - t^2) u')` where\n"
     # "`u = sqrt(2/pi) (x + 0.044715 x^3)` and `t = tanh(u)`."> {
@@ -66,13 +66,14 @@ def Weft_GeluGradOp : Weft_ActivationGradOp<"gelu",
 }
 
 /// Two operands of one element type, shapes broadcast as in NumPy.
-class Weft_BinaryBase<string mnemonic, list<Trait> traits = []>
-    : Weft_Op<mnemonic, !listconcat(traits, [Pure, SameOperandsElementType])> {
+class Weft_BinaryBase<string mnemonic, int flops, list<Trait> traits = []>
+    : Weft_Op<mnemonic, !listconcat(traits, [Pure, SameOperandsElementType,
+                                             Weft_ElementFlops<flops>])> {
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
 }
-class Weft_BinaryOp<string mnemonic, string formula, list<Trait> traits = [],
+class Weft_BinaryOp<string mnemonic, int flops, string formula, list<Trait> traits = [],
                     string torch = mnemonic, string cuda = "Follow", string llm = "Narrow">
-    : Weft_BinaryBase<mnemonic, !listconcat(traits,
+    : Weft_BinaryBase<mnemonic, flops, !listconcat(traits,
         [DeclareOpInterfaceMethods<InferTypeOpInterface>, Weft_RoundsGradient,
          Weft_Casts<cuda, "Follow", torch, "Promoted", /*firstFactor=*/0, llm>])> {
   let summary = "Elementwise " # formula;
@@ -84,15 +85,15 @@ class Weft_BinaryOp<string mnemonic, string formula, list<Trait> traits = [],
   let hasVerifier = 1;
 }
 
-def Weft_AddOp : Weft_BinaryOp<"add", "lhs + rhs", [Commutative]> { let hasFolder = 1; }
-def Weft_SubOp : Weft_BinaryOp<"sub", "lhs - rhs"> { let hasFolder = 1; }
-def Weft_MulOp : Weft_BinaryOp<"mul", "lhs * rhs", [Commutative]> { let hasFolder = 1; }
-def Weft_DivOp : Weft_BinaryOp<"div", "lhs / rhs"> { let hasFolder = 1; }
-def Weft_MaxOp : Weft_BinaryOp<"max", "max(lhs, rhs), NaN if either is", [], "maximum">;
-def Weft_MinOp : Weft_BinaryOp<"min", "min(lhs, rhs), NaN if either is", [], "minimum">;
-def Weft_PowOp : Weft_BinaryOp<"pow", "lhs ^ rhs", [], "pow", "F32", /*llm=*/"">;
+def Weft_AddOp : Weft_BinaryOp<"add", 1, "lhs + rhs", [Commutative]> { let hasFolder = 1; }
+def Weft_SubOp : Weft_BinaryOp<"sub", 1, "lhs - rhs"> { let hasFolder = 1; }
+def Weft_MulOp : Weft_BinaryOp<"mul", 1, "lhs * rhs", [Commutative]> { let hasFolder = 1; }
+def Weft_DivOp : Weft_BinaryOp<"div", kDivision, "lhs / rhs"> { let hasFolder = 1; }
+def Weft_MaxOp : Weft_BinaryOp<"max", 1, "max(lhs, rhs), NaN if either is", [], "maximum">;
+def Weft_MinOp : Weft_BinaryOp<"min", 1, "min(lhs, rhs), NaN if either is", [], "minimum">;
+def Weft_PowOp : Weft_BinaryOp<"pow", !add(kExp, kLog), "lhs ^ rhs", [], "pow", "F32", /*llm=*/"">;
 
-def Weft_CompareOp : Weft_BinaryBase<"compare", [
+def Weft_CompareOp : Weft_BinaryBase<"compare", 0, [
     DeclareOpInterfaceMethods<InferTypeOpInterface>,
     Weft_Casts<"Follow", "Follow", "eq ne lt le gt ge", "Promoted">]> {
   let summary = "Elementwise comparison";
@@ -108,7 +109,7 @@ def Weft_CompareOp : Weft_BinaryBase<"compare", [
 }
 
 class Weft_LogicalOp<string mnemonic, string formula>
-    : Weft_BinaryBase<mnemonic, [Commutative, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    : Weft_BinaryBase<mnemonic, 1, [Commutative, DeclareOpInterfaceMethods<InferTypeOpInterface>,
                                  Weft_Casts<"Follow", "Follow", "logical_" # mnemonic>]> {
   let summary = "Elementwise logical " # mnemonic;
   let description = "`result = " # formula # "`, shapes broadcast as in NumPy.\n\n"
@@ -119,7 +120,7 @@ class Weft_LogicalOp<string mnemonic, string formula>
 def Weft_AndOp : Weft_LogicalOp<"and", "lhs and rhs">;
 def Weft_OrOp : Weft_LogicalOp<"or", "lhs or rhs">;
 
-def Weft_NotOp : Weft_Op<"not", [Pure, AllTypesMatch<["operand", "result"]>,
+def Weft_NotOp : Weft_Op<"not", [Pure, AllTypesMatch<["operand", "result"]>, Weft_ElementFlops<1>,
                                   Weft_Casts<"Follow", "Follow", "logical_not">]> {
   let summary = "Elementwise logical not";
   let description = "Example: `%y = weft.not %x : tensor<8xi1>`.";
@@ -129,7 +130,7 @@ def Weft_NotOp : Weft_Op<"not", [Pure, AllTypesMatch<["operand", "result"]>,
 }
 
 def Weft_SelectOp : Weft_Op<"select", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>, Weft_RoundsGradient,
+    Pure, Weft_ElementFlops<0>, DeclareOpInterfaceMethods<InferTypeOpInterface>, Weft_RoundsGradient,
     Weft_Casts<"Follow", "Follow", "where", "Promoted", /*firstFactor=*/0, /*llm=*/"Narrow">]> {
   let summary = "Elementwise choice";
   let description = [{

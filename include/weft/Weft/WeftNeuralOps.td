@@ -213,7 +213,7 @@ def Weft_RopeOp : Weft_Op<"rope", [
 }
 
 class Weft_SoftmaxBase<string mnemonic, string formula>
-    : Weft_Op<mnemonic, [Pure, Weft_InferTypes,
+    : Weft_Op<mnemonic, [Pure, Weft_InferTypes, Weft_ElementFlops<!add(kExp, kDivision, 2)>,
                          Weft_Casts<"F32SetDtype", "Follow", mnemonic>]> {
   let summary = formula # " over one dimension";
   let description = "`" # formula # "` over `dim` (default: the last), with the maximum subtracted first.\n"
@@ -238,7 +238,7 @@ def Weft_SoftmaxOp : Weft_SoftmaxBase<"softmax", "e^x / sum e^x">;
 def Weft_LogSoftmaxOp : Weft_SoftmaxBase<"log_softmax", "x - ln sum e^x">;
 
 def Weft_LayerNormOp : Weft_Op<"layer_norm", [
-    Pure, Weft_InferTypes,
+    Pure, Weft_InferTypes, Weft_ElementFlops<8>,
     Weft_Casts<"F32", "Follow", "layer_norm native_layer_norm", "Equal", /*firstFactor=*/1,
                /*llm=*/"Follow">]> {
   let summary = "Layer normalisation";
@@ -259,7 +259,7 @@ def Weft_LayerNormOp : Weft_Op<"layer_norm", [
 }
 
 def Weft_RmsNormOp : Weft_Op<"rms_norm", [
-    Pure, Weft_InferTypes,
+    Pure, Weft_InferTypes, Weft_ElementFlops<5>,
     Weft_Casts<"F32", "Follow", "rms_norm", "Equal", /*firstFactor=*/1, /*llm=*/"Follow">]> {
   let summary = "Root-mean-square normalisation";
   let description = [{
@@ -276,6 +276,7 @@ def Weft_RmsNormOp : Weft_Op<"rms_norm", [
 
 def Weft_CrossEntropyOp : Weft_Op<"cross_entropy", [
     Pure, Weft_InferTypes, DeclareOpInterfaceMethods<CountedLossOpInterface>,
+    Weft_ElementFlops<!add(kExp, 4)>,
     Weft_Casts<"F32", "F32", "cross_entropy_loss nll_loss nll_loss2d", "Statistics",
                /*firstFactor=*/0, /*llm=*/"Follow", /*isLoss=*/1>]> {
   let summary = "Softmax cross-entropy with class indices";
@@ -312,7 +313,8 @@ def Weft_CrossEntropyOp : Weft_Op<"cross_entropy", [
 }
 
 def Weft_CrossEntropyGradOp : Weft_Op<"cross_entropy_grad", [
-    Pure, AllTypesMatch<["logits", "result"]>, Weft_RoundsGradient]> {
+    Pure, AllTypesMatch<["logits", "result"]>, Weft_RoundsGradient,
+    Weft_ElementFlops<!add(kExp, 4)>]> {
   let summary = "Adjoint of cross_entropy";
   let description = [{
     Gradient of the logits from the gradient of the loss (a scalar). The result
@@ -339,10 +341,10 @@ def Weft_CrossEntropyGradOp : Weft_Op<"cross_entropy_grad", [
   let hasVerifier = 1;
 }
 
-class Weft_PairLoss<string mnemonic, string formula, string torch, string cuda = "F32",
+class Weft_PairLoss<string mnemonic, int flops, string formula, string torch, string cuda = "F32",
                     string instead = "">
     : Weft_Op<mnemonic, [Pure, AllTypesMatch<["input", "target"]>,
-                         Weft_InferTypes,
+                         Weft_InferTypes, Weft_ElementFlops<flops>,
                          Weft_CastVariants<[Weft_CastRule<cuda, "F32", torch, "Promoted", 0, "", instead,
                                                            /*llm=*/"", /*isLoss=*/1>]>]> {
   let summary = formula;
@@ -353,10 +355,10 @@ class Weft_PairLoss<string mnemonic, string formula, string torch, string cuda =
   let results = (outs Weft_FloatTensor:$loss);
   let assemblyFormat = "$input `,` $target attr-dict `:` type($input)";
 }
-def Weft_MseOp : Weft_PairLoss<"mse", "(input - target)^2", "mse_loss">;
-def Weft_BceWithLogitsOp : Weft_PairLoss<"bce_with_logits",
+def Weft_MseOp : Weft_PairLoss<"mse", 3, "(input - target)^2", "mse_loss">;
+def Weft_BceWithLogitsOp : Weft_PairLoss<"bce_with_logits", !add(kExp, kLog, 4),
     "max(x, 0) - x t + ln(1 + e^-|x|)", "binary_cross_entropy_with_logits">;
-def Weft_BceOp : Weft_PairLoss<"bce",
+def Weft_BceOp : Weft_PairLoss<"bce", !add(kExp, kLog, 4),
     "-t max(ln p, -100) - (1 - t) max(ln(1 - p), -100)", "binary_cross_entropy", "Banned",
     "weft.bce_with_logits">;
 

@@ -10,6 +10,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Weft_DropoutOp : Weft_Op<"dropout", [
     Pure, AllTypesMatch<["operand", "result"]>, Weft_RoundsGradient, Weft_Random,
+    Weft_ElementFlops<kPhilox>,
     Weft_Casts<"Follow", "Follow", "dropout">]> {
   let summary = "Dropout";
   let description = [{
@@ -58,8 +59,8 @@ def Weft_LayerDropOp : Weft_Op<"layer_drop", [
   let hasVerifier = 1;
 }
 
-class Weft_RandomOp<string mnemonic, string formula, dag params, string example>
-    : Weft_Op<mnemonic, [Pure]> {
+class Weft_RandomOp<string mnemonic, int flops, string formula, dag params, string example>
+    : Weft_Op<mnemonic, [Pure, Weft_ElementFlops<flops>]> {
   let summary = formula;
   let description = "Philox draws with key (seed, hash of `key`) and the element's index as counter.\n\n"
       # "Used by the `init` program; `key` is the parameter's name.\n\n"
@@ -69,14 +70,14 @@ class Weft_RandomOp<string mnemonic, string formula, dag params, string example>
   let assemblyFormat = "$seed attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
-def Weft_RandomNormalOp : Weft_RandomOp<"random_normal",
+def Weft_RandomNormalOp : Weft_RandomOp<"random_normal", kPhiloxNormal,
     "Normal random numbers", (ins F64Attr:$mean, F64Attr:$std),
     "{key = \"fc1.weight\", mean = 0.0 : f64, std = 0.02 : f64}">;
-def Weft_RandomUniformOp : Weft_RandomOp<"random_uniform",
+def Weft_RandomUniformOp : Weft_RandomOp<"random_uniform", kPhilox,
     "Uniform random numbers in [low, high)", (ins F64Attr:$low, F64Attr:$high),
     "{key = \"fc1.weight\", low = -0.125 : f64, high = 0.125 : f64}">;
 
-def Weft_RandomSliceOp : Weft_Op<"random_slice", [Pure]> {
+def Weft_RandomSliceOp : Weft_Op<"random_slice", [Pure, Weft_ElementFlops<kPhiloxNormal>]> {
   let summary = "A shard of the initial values of a flat tensor";
   let description = [{
     Shard `slice` of a flat tensor, elements `slice` n to (`slice` + 1) n (not
@@ -94,7 +95,10 @@ def Weft_RandomSliceOp : Weft_Op<"random_slice", [Pure]> {
 }
 
 def Weft_PhiloxOp : Weft_Op<"philox", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    Pure, ElementCostOpInterface, Weft_HasElementFlops<
+        "getKind() == ::weft::PhiloxKind::Normal ? " # !cast<string>(kPhiloxNormal)
+        # " : " # !cast<string>(kPhilox)>,
+    DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Random numbers, element by element";
   let description = [{
     The Philox4x32-10 number of (row, element) under the key (seed, stream), an

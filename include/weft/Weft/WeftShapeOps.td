@@ -7,7 +7,7 @@ include "weft/Weft/WeftBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Weft_ReduceOp : Weft_Op<"reduce", [
-    Pure, DeclareOpInterfaceMethods<WideGradientOpInterface>, Weft_InferTypes,
+    Pure, Weft_ElementFlops<1>, DeclareOpInterfaceMethods<WideGradientOpInterface>, Weft_InferTypes,
     // In the order of the enum.
     Weft_CastVariants<[
       Weft_CastRule<"F32SetDtype", "Follow", "sum", "Equal", 0, "sum">,

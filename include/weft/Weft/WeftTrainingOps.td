@@ -137,9 +137,10 @@ class Weft_NamesOf<dag values> {
 /// Parameter and gradient may be f16 or bf16; arithmetic and moments are f32.
 /// The last result, if there is one, is the new parameter rounded to its type:
 /// the working copy. `decay` is PyTorch's default weight decay.
-class Weft_OptimizerOp<string mnemonic, dag state, dag numbers, dag newState,
+class Weft_OptimizerOp<string mnemonic, int flops, dag state, dag numbers, dag newState,
                        string decay, bit decoupled = 0, dag flags = (ins)>
-    : Weft_Op<mnemonic, [Pure, OptimizerOpInterface, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    : Weft_Op<mnemonic, [Pure, OptimizerOpInterface, Weft_ElementFlops<flops>,
+                         DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   dag allNumbers = !con((ins Weft_ScalarF64:$lr, Weft_ScalarF64:$weight_decay), numbers);
   let arguments = !con((ins Weft_FloatTensor:$param), state,
       (ins Weft_FloatTensor:$grad, Weft_ScalarF32:$coef, Weft_ScalarI1:$skip,
@@ -160,7 +161,7 @@ class Weft_OptimizerOp<string mnemonic, dag state, dag numbers, dag newState,
 }
 
 class Weft_AdamLike<string mnemonic, string decay, bit decoupled>
-    : Weft_OptimizerOp<mnemonic,
+    : Weft_OptimizerOp<mnemonic, !add(12, !mul(2, kDivision)),
         (ins Weft_FloatTensor:$exp_avg, Weft_FloatTensor:$exp_avg_sq),
         (ins Weft_ScalarF64:$beta1, Weft_ScalarF64:$beta2, Weft_ScalarF64:$eps),
         (outs Weft_FloatTensor:$new_exp_avg, Weft_FloatTensor:$new_exp_avg_sq),
@@ -197,7 +198,7 @@ def Weft_AdamOp : Weft_AdamLike<"adam", /*decay=*/"0.0", /*decoupled=*/0> {
     ```
   }];
 }
-def Weft_SgdOp : Weft_OptimizerOp<"sgd",
+def Weft_SgdOp : Weft_OptimizerOp<"sgd", 6,
     (ins Weft_FloatTensor:$momentum_buffer), (ins Weft_ScalarF64:$momentum),
     (outs Weft_FloatTensor:$new_momentum_buffer), /*decay=*/"0.0", /*decoupled=*/0,
     /*flags=*/(ins UnitAttr:$nesterov)> {

@@ -11,11 +11,8 @@ namespace weft {
 //===----------------------------------------------------------------------===//
 
 StringRef getCommandKind(Operation *op) {
-  if (auto source = dyn_cast<CommandSourceOpInterface>(op))
-    return source.getCommandKind();
-  if (auto kind = dyn_cast<CommandKindOpInterface>(op))
-    return kind.getCommandKind();
-  return StringRef();
+  auto kind = dyn_cast<CommandKindOpInterface>(op);
+  return kind ? kind.getCommandKind() : StringRef();
 }
 
 bool canGenerate(Operation *op) {

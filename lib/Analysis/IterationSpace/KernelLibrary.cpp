@@ -71,7 +71,7 @@ KernelLibraries &KernelLibraries::of(Dialect &dialect) {
 
 const KernelLibrary *KernelLibraries::find(StringRef name) const {
   for (const std::unique_ptr<KernelLibrary> &library : libraries)
-    if (name.empty() || library->getName() == name)
+    if (library->getName() == name)
       return library.get();
   return nullptr;
 }

@@ -90,7 +90,7 @@ private:
       return "an lhs_sum";
     if (product.getRhsSum())
       return "an rhs_sum";
-    return product.getEpilogue() == plan::Epilogue::None ? "" : "an epilogue";
+    return product.getEpilogue() == Epilogue::None ? "" : "an epilogue";
   }
 
   llvm::StringMap<RangeLaunch> kernels;

@@ -27,13 +27,7 @@ struct AddDeviceWorkspacesPass
       getOperation().emitError(problem);
       return signalPassFailure();
     }
-    if (attention != "own" && attention != kCudnn) {
-      getOperation().emitError("expects attention=own or attention=cudnn, but "
-                               "got ")
-          << attention;
-      return signalPassFailure();
-    }
-    if (attention == kCudnn)
+    if (attention == AttentionLibrary::Cudnn)
       getOperation()->setAttr(kAttentionAttr,
                               StringAttr::get(&getContext(), kCudnn));
     if (failed(addWorkspaces(getOperation(),

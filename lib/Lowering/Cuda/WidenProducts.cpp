@@ -26,7 +26,7 @@ static unsigned getFactorDim(plan::GemmOp gemm) {
 /// decided on its place and memory.
 static bool isPlain(plan::GemmOp gemm) {
   return !gemm.getWorkspace() && !gemm.getStream() &&
-         gemm.getEpilogue() == plan::Epilogue::None && !gemm.getBias() &&
+         gemm.getEpilogue() == Epilogue::None && !gemm.getBias() &&
          !gemm.getAux() && !gemm.getColumnSum() && !gemm.getLhsSum() &&
          !gemm.getRhsSum() && getType(gemm.getRhs()).getRank() == 2;
 }
@@ -99,10 +99,10 @@ bool ProductWidener::isUnchanged(Value factor, Operation *from,
   for (Operation *op = from; op != to; op = op->getNextNode()) {
     if (!op)
       return false; // not behind it
-    auto command = dyn_cast<plan::CommandOpInterface>(op);
-    for (unsigned i = 0; command && i < op->getNumOperands(); ++i)
-      if (command.isWritten(i) && plan::getRoot(op->getOperand(i)) == root)
-        return false;
+    if (auto command = dyn_cast<plan::CommandOpInterface>(op))
+      for (const plan::Access &access : command.getAccesses())
+        if (access.isWritten && plan::getRoot(access.buffer) == root)
+          return false;
   }
   return true;
 }

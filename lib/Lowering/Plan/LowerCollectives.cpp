@@ -65,9 +65,6 @@ namespace {
 template <typename OpT>
 struct CollectiveModel
     : CommandSourceOpInterface::ExternalModel<CollectiveModel<OpT>, OpT> {
-  StringRef getCommandKind(Operation *op) const {
-    return op->getName().stripDialect();
-  }
   bool takesElement(Operation *, Type) const { return true; }
   Operation *buildCommand(Operation *op, OpBuilder &builder,
                           ValueRange operands, ValueRange results) const {

@@ -44,9 +44,7 @@ void ProgramLowering::lowerProduct(Operation *op, ValueBuffer target,
     return result ? getDestination(cast<OpResult>(result)) : Value();
   };
   ProductExtras extras;
-  // The enums have the same words.
-  extras.epilogue =
-      *plan::symbolizeEpilogue(stringifyEpilogue(gemm.getEpilogue()));
+  extras.epilogue = gemm.getEpilogue();
   // The command's aux is the sum beside an activation.
   extras.aux = gemm.getAux() ? getDense(gemm.getAux()) : write(gemm.getSum());
   extras.columnSum = write(gemm.getColumnSum());

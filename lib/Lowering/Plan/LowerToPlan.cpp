@@ -37,7 +37,7 @@ static LogicalResult lowerParam(ParamOp param, OpBuilder &builder) {
            << *param.getTie();
   plan::StateOp::create(
       builder, param.getLoc(),
-      plan::StateKindAttr::get(builder.getContext(), plan::StateKind::Param),
+      plan::StateKindAttr::get(builder.getContext(), StateKind::Param),
       param.getSymNameAttr(),
       TypeAttr::get(getBufferType(param.getTensorType())),
       builder.getBoolAttr(param.getTrainable()), FlatSymbolRefAttr(),
@@ -47,36 +47,16 @@ static LogicalResult lowerParam(ParamOp param, OpBuilder &builder) {
   return success();
 }
 
-static plan::StateKind getStateKind(StateKind kind) {
-  switch (kind) {
-  case StateKind::Gradient:
-    return plan::StateKind::Gradient;
-  case StateKind::Optimizer:
-    return plan::StateKind::Optimizer;
-  case StateKind::Scaler:
-    return plan::StateKind::Scaler;
-  case StateKind::Working:
-    return plan::StateKind::Working;
-  case StateKind::Accumulator:
-    return plan::StateKind::Accumulator;
-  case StateKind::Presence:
-    return plan::StateKind::Presence;
-  case StateKind::Denominator:
-    return plan::StateKind::Denominator;
-  }
-  llvm_unreachable("a state kind without a case");
-}
-
 static void lowerState(StateOp state, OpBuilder &builder) {
-  plan::StateOp::create(builder, state.getLoc(),
-                        plan::StateKindAttr::get(builder.getContext(),
-                                                 getStateKind(state.getKind())),
-                        state.getSymNameAttr(),
-                        TypeAttr::get(getBufferType(state.getTensorType())),
-                        builder.getBoolAttr(true), state.getParamAttr(),
-                        /*source=*/StringAttr(), state.getSlotAttr(),
-                        lowerSegments(state.getSegmentsAttr()),
-                        state.getSlicesAttr(), /*offset=*/IntegerAttr());
+  plan::StateOp::create(
+      builder, state.getLoc(),
+      plan::StateKindAttr::get(builder.getContext(), state.getKind()),
+      state.getSymNameAttr(),
+      TypeAttr::get(getBufferType(state.getTensorType())),
+      builder.getBoolAttr(true), state.getParamAttr(),
+      /*source=*/StringAttr(), state.getSlotAttr(),
+      lowerSegments(state.getSegmentsAttr()), state.getSlicesAttr(),
+      /*offset=*/IntegerAttr());
 }
 
 namespace {

@@ -30,7 +30,7 @@ struct Accumulation {
 
 /// Operands and epilogue of a product's command, besides its factors.
 struct ProductExtras {
-  plan::Epilogue epilogue = plan::Epilogue::None;
+  Epilogue epilogue = Epilogue::None;
   mlir::Value aux, columnSum, lhsSum, rhsSum;
 };
 

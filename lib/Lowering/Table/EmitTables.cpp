@@ -260,15 +260,15 @@ LogicalResult TableEmitter::program(plan::ProgramOp op) {
   return success();
 }
 
-static_assert(int(plan::StateKind::Param) == WEFT_PARAM &&
-                  int(plan::StateKind::Gradient) == WEFT_GRADIENT &&
-                  int(plan::StateKind::Optimizer) == WEFT_OPTIMIZER &&
-                  int(plan::StateKind::Scaler) == WEFT_SCALER &&
-                  int(plan::StateKind::Working) == WEFT_WORKING &&
-                  int(plan::StateKind::Accumulator) == WEFT_ACCUMULATOR &&
-                  int(plan::StateKind::Presence) == WEFT_PRESENCE &&
-                  int(plan::StateKind::Denominator) == WEFT_DENOMINATOR &&
-                  plan::getMaxEnumValForStateKind() == WEFT_DENOMINATOR,
+static_assert(int(StateKind::Param) == WEFT_PARAM &&
+                  int(StateKind::Gradient) == WEFT_GRADIENT &&
+                  int(StateKind::Optimizer) == WEFT_OPTIMIZER &&
+                  int(StateKind::Scaler) == WEFT_SCALER &&
+                  int(StateKind::Working) == WEFT_WORKING &&
+                  int(StateKind::Accumulator) == WEFT_ACCUMULATOR &&
+                  int(StateKind::Presence) == WEFT_PRESENCE &&
+                  int(StateKind::Denominator) == WEFT_DENOMINATOR &&
+                  getMaxEnumValForStateKind() == WEFT_DENOMINATOR,
               "a state's kind is written as its number");
 
 void TableEmitter::segment(const Segment &segment) {

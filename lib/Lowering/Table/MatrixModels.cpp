@@ -16,10 +16,10 @@ template <typename OpT> static int64_t getAccumulate(OpT op) {
 
 namespace {
 
-static_assert(int(plan::Epilogue::Relu) == WEFT_EPILOGUE_RELU &&
-                  int(plan::Epilogue::ReluGrad) == WEFT_EPILOGUE_RELU_GRAD &&
-                  int(plan::Epilogue::Gelu) == WEFT_EPILOGUE_GELU &&
-                  int(plan::Epilogue::GeluGrad) == WEFT_EPILOGUE_GELU_GRAD,
+static_assert(int(Epilogue::Relu) == WEFT_EPILOGUE_RELU &&
+                  int(Epilogue::ReluGrad) == WEFT_EPILOGUE_RELU_GRAD &&
+                  int(Epilogue::Gelu) == WEFT_EPILOGUE_GELU &&
+                  int(Epilogue::GeluGrad) == WEFT_EPILOGUE_GELU_GRAD,
               "an epilogue is written as its number");
 
 struct GemmModel : RoutineModel<GemmModel, plan::GemmOp, WEFT_GEMM> {

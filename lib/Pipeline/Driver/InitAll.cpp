@@ -32,7 +32,7 @@ void weft::registerAllDialects(mlir::DialectRegistry &registry) {
   registerCollectiveCommands(registry);
   for (const TargetKind &kind : targetKinds())
     kind.registerDialects(registry);
-  registerInterpreterLibrary(registry);
+  registerInterpreter(registry);
 }
 
 void weft::registerAllPasses() {

@@ -124,8 +124,9 @@ static Json sourcesOf(plan::CommandOpInterface command, unsigned written,
 static Json writesOf(plan::CommandOpInterface command,
                      const SymbolTable &symbols) {
   Json writes = Json::array();
-  for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
-    if (plan::isWorkspace(buffer) || !command.isWritten(index))
+  for (auto [index, access] : llvm::enumerate(command.getAccesses())) {
+    Value buffer = access.buffer;
+    if (plan::isWorkspace(buffer) || !access.isWritten)
       continue;
     Json row = Json::array();
     row.push(int64_t(index));
@@ -141,13 +142,13 @@ static Json writesOf(plan::CommandOpInterface command,
 /// [buffer, dtype, dims, strides]
 static Json readsOf(plan::CommandOpInterface command) {
   Json reads = Json::array();
-  for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
-    if (!command.isRead(index))
+  for (auto [index, access] : llvm::enumerate(command.getAccesses())) {
+    if (!access.isRead)
       continue;
     Json row = Json::array();
     row.push(int64_t(index));
-    row.push(getTypeText(getElementTypeOrSelf(buffer.getType())));
-    pushLayout(row, buffer);
+    row.push(getTypeText(getElementTypeOrSelf(access.buffer.getType())));
+    pushLayout(row, access.buffer);
     reads.push(std::move(row));
   }
   return reads;

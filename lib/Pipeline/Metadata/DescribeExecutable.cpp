@@ -44,7 +44,7 @@ static Json describeState(plan::StateOp state) {
   entry.set("slot", state.getSlot().value_or("").str());
   entry.set("kind", isGathered(state)
                         ? "gathered"
-                        : plan::stringifyStateKind(state.getKind()).str());
+                        : stringifyStateKind(state.getKind()).str());
   entry.set("dtype", getTypeText(type.getElementType()));
   entry.set("slices", state.getSliceCount());
   entry.set("bytes", plan::getBufferBytes(type));
@@ -74,7 +74,7 @@ static Json describeSharding(ModuleOp module, const FlagValues &flags) {
     return Json();
   Json buckets = Json::array();
   for (auto state : module.getOps<plan::StateOp>())
-    if (state.getKind() == plan::StateKind::Param && state.isSegmented())
+    if (state.getKind() == StateKind::Param && state.isSegmented())
       buckets.push(describeBucket(state));
   Json sharding = Json::object();
   sharding.set("zero", flags.getInt("zero"));
@@ -234,7 +234,7 @@ static Json parameterTable(ModuleOp module) {
   Json table = Json::array();
   int64_t bucket = 0;
   for (auto state : module.getOps<plan::StateOp>()) {
-    if (state.getKind() != plan::StateKind::Param)
+    if (state.getKind() != StateKind::Param)
       continue;
     for (const Segment &segment : state.getSegmentList()) {
       Json &entry = table.push(describeParameter(

@@ -140,7 +140,7 @@ void Cuda::addPasses(Phase phase, const FlagValues &flags,
     AddDeviceWorkspacesPassOptions options;
     options.chips = joinChips(devices);
     if (usesCudnn(flags))
-      options.attention = kCudnn.str();
+      options.attention = AttentionLibrary::Cudnn;
     passes.addPass(createAddDeviceWorkspacesPass(options));
   }
   if (phase == Phase::LowerToTarget)

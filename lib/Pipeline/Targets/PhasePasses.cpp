@@ -53,7 +53,7 @@ static void autocast(const FlagValues &flags, const Target &,
   AutocastPassOptions options;
   if (flags.getText("precision") != "f32") {
     options.dtype = flags.getText("precision");
-    options.recipe = flags.getText("recipe");
+    options.recipe = *symbolizeCastRecipe(flags.getText("recipe"));
     options.overrides = flags.getText("autocast-lists");
     options.table = flags.getText("explain") == "precision";
   }
@@ -84,8 +84,10 @@ static void markRecompute(const FlagValues &flags, const Target &target,
 static void autodiff(const FlagValues &flags, const Target &,
                      OpPassManager &passes) {
   AutodiffPassOptions options;
-  options.gradDtype = flags.getText("grad-dtype");
-  options.accumulation = flags.getText("accumulation");
+  if (flags.getText("grad-dtype") == "torch")
+    options.gradDtype = GradDtype::Torch;
+  if (flags.getText("accumulation") == "off")
+    options.accumulation = AccumulationMode::Off;
   passes.addPass(createAutodiffPass(options));
   OpPassManager &programs = passes.nest<ProgramOp>();
   // Top down, as the pass does by itself, unlike a configuration by itself.
@@ -140,7 +142,8 @@ static void shard(const FlagValues &flags, const Target &,
   const bool areWhole = flags.getText("accumulation") == "off" &&
                         flags.getText("sync") == "last" &&
                         flags.getInt("zero") < 2;
-  options.gradients = areWhole ? "replicated" : "sharded";
+  if (areWhole)
+    options.gradients = dist::Placement::Replicated;
   options.min = flags.getInt("shard-min");
   options.rules = flags.getText("shard-rules");
   passes.addPass(createShardPass(options));
@@ -168,7 +171,8 @@ static void partition(const FlagValues &flags, const Target &,
     for (llvm::StringRef scope : llvm::split(reshard, ','))
       options.reshardScopes.push_back(scope.str());
   options.accumulates = flags.getText("accumulation") == "on";
-  options.sync = flags.getText("sync");
+  if (flags.getText("sync") == "each")
+    options.sync = Sync::Each;
   options.reduceDtype = flags.getText("reduce-dtype");
   options.gatherDtype = flags.getText("gather-dtype");
   passes.addPass(createPartitionPass(options));
@@ -208,7 +212,10 @@ static void lowerToPlan(const FlagValues &flags, const Target &target,
   if (!flags.isSet("mesh") || !target.hasNativeReductions())
     return;
   ChooseReductionsPassOptions options;
-  options.reduction = flags.getText("reduction");
+  const std::string &reduction = flags.getText("reduction");
+  options.reduction = reduction == "native"    ? Reduction::Native
+                      : reduction == "ordered" ? Reduction::Ordered
+                                               : Reduction::Auto;
   options.cluster = flags.getText("cluster");
   passes.addPass(createChooseReductionsPass(options));
 }

@@ -6,7 +6,7 @@
 
 // OWN-NOT: cuda.attention
 // OWN: plan.alloc workspace : memref<512xi8>
-// NONE: error: expects attention=own or attention=cudnn, but got flash
+// NONE: for the --attention option: Cannot find option named 'flash'!
 
 // What cuDNN may work in: 512 bytes forward; backward also the sums of rows, the
 // gradients of scores in tiles of 64 x 128 before sm_100, and those of keys and

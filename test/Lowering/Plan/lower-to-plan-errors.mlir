@@ -75,7 +75,7 @@ weft.program @micro(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {
 
 // Nobody has counted the operations of an element.
 weft.kernel @k(%x: tensor<2x4x2x8xf32>, %c: tensor<4x4xf32>) -> tensor<2x4x2x8xf32> elementwise [128] inplace [[]] {
-  // expected-error @+1 {{expects its operations to be counted, by lib/Analysis/ElementFlops.cpp or a CostOpInterface, but got no count}}
+  // expected-error @+1 {{expects its operations to be counted, by an ElementCostOpInterface or a CostOpInterface, but got no count}}
   %y = weft.rope %x, %c, %c : tensor<2x4x2x8xf32>, tensor<4x4xf32>
   weft.yield %y : tensor<2x4x2x8xf32>
 }

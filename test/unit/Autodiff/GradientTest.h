@@ -21,6 +21,7 @@ protected:
     mlir::DialectRegistry registry;
     registry.insert<WeftDialect>();
     registerAutodiffModels(registry);
+    registerInterpreter(registry);
     context.appendDialectRegistry(registry);
     context.loadDialect<WeftDialect>();
   }

@@ -53,9 +53,10 @@ TEST_F(Rules, EveryCaseAgreesInLowPrecision) {
   GradientCheckOptions options;
   options.elements = 0;
   options.convertsToF64 = false;
-  for (const char *gradDtype : {"f32", "torch"})
+  for (GradDtype gradDtype : {GradDtype::F32, GradDtype::Torch})
     for (const RuleCase &rule : ruleCases()) {
-      SCOPED_TRACE(rule.op + ", " + rule.form + ", " + gradDtype);
+      SCOPED_TRACE(rule.op + ", " + rule.form + ", " +
+                   (gradDtype == GradDtype::F32 ? "f32" : "torch"));
       options.gradDtype = gradDtype;
       auto result = check(rule.lowText("f16"), options);
       ASSERT_TRUE(succeeded(result)) << rule.lowText("f16");

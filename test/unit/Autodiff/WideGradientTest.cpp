@@ -45,7 +45,7 @@ protected:
   WideGradient() { CallOp::attachInterface<CallModel>(context); }
 
   /// The error of weft-autodiff with its line, or "".
-  std::string differentiate(const char *gradDtype) {
+  std::string differentiate(GradDtype gradDtype) {
     std::string text;
     mlir::ScopedDiagnosticHandler handler(
         &context, [&](mlir::Diagnostic &diagnostic) {
@@ -65,7 +65,7 @@ protected:
 };
 
 TEST_F(WideGradient, AnOpThatDoesNotAnswerIsAnError) {
-  std::string text = differentiate("f32");
+  std::string text = differentiate(GradDtype::F32);
   EXPECT_NE(text.find("model.mlir\":10:"), std::string::npos) << text;
   EXPECT_NE(text.find("'weft.call' op expects an op that says how its gradient "
                       "is added in f32 (WideGradientOpInterface), but got a "
@@ -75,7 +75,7 @@ TEST_F(WideGradient, AnOpThatDoesNotAnswerIsAnError) {
 }
 
 TEST_F(WideGradient, GradientsAsTorchAddsThemNeedNoAnswer) {
-  EXPECT_EQ(differentiate("torch"), "");
+  EXPECT_EQ(differentiate(GradDtype::Torch), "");
 }
 
 } // namespace

@@ -106,4 +106,10 @@ TEST_F(ExtensionTest, WithAWorkspaceThatIsNone) {
   }
 }
 
+TEST_F(ExtensionTest, WithoutAnEffect) {
+  expectNoModule(planOf(R"("test.run_silent"(%x) : (memref<4xf32>) -> ())"));
+  EXPECT_EQ(errors, "3: 'test.run_silent' op expects a memory effect on each "
+                    "operand, but operand 0 has none");
+}
+
 } // namespace

@@ -32,14 +32,6 @@ SmallVector<unsigned> ScaleAddOp::getReusableOperands(unsigned,
 
 bool AddingScaleAddOp::canAccumulate(unsigned) { return true; }
 
-plan::Access RunScaleAddOp::getAccess(unsigned index) {
-  return index >= 2 ? plan::Access::Write : plan::Access::Read;
-}
-
 SmallVector<unsigned> RunScaleAddOp::getInPlaceOperands(unsigned) {
   return {1};
 }
-
-plan::Access RunBareOp::getAccess(unsigned) { return plan::Access::Write; }
-
-plan::Access RunOddOp::getAccess(unsigned) { return plan::Access::Read; }

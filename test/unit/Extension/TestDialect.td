@@ -44,8 +44,9 @@ def Test_KindScaleAddOp : Test_ScaleAdd<"kind_scale_add", [Weft_RunsAs<"scale_ad
 def Test_AddingScaleAddOp : Test_ScaleAdd<"adding_scale_add", [Weft_Writes<["canAccumulate"]>]>;
 
 def Test_RunScaleAddOp : Plan_CommandOf<Test_Dialect, "run_scale_add",
-    (ins Plan_F32Buffer:$a, Plan_F32Buffer:$b, Plan_F32Buffer:$target,
-         Optional<Plan_Workspace>:$workspace, F64Attr:$scale),
+    (ins Plan_Reads<Plan_F32Buffer>:$a, Plan_Reads<Plan_F32Buffer>:$b,
+         Plan_Writes<Plan_F32Buffer>:$target,
+         Plan_Writes<Optional<Plan_Workspace>>:$workspace, F64Attr:$scale),
     [HasParent<"::weft::plan::ProgramOp">, AllShapesMatch<["a", "b", "target"]>,
      WorkspaceOpInterface,
      DeclareOpInterfaceMethods<CommandOpInterface, ["getInPlaceOperands"]>]> {
@@ -58,12 +59,16 @@ def Test_RunScaleAddOp : Plan_CommandOf<Test_Dialect, "run_scale_add",
 }
 
 /// It needs a workspace and has no operand for one.
-def Test_RunBareOp : Plan_CommandOf<Test_Dialect, "run_bare", (ins Plan_F32Buffer:$target),
+def Test_RunBareOp : Plan_CommandOf<Test_Dialect, "run_bare", (ins Plan_Writes<Plan_F32Buffer>:$target),
                                     [HasParent<"::weft::plan::ProgramOp">]>;
 
 /// A workspace of any type that stands first and may be read.
 def Test_RunOddOp : Plan_CommandOf<Test_Dialect, "run_odd",
-    (ins Plan_Transient:$workspace, Optional<Plan_F32Buffer>:$target),
+    (ins Plan_Reads<Plan_Transient>:$workspace, Plan_Reads<Optional<Plan_F32Buffer>>:$target),
     [HasParent<"::weft::plan::ProgramOp">, WorkspaceOpInterface]>;
+
+/// Nothing says whether it reads or writes its target.
+def Test_RunSilentOp : Plan_CommandOf<Test_Dialect, "run_silent", (ins Plan_F32Buffer:$target),
+                                      [HasParent<"::weft::plan::ProgramOp">]>;
 
 #endif // WEFT_TEST_UNIT_EXTENSION_TEST_DIALECT_TD

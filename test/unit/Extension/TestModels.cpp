@@ -94,9 +94,14 @@ struct ScaleAddFunction
 //===----------------------------------------------------------------------===//
 
 template <typename OpT>
+struct ScaleAddKind
+    : CommandKindOpInterface::ExternalModel<ScaleAddKind<OpT>, OpT> {
+  static StringRef getCommandKind() { return "run_scale_add"; }
+};
+
+template <typename OpT>
 struct ScaleAddSource
     : CommandSourceOpInterface::ExternalModel<ScaleAddSource<OpT>, OpT> {
-  StringRef getCommandKind(Operation *) const { return "run_scale_add"; }
   bool takesElement(Operation *, Type element) const { return element.isF32(); }
   /// Rows at any distance.
   bool canRead(Operation *, unsigned, const Layout &layout) const {
@@ -112,7 +117,6 @@ struct ScaleAddSource
 
 struct NoCommand
     : CommandSourceOpInterface::ExternalModel<NoCommand, ScaleAddOp> {
-  StringRef getCommandKind(Operation *) const { return "run_scale_add"; }
   bool takesElement(Operation *, Type) const { return true; }
   bool canRead(Operation *, unsigned, const Layout &) const { return true; }
   Operation *buildCommand(Operation *op, OpBuilder &builder, ValueRange,
@@ -201,6 +205,11 @@ static void attachRoutine(MLIRContext *context, const Pieces &pieces) {
     RunScaleAddOp::attachInterface<ScaleAddRoutine>(*context);
 }
 
+template <typename OpT> static void attachSource(MLIRContext *context) {
+  OpT::template attachInterface<ScaleAddKind<OpT>, ScaleAddSource<OpT>>(
+      *context);
+}
+
 static void attach(MLIRContext *context, const Pieces &pieces) {
   if (pieces.rules) {
     StrideOp::attachInterface<StrideRule>(*context);
@@ -212,14 +221,12 @@ static void attach(MLIRContext *context, const Pieces &pieces) {
     RunScaleAddOp::attachInterface<ScaleAddFunction<RunScaleAddOp>>(*context);
   }
   if (pieces.makesNoCommand)
-    ScaleAddOp::attachInterface<NoCommand>(*context);
+    ScaleAddOp::attachInterface<ScaleAddKind<ScaleAddOp>, NoCommand>(*context);
   else if (pieces.sources)
-    ScaleAddOp::attachInterface<ScaleAddSource<ScaleAddOp>>(*context);
+    attachSource<ScaleAddOp>(context);
   if (pieces.sources) {
-    using Bare = BareScaleAddOp;
-    using Adding = AddingScaleAddOp;
-    Bare::attachInterface<ScaleAddSource<Bare>>(*context);
-    Adding::attachInterface<ScaleAddSource<Adding>>(*context);
+    attachSource<BareScaleAddOp>(context);
+    attachSource<AddingScaleAddOp>(context);
   }
   if (pieces.routines)
     attachRoutine(context, pieces);

@@ -63,6 +63,7 @@ protected:
   RanksTest() {
     mlir::DialectRegistry registry;
     registry.insert<WeftDialect, dist::DistDialect>();
+    registerInterpreter(registry);
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
     context.getDiagEngine().registerHandler(

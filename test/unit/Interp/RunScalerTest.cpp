@@ -26,6 +26,7 @@ public:
       : scale(scale), state(std::move(state)) {
     mlir::DialectRegistry registry;
     registry.insert<WeftDialect>();
+    registerInterpreter(registry);
     context.appendDialectRegistry(registry);
     module = mlir::parseSourceString<mlir::ModuleOp>(
         "weft.program @p(%s: tensor<f32> {weft.input = \"s\"}, "

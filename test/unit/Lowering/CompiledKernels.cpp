@@ -24,6 +24,7 @@ CompiledKernels::CompiledKernels(const std::string &text,
                                  const std::string &target) {
   DialectRegistry registry;
   registry.insert<WeftDialect>();
+  registerInterpreter(registry);
   registerFusionModels(registry);
   registerLoweringCpuModels(registry);
   context =

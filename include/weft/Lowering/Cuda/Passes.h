@@ -26,6 +26,9 @@ inline constexpr llvm::StringLiteral kAttentionAttr = "cuda.attention",
 inline constexpr llvm::StringLiteral kBlockSize = "gpu.known_block_size",
                                      kGridSize = "gpu.known_grid_size";
 
+/// The code that computes attention.
+enum class AttentionLibrary { Own, Cudnn };
+
 #define GEN_PASS_DECL
 #include "weft/Lowering/Cuda/Passes.h.inc"
 

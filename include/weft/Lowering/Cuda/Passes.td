@@ -163,8 +163,10 @@ def AddDeviceWorkspacesPass : Pass<"weft-add-device-workspaces", "::mlir::Module
   let options = [
     Option<"chips", "chips", "std::string", "\"sm_90\"",
            "The devices, with commas between them: the largest need of all">,
-    Option<"attention", "attention", "std::string", "\"own\"",
-           "Implementation of attention: own or cudnn">,
+    Option<"attention", "attention", "::weft::AttentionLibrary", "::weft::AttentionLibrary::Own",
+           "Implementation of attention: own or cudnn", [{::llvm::cl::values(
+               clEnumValN(::weft::AttentionLibrary::Own, "own", "weft's routines"),
+               clEnumValN(::weft::AttentionLibrary::Cudnn, "cudnn", "cuDNN"))}]>,
   ];
 }
 

@@ -1,35 +1,11 @@
-//===- OpTable.cpp - Finds the function of an op --------------------------===//
+//===- OpFunctions.cpp - Runs the function of an op -----------------------===//
 
-#include "OpTable.h"
+#include "OpFunctions.h"
 #include "RunCollectives.h"
 
 namespace weft {
 
-static OpTable buildOpTable() {
-  OpTable table;
-  addStructureOps(table);
-  addElementwiseOps(table);
-  addShapeOps(table);
-  addMatmulOps(table);
-  addNormOps(table);
-  addAttentionOps(table);
-  addLossOps(table);
-  addRandomOps(table);
-  addTrainingOps(table);
-  addScalerOps(table);
-  addPlanCommands(table);
-  return table;
-}
-
-const OpTable &getOpTable() {
-  static const OpTable table = buildOpTable();
-  return table;
-}
-
 static llvm::LogicalResult runFunction(OpCall &call) {
-  auto found = getOpTable().find(call.op->getName().getStringRef());
-  if (found != getOpTable().end())
-    return found->second(call);
   if (auto interpreted = llvm::dyn_cast<InterpretedOpInterface>(call.op))
     return interpreted.interpret(call);
   return call.fail() << "expects a function of the interpreter "
@@ -40,8 +16,8 @@ static llvm::LogicalResult runFunction(OpCall &call) {
 /// all of them.
 static llvm::LogicalResult runFunctions(llvm::MutableArrayRef<OpCall> ranks) {
   mlir::Operation *op = ranks.front().op;
-  if (CollectiveFunction function = findCollective(op->getName()))
-    return runCollective(function, ranks);
+  if (auto collective = llvm::dyn_cast<InterpretedCollectiveOpInterface>(op))
+    return runCollective(collective, ranks);
   for (auto [rank, call] : llvm::enumerate(ranks)) {
     if (succeeded(runFunction(call)))
       continue;
@@ -70,17 +46,5 @@ Tensor OpCall::castOperand(std::optional<mlir::Type> dtype) const {
     value.roundElements();
   return value;
 }
-
-bool isInterpretable(llvm::StringRef opName) {
-  return opName == AutocastOp::getOperationName() ||
-         opName == RecomputeOp::getOperationName() ||
-         getOpTable().contains(opName) || findCollective(opName);
-}
-
-static llvm::LogicalResult evaluateLaunch(OpCall &call) {
-  return evaluateKernel(call, call.as<plan::LaunchOp>().getKernelAttr());
-}
-
-void addPlanCommands(OpTable &table) { table["plan.launch"] = evaluateLaunch; }
 
 } // namespace weft

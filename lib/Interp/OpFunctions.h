@@ -1,38 +1,53 @@
-//===- OpTable.h - What each op computes ------------------------*- C++ -*-===//
+//===- OpFunctions.h - What each op computes --------------------*- C++ -*-===//
 //
-// One function for each op of weft and plan, found by the op's name.
+// One function for each op of weft and plan: its InterpretedOpInterface.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_LIB_INTERP_OPTABLE_H
-#define WEFT_LIB_INTERP_OPTABLE_H
+#ifndef WEFT_LIB_INTERP_OPFUNCTIONS_H
+#define WEFT_LIB_INTERP_OPFUNCTIONS_H
 
 #include "weft/Interp/OpCall.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Weft/Weft.h"
 
-#include "llvm/ADT/StringMap.h"
-
 namespace weft {
 
 using OpFunction = std::function<llvm::LogicalResult(OpCall &)>;
-using OpTable = llvm::StringMap<OpFunction>;
 
-void addStructureOps(OpTable &table);
-void addElementwiseOps(OpTable &table);
-void addShapeOps(OpTable &table);
-void addMatmulOps(OpTable &table);
-void addNormOps(OpTable &table);
-void addAttentionOps(OpTable &table);
-void addLossOps(OpTable &table);
-void addRandomOps(OpTable &table);
-void addTrainingOps(OpTable &table);
-void addScalerOps(OpTable &table);
-/// Commands that no weft op says alone.
-void addPlanCommands(OpTable &table);
+/// The function of an op, the same in every context.
+template <typename OpT>
+struct InterpretedModel
+    : InterpretedOpInterface::ExternalModel<InterpretedModel<OpT>, OpT> {
+  static const OpFunction &keep(OpFunction function = {}) {
+    static const OpFunction kept = std::move(function);
+    return kept;
+  }
+  llvm::LogicalResult interpret(mlir::Operation *, OpCall &call) const {
+    return keep()(call);
+  }
+};
 
-/// All ops; built once.
-const OpTable &getOpTable();
+template <typename... OpTs>
+void interpretAs(mlir::MLIRContext *context, const OpFunction &function) {
+  (InterpretedModel<OpTs>::keep(function), ...);
+  (OpTs::template attachInterface<InterpretedModel<OpTs>>(*context), ...);
+}
+
+void addStructureOps(mlir::MLIRContext *context);
+void addElementwiseOps(mlir::MLIRContext *context);
+void addShapeOps(mlir::MLIRContext *context);
+void addMatmulOps(mlir::MLIRContext *context);
+void addNormOps(mlir::MLIRContext *context);
+void addAttentionOps(mlir::MLIRContext *context);
+void addLossOps(mlir::MLIRContext *context);
+void addRandomOps(mlir::MLIRContext *context);
+void addTrainingOps(mlir::MLIRContext *context);
+void addScalerOps(mlir::MLIRContext *context);
+
+void addStructureCommands(mlir::MLIRContext *context);
+void addMatmulCommands(mlir::MLIRContext *context);
+void addAttentionCommands(mlir::MLIRContext *context);
 
 /// Runs the function of an op, which all ranks evaluate, and rounds its results
 /// as the mode asks: one call for each rank, in their order.
@@ -78,4 +93,4 @@ private:
 
 } // namespace weft
 
-#endif // WEFT_LIB_INTERP_OPTABLE_H
+#endif // WEFT_LIB_INTERP_OPFUNCTIONS_H

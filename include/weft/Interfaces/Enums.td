@@ -1,0 +1,31 @@
+//===- Enums.td - Enums of several dialects ----------------*- tablegen -*-===//
+
+#ifndef WEFT_INTERFACES_ENUMS_TD
+#define WEFT_INTERFACES_ENUMS_TD
+
+include "mlir/IR/EnumAttr.td"
+
+def Weft_StateKind : I32EnumAttr<"StateKind", "what a persistent tensor holds", [
+    I32EnumAttrCase<"Param", 0, "param">,
+    I32EnumAttrCase<"Gradient", 1, "gradient">,
+    I32EnumAttrCase<"Optimizer", 2, "optimizer">,
+    I32EnumAttrCase<"Scaler", 3, "scaler">,
+    I32EnumAttrCase<"Working", 4, "working">,
+    I32EnumAttrCase<"Accumulator", 5, "accumulator">,
+    I32EnumAttrCase<"Presence", 6, "presence">,
+    I32EnumAttrCase<"Denominator", 7, "denominator">]> {
+  let cppNamespace = "::weft";
+  let genSpecializedAttr = 0;
+}
+
+def Weft_Epilogue : I32EnumAttr<"Epilogue", "what a product does with its sum", [
+    I32EnumAttrCase<"None", 0, "none">,
+    I32EnumAttrCase<"Relu", 1, "relu">,
+    I32EnumAttrCase<"ReluGrad", 2, "relu_grad">,
+    I32EnumAttrCase<"Gelu", 3, "gelu">,
+    I32EnumAttrCase<"GeluGrad", 4, "gelu_grad">]> {
+  let cppNamespace = "::weft";
+  let genSpecializedAttr = 0;
+}
+
+#endif // WEFT_INTERFACES_ENUMS_TD
