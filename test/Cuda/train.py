@@ -50,21 +50,22 @@ def weights_of(folder):
 class Case:
     def __init__(self, options):
         self.options = options
-        self.arguments = [options.model, "--precision", options.precision, *options.compile]
+        self.flags = ["--precision", options.precision, *options.compile]
         self.weft = os.path.join(options.build, "bin", "weft")
 
     def path(self, name):
         return os.path.join(self.options.work, name)
 
     def compile(self, *flags):
-        call([self.weft, "compile", *self.arguments, *flags])
+        call([self.weft, "compile", self.options.model, *self.flags, *flags])
 
     def compile_all(self):
         """Programs `cpu` and `cuda`, and the twins of its kernels."""
         self.compile("-o", self.path("cpu"))
         device = ["--target=cuda:sm_90", *self.options.cuda]
         self.compile(*device, "-o", self.path("cuda"))
-        call([self.weft + "-twins", "--checked", *self.arguments, *device, "-o", self.path("twins.so")])
+        call([self.weft + "-twins", "--checked", self.options.model, *self.flags, *device,
+              "-o", self.path("twins.so")])
 
     def run(self, program, *flags, environment=None):
         call([self.path(program), "--data", self.options.data, "--steps",

@@ -4,7 +4,7 @@
 #w1 = #weft.segment<@fc1.weight [16, 64] at 0 to 1024>
 #b1 = #weft.segment<@fc1.bias [16] at 1152 to 1168>
 #w2 = #weft.segment<@fc2.weight [10, 16] at 1280 to 1440>
-module @net attributes {weft.batch = 8 : i64, weft.family = "mlir", weft.fingerprint = "0bb1374c7a56e827df19e6bc60e49467", weft.options = {}} {
+module @net attributes {weft.batch = 8 : i64, weft.family = "mlir", weft.fingerprint = "0bb1374c7a56e827df19e6bc60e49467", weft.options = {}, weft.training = #weft.training<optimizers = ["adamw"], index_inputs = [#weft.index_input<"label", limit = 10, ignore = -100>]>} {
   weft.param @net.flat : tensor<1536xf32> {segments = [#w1, #weft.segment<@fc1.bias [16] at 1152 to 1168 source "layers.0.bias">, #w2]}
   weft.state @net.flat.grad : tensor<1536xf32> {kind = #weft.state_kind<gradient>, param = @net.flat, slot = "grad", segments = [#w1, #b1, #w2]}
   weft.state @step : tensor<i64> {kind = #weft.state_kind<optimizer>}
