@@ -3,6 +3,9 @@
 #include "weft/Fusion/Passes.h"
 #include "weft/Weft/Precision.h"
 
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+
 namespace weft {
 #define GEN_PASS_DEF_FOLDCASTSPASS
 #include "weft/Fusion/Passes.h.inc"
@@ -36,63 +39,89 @@ static Type findRounding(Value result) {
 
 /// Gives the result of `op` the type that casts round it to; they are dead
 /// then.
-static void takeRounding(Operation *op, Type element) {
+static void takeRounding(Operation *op, Type element,
+                         PatternRewriter &rewriter) {
   Value result = op->getResult(0);
-  result.setType(cast<RankedTensorType>(result.getType()).clone(element));
+  rewriter.modifyOpInPlace(op, [&] {
+    result.setType(cast<RankedTensorType>(result.getType()).clone(element));
+  });
   for (Operation *user : llvm::to_vector(result.getUsers()))
-    user->getResult(0).replaceAllUsesWith(result);
+    rewriter.replaceAllUsesWith(user->getResult(0), result);
 }
 
 namespace {
 
-struct FoldCastsPass : weft::impl::FoldCastsPassBase<FoldCastsPass> {
-  void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      Block &block = program.getBody().front();
-      for (Operation &op : block)
-        fold(&op);
-      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-        if (isa<CastOp>(op) && op.use_empty())
-          op.erase();
-    }
-  }
+/// A pattern whose matches a statistic counts.
+template <typename OpT> struct CountedPattern : OpRewritePattern<OpT> {
+  CountedPattern(MLIRContext *context, Pass::Statistic &count)
+      : OpRewritePattern<OpT>(context), count(count) {}
 
-  void fold(Operation *op) {
-    if (auto loss = dyn_cast<CrossEntropyOp>(op))
-      readNarrow(loss.getLogitsMutable());
-    else if (auto gradient = dyn_cast<EmbeddingGradOp>(op))
-      readNarrow(gradient.getGradMutable());
-    else if (auto gradient = dyn_cast<CrossEntropyGradOp>(op))
-      foldGradient(gradient);
-    else if (auto product = dyn_cast<MatmulOp>(op))
-      foldProduct(product);
-  }
+  Pass::Statistic &count;
+};
 
-  void readNarrow(OpOperand &operand) {
-    if (Value narrow = findNarrow(operand.get())) {
-      operand.set(narrow);
-      ++numWidened;
-    }
-  }
+/// Lets an op read its first operand unwidened.
+template <typename OpT> struct ReadNarrow : CountedPattern<OpT> {
+  using CountedPattern<OpT>::CountedPattern;
 
-  /// Logits and their gradient have one type: both change or none does.
-  void foldGradient(CrossEntropyGradOp op) {
+  LogicalResult matchAndRewrite(OpT op,
+                                PatternRewriter &rewriter) const override {
+    OpOperand &operand = op->getOpOperand(0);
+    Value narrow = findNarrow(operand.get());
+    if (!narrow)
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] { operand.set(narrow); });
+    ++this->count;
+    return success();
+  }
+};
+
+/// Logits and their gradient have one type: both change or none does.
+struct RoundGradient : CountedPattern<CrossEntropyGradOp> {
+  using CountedPattern::CountedPattern;
+
+  LogicalResult matchAndRewrite(CrossEntropyGradOp op,
+                                PatternRewriter &rewriter) const override {
     Value narrow = findNarrow(op.getLogits());
     if (!narrow || findRounding(op.getResult()) != getElement(narrow))
-      return;
-    readNarrow(op.getLogitsMutable());
-    takeRounding(op, getElement(narrow));
-    ++numRounded;
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] { op.getLogitsMutable().assign(narrow); });
+    takeRounding(op, getElement(narrow), rewriter);
+    ++count;
+    return success();
   }
+};
 
-  void foldProduct(MatmulOp op) {
+/// A product that adds in f32 rounds its sum to the type of its operands.
+struct RoundProduct : CountedPattern<MatmulOp> {
+  using CountedPattern::CountedPattern;
+
+  LogicalResult matchAndRewrite(MatmulOp op,
+                                PatternRewriter &rewriter) const override {
     Type element = getElement(op.getLhs());
     if (!isLowPrecision(element) || !getElement(op.getResult()).isF32() ||
         findRounding(op.getResult()) != element)
-      return;
-    op.removeOutAttr();
-    takeRounding(op, element);
-    ++numRounded;
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] { op.removeOutAttr(); });
+    takeRounding(op, element, rewriter);
+    ++count;
+    return success();
+  }
+};
+
+struct FoldCastsPass : weft::impl::FoldCastsPassBase<FoldCastsPass> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<ReadNarrow<CrossEntropyOp>, ReadNarrow<EmbeddingGradOp>>(
+        &getContext(), numWidened);
+    patterns.add<RoundGradient, RoundProduct>(&getContext(), numRounded);
+    FrozenRewritePatternSet frozen(std::move(patterns));
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      walkAndApplyPatterns(program, frozen);
+      for (Operation &op :
+           llvm::make_early_inc_range(llvm::reverse(program.getBody().front())))
+        if (isa<CastOp>(op) && op.use_empty())
+          op.erase();
+    }
   }
 };
 

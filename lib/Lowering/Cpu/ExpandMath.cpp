@@ -1,21 +1,16 @@
-//===- ExpandMath.cpp - Elementary functions as polynomials ---------------===//
-//
-// f32 only; scalars and vectors run the same operations, so a value has the
-// same bits wherever it is computed. Bounds (against double references) are in
-// docs/codegen.md and tested in test/unit/Lowering/MathTest.cpp. f64 functions
-// become calls of libm.
-//
-//===----------------------------------------------------------------------===//
+//===- ExpandMath.cpp - Replace elementary functions by arithmetic --------===//
 
 #include "weft/Lowering/Cpu/Passes.h"
 
-#include "Splat.h"
+#include "MathExpression.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace weft {
 #define GEN_PASS_DEF_EXPANDMATHPASS
@@ -27,260 +22,26 @@ using namespace weft;
 
 namespace {
 
-/// The largest |x| that sine reduces itself.
-constexpr double kMostReduced = 1073741824.0;
-
-/// Builds expressions over one type, f32 or a vector of it.
-class Expression {
-public:
-  Expression(OpBuilder &b, Location loc, Type type, bool useFma)
-      : b(b), loc(loc), type(type), useFma(useFma) {}
-
-  Value num(double value) { return constant(type, value); }
-  Value add(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
-  Value sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
-  Value mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
-  Value div(Value x, Value y) { return arith::DivFOp::create(b, loc, x, y); }
-  Value abs(Value x) { return math::AbsFOp::create(b, loc, x); }
-  /// x y + z; rounded once where the target can.
-  Value fma(Value x, Value y, Value z) {
-    if (useFma)
-      return math::FmaOp::create(b, loc, x, y, z);
-    return add(mul(x, y), z);
-  }
-  /// Horner's rule, the highest coefficient first.
-  Value poly(Value x, llvm::ArrayRef<double> coefficients) {
-    Value sum = num(coefficients.front());
-    for (double c : coefficients.drop_front())
-      sum = fma(sum, x, num(c));
-    return sum;
-  }
-  Value select(Value c, Value x, Value y) {
-    return arith::SelectOp::create(b, loc, c, x, y);
-  }
-  /// min and max that keep a NaN in `x`.
-  Value atMost(Value x, double limit) {
-    return select(compare(arith::CmpFPredicate::OGT, x, limit), num(limit), x);
-  }
-  Value atLeast(Value x, double limit) {
-    return select(compare(arith::CmpFPredicate::OLT, x, limit), num(limit), x);
-  }
-  Value compare(arith::CmpFPredicate predicate, Value x, double y) {
-    return arith::CmpFOp::create(b, loc, predicate, x,
-                                 constant(x.getType(), y));
-  }
-  Value copySign(Value x, Value sign) {
-    return math::CopySignOp::create(b, loc, x, sign);
-  }
-
-  Type with(Type element) {
-    auto vector = dyn_cast<VectorType>(type);
-    return vector ? Type(vector.cloneWith(std::nullopt, element)) : element;
-  }
-  Value integer(int64_t value) { return constant(with(b.getI32Type()), value); }
-  Value bits(Value x) {
-    return arith::BitcastOp::create(b, loc, with(b.getI32Type()), x);
-  }
-  Value fromBits(Value x) {
-    return arith::BitcastOp::create(b, loc, with(b.getF32Type()), x);
-  }
-  Value toFloat(Value x) {
-    return arith::SIToFPOp::create(b, loc, with(b.getF32Type()), x);
-  }
-  Value toInt(Value x) {
-    return arith::FPToSIOp::create(b, loc, with(b.getI32Type()), x);
-  }
-  template <typename Op> Value integerOp(Value x, Value y) {
-    return Op::create(b, loc, x, y);
-  }
-  Value roundEven(Value x) { return math::RoundEvenOp::create(b, loc, x); }
-
-  Value exp(Value x);
-  Value log(Value x);
-  Value log1p(Value x);
-  Value tanh(Value x);
-  Value erf(Value x);
-  Value sine(Value x, int64_t quarter);
-  Value sineOfLarge(Value x, Value small, int64_t quarter);
-
-  OpBuilder &b;
-  Location loc;
-
-private:
-  Value constant(Type t, double value) { return createSplat(b, loc, t, value); }
-
-  Type type;
-  bool useFma;
-};
-
-/// x = n ln 2 + r with |r| <= ln 2 / 2; e^x = 2^n e^r: n is added to the bits.
-/// A result below the normal numbers is rounded once by a sum with the least of
-/// them, both 2^64 times as large: processors are slow with subnormal factors.
-Value Expression::exp(Value x) {
-  Value clamped = atLeast(atMost(x, 89.0), -104.5);
-  Value n = roundEven(mul(clamped, num(1.44269504088896341)));
-  Value r = fma(n, num(-0.693359375), clamped);
-  r = fma(n, num(2.12194440054690583e-4), r);
-  // Taylor-like minimax polynomial of (e^r - 1 - r) / r^2.
-  Value p = poly(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3,
-                     4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
-  Value e = add(fma(p, mul(r, r), r), num(1.0));
-  auto exponent = [&](int64_t k) { return integer(k << 23); };
-  Value power = integerOp<arith::ShLIOp>(toInt(n), integer(23));
-  Value word = integerOp<arith::AddIOp>(bits(e), power);
-  Value raised = fromBits(integerOp<arith::AddIOp>(word, exponent(64)));
-  Value low =
-      integerOp<arith::SubIOp>(bits(add(raised, num(0x1p-62))), exponent(65));
-  Value isLow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, word,
-                                      exponent(1));
-  Value high = integerOp<arith::MinSIOp>(word, exponent(255)); // infinity
-  Value isNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, e, e);
-  return select(isNan, e, fromBits(select(isLow, low, high)));
-}
-
-/// x = 2^k m with m in [sqrt(1/2), sqrt(2)); ln x = k ln 2 + ln m.
-Value Expression::log(Value x) {
-  Value tiny = compare(arith::CmpFPredicate::OLT, x, 1.17549435e-38);
-  Value scaled = select(tiny, mul(x, num(8388608.0)), x);
-  Value word = integerOp<arith::SubIOp>(bits(scaled), integer(0x3f3504f3));
-  Value k = integerOp<arith::ShRSIOp>(word, integer(23));
-  Value mantissa = integerOp<arith::AndIOp>(word, integer(0x007fffff));
-  Value m = fromBits(integerOp<arith::AddIOp>(mantissa, integer(0x3f3504f3)));
-  Value f = sub(m, num(1.0));
-  Value exponent = sub(toFloat(k), select(tiny, num(23.0), num(0.0)));
-  Value p = poly(f, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1,
-                     -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
-                     2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
-  Value square = mul(f, f);
-  Value y = mul(mul(p, f), square);
-  y = fma(exponent, num(-2.12194440e-4), y);
-  y = fma(square, num(-0.5), y);
-  y = fma(exponent, num(0.693359375), add(f, y));
-  // Not a positive number: -inf for 0, NaN below, the operand for inf and NaN.
-  double infinity = std::numeric_limits<double>::infinity();
-  Value isFinite = compare(arith::CmpFPredicate::OLT, x, infinity);
-  y = select(isFinite, y, x);
-  y = select(compare(arith::CmpFPredicate::OEQ, x, 0.0), num(-infinity), y);
-  return select(compare(arith::CmpFPredicate::OLT, x, 0.0),
-                num(std::numeric_limits<double>::quiet_NaN()), y);
-}
-
-/// ln(u) x / (u - 1) with u = 1 + x rounded (Kahan).
-Value Expression::log1p(Value x) {
-  Value u = add(num(1.0), x);
-  Value d = sub(u, num(1.0));
-  Value y = mul(log(u), div(x, d));
-  Value same =
-      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, d, num(0.0));
-  y = select(same, x, y);
-  double infinity = std::numeric_limits<double>::infinity();
-  y = select(compare(arith::CmpFPredicate::OEQ, x, infinity), x, y);
-  return select(compare(arith::CmpFPredicate::OEQ, x, -1.0), num(-infinity), y);
-}
-
-Value Expression::tanh(Value x) {
-  Value t = abs(x), s = mul(x, x);
-  Value p = poly(s, {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2,
-                     1.33314422036e-1, -3.33332819422e-1});
-  Value small = fma(mul(p, s), x, x);
-  Value e = exp(mul(atMost(t, 10.0), num(2.0)));
-  Value large = sub(num(1.0), div(num(2.0), add(e, num(1.0))));
-  Value isSmall = compare(arith::CmpFPredicate::OLT, t, 0.625);
-  return select(isSmall, small, copySign(large, x));
-}
-
-Value Expression::erf(Value x) {
-  Value t = atMost(abs(x), 4.0), s = mul(t, t);
-  Value q = fma(num(-1.72853470e-5), t, num(3.83197126e-4));
-  Value u = fma(num(-3.88396438e-3), t, num(2.42546219e-2));
-  q = fma(q, s, u);
-  q = fma(q, t, num(-1.06777877e-1));
-  q = fma(q, t, num(-6.34846687e-1));
-  q = fma(q, t, num(-1.28717512e-1));
-  q = fma(q, t, sub(num(0.0), t));
-  Value large = copySign(sub(num(1.0), exp(q)), x);
-  Value p = poly(s, {-5.96761703e-4, 4.99119423e-3, -2.67681349e-2,
-                     1.12819925e-1, -3.76125336e-1, 1.28379166e-1});
-  Value small = fma(p, x, x);
-  Value isLarge = compare(arith::CmpFPredicate::OGT, t, 0.927734375);
-  return select(isLarge, large, small);
-}
-
-/// `small` where |x| is up to 2^30; beyond, where the reduction of sine loses
-/// its digits, libm's result in f64. Vectors without such a lane skip the
-/// calls.
-Value Expression::sineOfLarge(Value x, Value small, int64_t quarter) {
-  Value isLarge = compare(arith::CmpFPredicate::OGT, abs(x), kMostReduced);
-  Value any = isLarge;
-  if (isa<VectorType>(type))
-    any =
-        vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, isLarge);
-  auto branch = scf::IfOp::create(
-      b, loc, any,
-      [&](OpBuilder &inner, Location) {
-        Type f64 = with(inner.getF64Type());
-        Value wide = arith::ExtFOp::create(inner, loc, f64, x);
-        Value y = quarter == 0
-                      ? LLVM::SinOp::create(inner, loc, f64, wide).getResult()
-                      : LLVM::CosOp::create(inner, loc, f64, wide).getResult();
-        Value large = arith::TruncFOp::create(inner, loc, type, y);
-        Value all = arith::SelectOp::create(inner, loc, isLarge, large, small);
-        scf::YieldOp::create(inner, loc, all);
-      },
-      [&](OpBuilder &inner, Location) {
-        scf::YieldOp::create(inner, loc, small);
-      });
-  return branch.getResult(0);
-}
-
-/// sin(x + quarter pi / 2), reduced and evaluated in f64.
-Value Expression::sine(Value x, int64_t quarter) {
-  Expression d(b, loc, with(b.getF64Type()), /*useFma=*/true);
-  Value wide = arith::ExtFOp::create(b, loc, with(b.getF64Type()), x);
-  Value n = d.roundEven(d.mul(wide, d.num(0.63661977236758134308)));
-  n = d.atLeast(d.atMost(n, kMostReduced), -kMostReduced);
-  Value r = d.fma(n, d.num(-1.5707963267948965580), wide);
-  r = d.fma(n, d.num(-6.1232339957367660359e-17), r);
-  Value s = d.mul(r, r);
-  Value odd = d.poly(s, {2.7557313707070068e-6, -1.9841269829857949e-4,
-                         8.3333333333224895e-3, -1.6666666666666633e-1});
-  Value even = d.poly(s, {-2.7557314351390663e-7, 2.4801587288851704e-5,
-                          -1.3888888888730564e-3, 4.1666666666665929e-2, -0.5});
-  Value sin = d.fma(d.mul(odd, s), r, r);
-  Value cos = d.fma(even, s, d.num(1.0));
-  Value k = arith::FPToSIOp::create(b, loc, with(b.getI32Type()), n);
-  k = integerOp<arith::AddIOp>(k, integer(quarter));
-  auto isSet = [&](int64_t bit) -> Value {
-    Value masked = integerOp<arith::AndIOp>(k, integer(bit));
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, masked,
-                                 integer(0));
-  };
-  Value value = d.select(isSet(1), cos, sin);
-  value = d.select(isSet(2), d.sub(d.num(0.0), value), value);
-  Value result = arith::TruncFOp::create(b, loc, with(b.getF32Type()), value);
-  // NaN for NaN: the reduction compares it away.
-  Value isNan = compare(arith::CmpFPredicate::UNO, x, 0.0);
-  result = select(isNan, x, result);
-  // Keeps the sign of zero.
-  if (quarter == 0)
-    result = select(compare(arith::CmpFPredicate::OEQ, x, 0.0), x, result);
-  return sineOfLarge(x, result, quarter);
-}
-
 /// f32 powers go through libm's in f64.
-static Value expandPow(Expression &e, math::PowFOp op) {
+static LogicalResult expandPow(math::PowFOp op, PatternRewriter &b) {
+  if (!getElementTypeOrSelf(op.getType()).isF32())
+    return failure();
+  MathExpression e(b, op.getLoc(), op.getType(), /*useFma=*/false);
+  Type f64 = e.with(b.getF64Type());
   auto wide = [&](Value x) -> Value {
-    return arith::ExtFOp::create(e.b, e.loc, e.with(e.b.getF64Type()), x);
+    return arith::ExtFOp::create(b, op.getLoc(), f64, x);
   };
-  Value y = LLVM::PowOp::create(e.b, e.loc, e.with(e.b.getF64Type()),
-                                wide(op.getLhs()), wide(op.getRhs()));
-  return arith::TruncFOp::create(e.b, e.loc, op.getType(), y);
+  Value y = LLVM::PowOp::create(b, op.getLoc(), f64, wide(op.getLhs()),
+                                wide(op.getRhs()));
+  b.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), y);
+  return success();
 }
 
 /// The f64 functions of libm that LLVM has no intrinsic for, lane by lane.
-static Value callLibm(math::ErfOp op) {
+static LogicalResult callLibm(math::ErfOp op, PatternRewriter &b) {
+  if (!getElementTypeOrSelf(op.getType()).isF64())
+    return failure();
   auto module = op->getParentOfType<ModuleOp>();
-  OpBuilder b(op);
   Type element = b.getF64Type();
   auto function = module.lookupSymbol<LLVM::LLVMFuncOp>("erf");
   if (!function) {
@@ -293,31 +54,40 @@ static Value callLibm(math::ErfOp op) {
     return LLVM::CallOp::create(b, op.getLoc(), function, x).getResult();
   };
   auto type = dyn_cast<VectorType>(op.getType());
-  if (!type)
-    return call(op.getOperand());
+  if (!type) {
+    b.replaceOp(op, call(op.getOperand()));
+    return success();
+  }
   Value result = op.getOperand();
   for (int64_t lane = 0; lane < type.getNumElements(); ++lane) {
     Value x = vector::ExtractOp::create(b, op.getLoc(), op.getOperand(), lane);
     result = vector::InsertOp::create(b, op.getLoc(), call(x), result, lane);
   }
-  return result;
+  b.replaceOp(op, result);
+  return success();
 }
 
-/// Rounds to a 16-bit float through f32. bf16 is rounded in integers, ties to
-/// even: older processors have no instruction and newer ones drop subnormals.
-static Value expandTruncation(arith::TruncFOp op) {
-  Type type = op.getType(), element = getElementTypeOrSelf(type);
+/// Rounds f64 to f16 through f32.
+static LogicalResult roundTwice(arith::TruncFOp op, PatternRewriter &b) {
+  if (!getElementTypeOrSelf(op.getType()).isF16() ||
+      !getElementTypeOrSelf(op.getIn().getType()).isF64())
+    return failure();
+  MathExpression e(b, op.getLoc(), op.getType(), /*useFma=*/false);
+  Value single = arith::TruncFOp::create(b, op.getLoc(), e.with(b.getF32Type()),
+                                         op.getIn());
+  b.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), single);
+  return success();
+}
+
+/// Rounds to bf16 through f32 and in integers, ties to even: older processors
+/// have no instruction and newer ones drop subnormals.
+static LogicalResult roundToBf16(arith::TruncFOp op, PatternRewriter &b) {
+  if (!getElementTypeOrSelf(op.getType()).isBF16())
+    return failure();
   Value x = op.getIn();
-  if (!element.isBF16() && !element.isF16())
-    return nullptr;
-  OpBuilder b(op);
-  Expression e(b, op.getLoc(), type, /*useFma=*/false);
+  MathExpression e(b, op.getLoc(), op.getType(), /*useFma=*/false);
   if (getElementTypeOrSelf(x.getType()).isF64())
     x = arith::TruncFOp::create(b, op.getLoc(), e.with(b.getF32Type()), x);
-  if (element.isF16())
-    return x == op.getIn()
-               ? Value()
-               : arith::TruncFOp::create(b, op.getLoc(), type, x).getResult();
   Value bits = e.bits(x);
   Value high = e.integerOp<arith::ShRUIOp>(bits, e.integer(16));
   Value odd = e.integerOp<arith::AndIOp>(high, e.integer(1));
@@ -329,52 +99,45 @@ static Value expandTruncation(arith::TruncFOp op) {
       arith::CmpFOp::create(b, op.getLoc(), arith::CmpFPredicate::UNO, x, x);
   Value word = arith::TruncIOp::create(b, op.getLoc(), e.with(b.getI16Type()),
                                        e.select(isNan, quiet, rounded));
-  return arith::BitcastOp::create(b, op.getLoc(), type, word);
+  b.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), word);
+  return success();
 }
 
 /// Widens bf16 in integers. Behind an extension LLVM negates and chooses bf16
 /// values, which it then rounds by calls that libgcc lacks (x86-64-v2).
-static Value expandExtension(arith::ExtFOp op) {
-  Value x = op.getIn();
-  if (!getElementTypeOrSelf(x.getType()).isBF16())
-    return nullptr;
-  OpBuilder b(op);
-  Expression e(b, op.getLoc(), op.getType(), /*useFma=*/false);
-  Value word =
-      arith::BitcastOp::create(b, op.getLoc(), e.with(b.getI16Type()), x);
+static LogicalResult widenBf16(arith::ExtFOp op, PatternRewriter &b) {
+  if (!getElementTypeOrSelf(op.getIn().getType()).isBF16())
+    return failure();
+  MathExpression e(b, op.getLoc(), op.getType(), /*useFma=*/false);
+  Value word = arith::BitcastOp::create(b, op.getLoc(), e.with(b.getI16Type()),
+                                        op.getIn());
   Value low =
       arith::ExtUIOp::create(b, op.getLoc(), e.with(b.getI32Type()), word);
   Value wide = e.fromBits(e.integerOp<arith::ShLIOp>(low, e.integer(16)));
   if (wide.getType() == op.getType())
-    return wide;
-  return arith::ExtFOp::create(b, op.getLoc(), op.getType(), wide);
+    b.replaceOp(op, wide);
+  else
+    b.replaceOpWithNewOp<arith::ExtFOp>(op, op.getType(), wide);
+  return success();
 }
 
-static Value expand(Operation *op, bool useFma) {
-  if (auto truncation = dyn_cast<arith::TruncFOp>(op))
-    return expandTruncation(truncation);
-  if (auto extension = dyn_cast<arith::ExtFOp>(op))
-    return expandExtension(extension);
-  Type type = op->getResult(0).getType();
-  if (auto erf = dyn_cast<math::ErfOp>(op);
-      erf && getElementTypeOrSelf(type).isF64())
-    return callLibm(erf);
-  if (!getElementTypeOrSelf(type).isF32())
-    return nullptr;
-  OpBuilder b(op);
-  Expression e(b, op->getLoc(), type, useFma);
-  Value x = op->getOperand(0);
-  return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case([&](math::ExpOp) { return e.exp(x); })
-      .Case([&](math::LogOp) { return e.log(x); })
-      .Case([&](math::Log1pOp) { return e.log1p(x); })
-      .Case([&](math::TanhOp) { return e.tanh(x); })
-      .Case([&](math::ErfOp) { return e.erf(x); })
-      .Case([&](math::SinOp) { return e.sine(x, 0); })
-      .Case([&](math::CosOp) { return e.sine(x, 1); })
-      .Case([&](math::PowFOp pow) { return expandPow(e, pow); })
-      .Default([](Operation *) { return Value(); });
-}
+/// Replaces an f32 function by an expression.
+template <typename OpT, Value (MathExpression::*expand)(Value)>
+struct ExpandFunction : OpRewritePattern<OpT> {
+  ExpandFunction(MLIRContext *context, bool useFma)
+      : OpRewritePattern<OpT>(context), useFma(useFma) {}
+
+  LogicalResult matchAndRewrite(OpT op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32())
+      return failure();
+    MathExpression e(rewriter, op.getLoc(), op.getType(), useFma);
+    rewriter.replaceOp(op, (e.*expand)(op.getOperand()));
+    return success();
+  }
+
+  bool useFma;
+};
 
 struct ExpandMathPass : weft::impl::ExpandMathPassBase<ExpandMathPass> {
   using ExpandMathPassBase::ExpandMathPassBase;
@@ -385,19 +148,21 @@ struct ExpandMathPass : weft::impl::ExpandMathPassBase<ExpandMathPass> {
   }
 
   void runOnOperation() override {
-    llvm::SmallVector<Operation *> work;
-    getOperation()->walk([&](Operation *op) {
-      if (isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
-          isa<arith::TruncFOp, arith::ExtFOp>(op))
-        work.push_back(op);
-    });
-    for (Operation *op : work) {
-      Value value = expand(op, fma);
-      if (!value)
-        continue;
-      op->getResult(0).replaceAllUsesWith(value);
-      op->erase();
-    }
+    RewritePatternSet patterns(&getContext());
+    patterns.add<ExpandFunction<math::ExpOp, &MathExpression::exp>,
+                 ExpandFunction<math::LogOp, &MathExpression::log>,
+                 ExpandFunction<math::Log1pOp, &MathExpression::log1p>,
+                 ExpandFunction<math::TanhOp, &MathExpression::tanh>,
+                 ExpandFunction<math::ErfOp, &MathExpression::erf>,
+                 ExpandFunction<math::SinOp, &MathExpression::sin>,
+                 ExpandFunction<math::CosOp, &MathExpression::cos>>(
+        &getContext(), fma);
+    patterns.add(expandPow);
+    patterns.add(callLibm);
+    patterns.add(roundTwice);
+    patterns.add(roundToBf16);
+    patterns.add(widenBf16);
+    walkAndApplyPatterns(getOperation(), std::move(patterns));
   }
 };
 
