@@ -136,8 +136,10 @@ def Dist_Number : RankedTensorOf<[F64, I1]>;
 class Dist_Collective<string mnemonic, dag operandsAndNumbers, list<Trait> traits = []>
     : Dist_Op<mnemonic, !listconcat(traits, [
         MemoryEffects<[MemRead<Dist_Ranks>, MemWrite<Dist_Ranks>]>,
-        Weft_RunsAs<mnemonic>, DeclareOpInterfaceMethods<DestinationOpInterface>,
+        Weft_RunsAs<mnemonic>, CostOpInterface, DeclareOpInterfaceMethods<DestinationOpInterface>,
         DeclareOpInterfaceMethods<SymbolUserOpInterface>])> {
+  // Estimates count the bytes that are sent.
+  let extraClassDeclaration = "double getFlops() { return 0; }";
   let arguments = !con(operandsAndNumbers, (ins FlatSymbolRefAttr:$mesh,
                                                 OptionalAttr<StrAttr>:$axis));
 }

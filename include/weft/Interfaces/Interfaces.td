@@ -321,7 +321,8 @@ def CommandSourceOpInterface : OpInterface<"CommandSourceOpInterface"> {
   let description = [{
     An op of a program that gives the command of a plan that runs it. Ops of
     weft do not: their commands are in lib/Lowering/Plan. The op must also
-    implement CommandKindOpInterface and DestinationOpInterface.
+    implement CommandKindOpInterface, DestinationOpInterface and
+    CostOpInterface.
   }];
   let methods = [
     InterfaceMethod<"Whether its operands and results may be of that floating-point type.",

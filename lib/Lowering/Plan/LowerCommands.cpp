@@ -117,6 +117,10 @@ void ProgramLowering::lowerEmbeddingGrad(EmbeddingGradOp op, Value target,
 //===----------------------------------------------------------------------===//
 
 LogicalResult ProgramLowering::lowerSource(CommandSourceOpInterface op) {
+  auto cost = dyn_cast<CostOpInterface>(*op);
+  if (!cost)
+    return op->emitOpError("expects an op with a cost (CostOpInterface) to "
+                           "become a command, but got one without");
   auto destination = cast<DestinationOpInterface>(op.getOperation());
   if (llvm::any_of(op->getResults(), [&](OpResult result) {
         return destination.canAccumulate(result.getResultNumber());
@@ -138,7 +142,8 @@ LogicalResult ProgramLowering::lowerSource(CommandSourceOpInterface op) {
                            "(CommandOpInterface), but got ")
            << made->getName();
   command.setScopeAttr(getScopeAttr());
-  command.setFlopsAttr(getFlopsAttr());
+  if (double flops = cost.getFlops(); flops > 0)
+    command.setFlopsAttr(getCount(builder, flops));
   return success();
 }
 

@@ -201,7 +201,9 @@ TEST_F(ExtensionTest, WithoutARoutineOfTheLibrary) {
 TEST_F(ExtensionTest, WithoutLowering) {
   parse(replace(kModel, "test.scale_add", "test.kind_scale_add"));
   expectError({"weft-derive-programs",
-               "weft-select-kernels{library=test},weft.program(weft-decompose),weft-fuse", kPlan},
+               "weft-select-kernels{library=test},weft.program(weft-decompose),"
+               "weft-fuse",
+               kPlan},
               "6: 'test.kind_scale_add' op expects a lowering to its command "
               "scale_add (weft-lower-to-plan), but there is none");
 }
@@ -213,6 +215,15 @@ TEST_F(ExtensionTest, WithACommandThatIsNone) {
   expectError({kGraph, kKernels, kPlan},
               "6: 'test.scale_add' op expects its command to be one of a plan "
               "(CommandOpInterface), but got plan.output");
+}
+
+TEST_F(ExtensionTest, WithoutCost) {
+  Pieces pieces;
+  pieces.costs = false;
+  parse(kModel, pieces);
+  expectError({kGraph, kKernels, kPlan},
+              "6: 'test.scale_add' op expects an op with a cost "
+              "(CostOpInterface) to become a command, but got one without");
 }
 
 TEST_F(ExtensionTest, WithACommandThatCouldAdd) {

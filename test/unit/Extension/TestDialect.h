@@ -16,6 +16,8 @@ namespace weft::test {
 /// What the ops of the dialect have beside their definitions.
 struct Pieces {
   bool rules = true, functions = true, sources = true, routines = true;
+  /// Whether ops with a command say what it costs.
+  bool costs = true;
   /// Whether test.scale_add becomes an op that is no command.
   bool makesNoCommand = false;
   /// Whether the model for the CPU says no name of a routine.

@@ -115,6 +115,15 @@ struct ScaleAddSource
   }
 };
 
+template <typename OpT>
+struct ScaleAddCost : CostOpInterface::ExternalModel<ScaleAddCost<OpT>, OpT> {
+  double getFlops(Operation *op) const {
+    return 2.0 *
+           static_cast<double>(
+               cast<ShapedType>(op->getResult(0).getType()).getNumElements());
+  }
+};
+
 struct NoCommand
     : CommandSourceOpInterface::ExternalModel<NoCommand, ScaleAddOp> {
   bool takesElement(Operation *, Type) const { return true; }
@@ -227,6 +236,11 @@ static void attach(MLIRContext *context, const Pieces &pieces) {
   if (pieces.sources) {
     attachSource<BareScaleAddOp>(context);
     attachSource<AddingScaleAddOp>(context);
+  }
+  if (pieces.costs) {
+    ScaleAddOp::attachInterface<ScaleAddCost<ScaleAddOp>>(*context);
+    BareScaleAddOp::attachInterface<ScaleAddCost<BareScaleAddOp>>(*context);
+    AddingScaleAddOp::attachInterface<ScaleAddCost<AddingScaleAddOp>>(*context);
   }
   if (pieces.routines)
     attachRoutine(context, pieces);
