@@ -6,6 +6,8 @@
 #include "weft/Autodiff/Passes.h"
 #include "weft/Weft/Programs.h"
 
+#include "mlir/IR/Remarks.h"
+
 namespace weft {
 #define GEN_PASS_DEF_AUTODIFFPASS
 #include "weft/Autodiff/Passes.h.inc"
@@ -30,10 +32,9 @@ struct AutodiffPass : weft::impl::AutodiffPassBase<AutodiffPass> {
                        "weft-derive-programs first");
       return signalPassFailure();
     }
-    Differentiator differentiator(module, micro,
-                                  {gradDtype == GradDtype::F32,
-                                   accumulation == AccumulationMode::On,
-                                   breakRule});
+    Differentiator differentiator(
+        module, micro,
+        {gradDtype == GradDtype::F32, accumulation == AccumulationMode::On});
     if (failed(differentiator.run()))
       return signalPassFailure();
     int64_t ops = differentiator.numBackwardOps(), values = 0, bytes = 0;
@@ -46,9 +47,11 @@ struct AutodiffPass : weft::impl::AutodiffPassBase<AutodiffPass> {
     numBackwardOps += ops;
     numSaved += values;
     savedBytes += bytes;
-    if (report)
-      micro.emitRemark() << ops << " backward ops read " << values
-                         << " saved forward values of " << bytes << " bytes";
+    remark::analysis(micro.getLoc(),
+                     remark::RemarkOpts::name("saved").category("autodiff"))
+        << remark::add("{0} backward ops read {1} saved forward values of {2} "
+                       "bytes",
+                       ops, values, bytes);
   }
 };
 

@@ -159,7 +159,6 @@ differentiate(ModuleOp forward, const GradientCheckOptions &options) {
   OwningOpRef<ModuleOp> module = forward.clone();
   PassManager passes(module->getContext());
   AutodiffPassOptions autodiffOptions;
-  autodiffOptions.breakRule = options.breakRule;
   autodiffOptions.gradDtype = options.gradDtype;
   passes.addPass(createAutodiffPass(autodiffOptions));
   if (failed(passes.run(*module)))

@@ -7,6 +7,10 @@
 #include "weft/Autodiff/Passes.h"
 #include "weft/Weft/Precision.h"
 
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "weft-autodiff"
+
 using namespace mlir;
 
 namespace weft {
@@ -107,6 +111,7 @@ LogicalResult Differentiator::differentiate(Operation *op) {
     resultGrads.push_back(sums.take(result, builder, op->getLoc()));
   if (llvm::none_of(resultGrads, [](Value v) { return bool(v); }))
     return success();
+  LDBG() << "adjoint of " << *op;
   return propagate(op, resultGrads);
 }
 
@@ -148,12 +153,6 @@ LogicalResult Differentiator::propagate(Operation *op,
   SmallVector<Value> grads(op->getNumOperands());
   if (failed(differentiable.buildAdjoint(builder, resultGrads, needed, grads)))
     return failure();
-  if (op->getName().getStringRef() == settings.breakRule)
-    for (Value &grad : grads)
-      if (grad) {
-        grad = NegOp::create(builder, op->getLoc(), grad);
-        break;
-      }
   for (auto [use, grad] : llvm::zip_equal(op->getOpOperands(), grads))
     if (grad)
       send(use, grad);

@@ -22,7 +22,6 @@ struct DifferentiatorSettings {
   bool isWide;
   /// Gradients are added to the old value of the state.
   bool accumulates;
-  llvm::StringRef breakRule;
 };
 
 /// Differentiates one program.

@@ -262,7 +262,7 @@ std::optional<RecomputeChoices> findRecomputeChoices(ModuleOp module,
     if (geluWithProduct)
       products[other] = findGeluProduct(other);
   }
-  Differentiator differentiator(*copy, copied, {true, true, ""});
+  Differentiator differentiator(*copy, copied, {true, true});
   if (failed(differentiator.run()))
     return std::nullopt;
   auto describe = [&](const SavedOp &entry, int64_t bytes,

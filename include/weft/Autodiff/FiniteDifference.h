@@ -26,8 +26,6 @@ struct GradientCheckOptions {
   /// Elements compared of each tensor; a larger tensor is sampled, and compared
   /// along one random direction too. 0 compares all.
   int64_t elements = 32;
-  /// Negates the rule of the ops of this name (see weft-autodiff).
-  std::string breakRule;
   /// Where gradients of low-precision copies are added (see weft-autodiff).
   GradDtype gradDtype = GradDtype::F32;
   /// f32 tensors become f64. Without, constants are only as good as f32; needed

@@ -277,11 +277,6 @@ def AutodiffPass : Pass<"weft-autodiff", "::mlir::ModuleOp"> {
            "overwrite it", [{::llvm::cl::values(
                clEnumValN(::weft::AccumulationMode::On, "on", "add"),
                clEnumValN(::weft::AccumulationMode::Off, "off", "overwrite"))}]>,
-    Option<"breakRule", "break-rule", "std::string", /*default=*/"",
-           "Negate the gradient of the first operand of the ops of this name: "
-           "shows that a gradient check finds a wrong rule">,
-    Option<"report", "report", "bool", /*default=*/"false",
-           "Remark on the program: number of backward ops, saved values, bytes">,
   ];
   let statistics = [
     Statistic<"numBackwardOps", "backward-ops", "Ops built for the backward part">,

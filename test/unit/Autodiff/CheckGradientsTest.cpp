@@ -67,9 +67,7 @@ TEST_F(CheckGradients, AcceptsATransformerBlock) {
 }
 
 TEST_F(CheckGradients, NamesTheOpWhoseRuleIsBroken) {
-  GradientCheckOptions options;
-  options.breakRule = "weft.gelu";
-  auto result = check(kBlock, options);
+  auto result = checkBroken(kBlock, "weft.gelu");
   ASSERT_TRUE(succeeded(result));
   EXPECT_FALSE(result->isEqual());
   ASSERT_TRUE(result->firstWrongOp.has_value());
@@ -88,9 +86,7 @@ TEST_F(CheckGradients, NamesTheOpWhoseRuleIsBroken) {
 
 /// Of several wrong ops the first of the program is named.
 TEST_F(CheckGradients, NamesTheFirstOfSeveral) {
-  GradientCheckOptions options;
-  options.breakRule = "weft.matmul";
-  auto result = check(kBlock, options);
+  auto result = checkBroken(kBlock, "weft.matmul");
   ASSERT_TRUE(succeeded(result));
   ASSERT_TRUE(result->firstWrongOp.has_value());
   EXPECT_EQ(result->firstWrongOp->scope, "h.0.attn");

@@ -7,7 +7,7 @@
 #include "weft/Autodiff/Passes.h"
 #include "weft/Weft/Weft.h"
 
-#include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 
@@ -15,25 +15,30 @@
 
 namespace weft::test {
 
+/// Loads weft with its adjoints and the interpreter. The op of the name
+/// `broken` has an adjoint whose first gradient has a flipped sign.
+void loadWeft(mlir::MLIRContext &context, const std::string &broken = "");
+
+/// Parses `text` and checks its gradients.
+llvm::FailureOr<GradientCheck> checkText(mlir::MLIRContext &context,
+                                         const std::string &text,
+                                         const GradientCheckOptions &options);
+
 class GradientTest : public testing::Test {
 protected:
-  GradientTest() {
-    mlir::DialectRegistry registry;
-    registry.insert<WeftDialect>();
-    registerAutodiffModels(registry);
-    registerInterpreter(registry);
-    context.appendDialectRegistry(registry);
-    context.loadDialect<WeftDialect>();
-  }
+  GradientTest() { loadWeft(context); }
 
-  /// Parses `text` and checks its gradients.
   llvm::FailureOr<GradientCheck> check(const std::string &text,
                                        const GradientCheckOptions &options) {
-    auto module = mlir::parseSourceString<mlir::ModuleOp>(
-        text, mlir::ParserConfig(&context), "model.mlir");
-    if (!module)
-      return llvm::failure();
-    return checkGradients(*module, options);
+    return checkText(context, text, options);
+  }
+
+  /// Checks the gradients with a wrong adjoint of the ops of that name.
+  llvm::FailureOr<GradientCheck> checkBroken(const std::string &text,
+                                             const std::string &op) {
+    mlir::MLIRContext wrong;
+    loadWeft(wrong, op);
+    return checkText(wrong, text, {});
   }
 
   mlir::MLIRContext context;

@@ -91,9 +91,7 @@ TEST_F(Rules, ABrokenRuleIsCaught) {
       continue;
     done[rule.op] = true;
     SCOPED_TRACE(rule.op + ", " + rule.form);
-    GradientCheckOptions options;
-    options.breakRule = rule.op;
-    auto result = check(rule.text(), options);
+    auto result = checkBroken(rule.text(), rule.op);
     ASSERT_TRUE(succeeded(result)) << rule.text();
     EXPECT_FALSE(result->isEqual()) << gradientTable(*result);
     ASSERT_TRUE(result->firstWrongOp.has_value());
