@@ -55,6 +55,8 @@ def find_cuda_toolkit():
 for name in ("WEFT_CUDA_HOME", "CUDA_HOME"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
+if config.has_assertions:
+    config.available_features.add("assertions")
 cuda_toolkit = find_cuda_toolkit()
 if cuda_toolkit:
     config.available_features.add("cuda-toolkit")

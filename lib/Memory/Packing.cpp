@@ -3,11 +3,14 @@
 #include "weft/Memory/Packing.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <limits>
 #include <map>
+
+#define DEBUG_TYPE "weft-plan-memory"
 
 using namespace llvm;
 
@@ -58,6 +61,7 @@ static Packing packInOrder(ArrayRef<PackItem> items, ArrayRef<size_t> order,
           return value < p.offset;
         });
     placed.insert(place, {items[index], offset, offset + bytes});
+    LDBG() << "item " << index << ": " << bytes << " bytes at " << offset;
     packing.offsets[index] = offset;
     packing.bytes = std::max(packing.bytes, offset + bytes);
   }

@@ -5,10 +5,14 @@
 #include "weft/Plan/PlanCollectives.h"
 #include "weft/Schedule/ClusterFile.h"
 
+#include "llvm/Support/DebugLog.h"
+
 namespace weft {
 #define GEN_PASS_DEF_CHOOSEREDUCTIONSPASS
 #include "weft/Schedule/Passes.h.inc"
 } // namespace weft
+
+#define DEBUG_TYPE "weft-choose-reductions"
 
 using namespace mlir;
 using namespace weft;
@@ -29,6 +33,7 @@ struct ChooseReductionsPass
     getOperation()->walk([&](plan::ReduceScatterOp each) {
       const bool isNative = chooseNative(each, nodes);
       each.setNative(isNative);
+      LDBG() << (isNative ? "native: " : "ordered: ") << *each;
       numNative += isNative;
     });
   }
