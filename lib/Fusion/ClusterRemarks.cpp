@@ -2,19 +2,21 @@
 
 #include "Fusion.h"
 
+#include "mlir/IR/Remarks.h"
+
 using namespace mlir;
 
 namespace weft {
 
-/// Begins the remark on an op, with its module path: many ops of a model may
-/// stand at one place of a configuration.
-static InFlightDiagnostic remarkApart(Operation *op) {
-  InFlightDiagnostic remark = op->emitRemark();
-  remark << op->getName().stripDialect();
-  if (StringRef scope = getScope(op); !scope.empty())
-    remark << " of " << scope;
-  remark << " is not fused with the kernel of its operand: ";
-  return remark;
+/// A remark on an op, with its module path: many ops of a model may stand at
+/// one place of a configuration.
+static void remarkApart(Operation *op, const Twine &reason) {
+  StringRef scope = getScope(op);
+  remark::missed(op->getLoc(),
+                 remark::RemarkOpts::name("apart").category("fusion"))
+      << (op->getName().stripDialect() + (scope.empty() ? "" : " of ") + scope +
+          " is not fused with the kernel of its operand: " + reason)
+             .str();
 }
 
 /// Says why `op` is not in the kernel of its first operand that has one.
@@ -31,7 +33,7 @@ void ClusterBuilder::reportApart(Operation *op) const {
             : refuse(op, *cluster, space, cluster->space.getNumPoints(),
                      cluster->space.hasReduction());
     if (reason)
-      remarkApart(op) << reason;
+      remarkApart(op, reason);
     return;
   }
 }
@@ -47,11 +49,10 @@ bool ClusterBuilder::reportMissed(Operation *op,
     if (!full && !hasMoreBuffers(space, limits.maxBuffers))
       continue;
     ++numMissed;
-    if (limits.explain)
-      remarkApart(op) << "that has " << producer->ops.size() << " ops and "
-                      << countBuffers(producer->space)
-                      << " buffers, the limits are " << limits.maxOps << " and "
-                      << limits.maxBuffers;
+    remarkApart(op, "that has " + Twine(producer->ops.size()) + " ops and " +
+                        Twine(countBuffers(producer->space)) +
+                        " buffers, the limits are " + Twine(limits.maxOps) +
+                        " and " + Twine(limits.maxBuffers));
     return true;
   }
   return false;

@@ -72,10 +72,10 @@ namespace {
 /// Replaces the composite ops of a program by their formulas.
 class Decomposer {
 public:
-  LogicalResult run(ProgramOp program, bool explain);
+  LogicalResult run(ProgramOp program);
 
 private:
-  void keepRepeats(ProgramOp program, bool explain);
+  void keepRepeats(ProgramOp program);
   LogicalResult replace(Operation *op);
   void addUpdate(Operation *op, llvm::ArrayRef<Operation *> formula);
 
@@ -87,8 +87,8 @@ private:
 };
 } // namespace
 
-void Decomposer::keepRepeats(ProgramOp program, bool explain) {
-  repeated = findRepeatedUpdates(program, explain);
+void Decomposer::keepRepeats(ProgramOp program) {
+  repeated = findRepeatedUpdates(program);
   for (auto &[first, update] : repeated)
     kept.insert(update.repeats.begin(), update.repeats.end());
 }
@@ -145,7 +145,7 @@ LogicalResult Decomposer::replace(Operation *op) {
   return success();
 }
 
-LogicalResult Decomposer::run(ProgramOp program, bool explain) {
+LogicalResult Decomposer::run(ProgramOp program) {
   if (failed(checkRegionsAreResolved(program)))
     return failure();
   for (Operation &op : program.getBody().front().without_terminator()) {
@@ -153,7 +153,7 @@ LogicalResult Decomposer::run(ProgramOp program, bool explain) {
       return failure();
     work.push_back(&op);
   }
-  keepRepeats(program, explain);
+  keepRepeats(program);
   while (!work.empty())
     if (failed(replace(work.pop_back_val())))
       return failure();
@@ -164,10 +164,8 @@ LogicalResult Decomposer::run(ProgramOp program, bool explain) {
 
 namespace {
 struct DecomposePass : weft::impl::DecomposePassBase<DecomposePass> {
-  using DecomposePassBase::DecomposePassBase;
-
   void runOnOperation() override {
-    if (failed(Decomposer().run(getOperation(), explain)))
+    if (failed(Decomposer().run(getOperation())))
       signalPassFailure();
   }
 };

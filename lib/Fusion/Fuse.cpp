@@ -4,6 +4,7 @@
 #include "weft/Analysis/CommandNames.h"
 #include "weft/Fusion/Passes.h"
 
+#include "mlir/IR/Remarks.h"
 #include "mlir/IR/Threading.h"
 
 namespace weft {
@@ -21,17 +22,22 @@ static void describeKernels(ModuleOp module) {
   llvm::MapVector<StringRef, unsigned> calls;
   module.walk([&](CallOp call) { ++calls[call.getKernel()]; });
   for (auto kernel : module.getOps<KernelOp>()) {
-    InFlightDiagnostic remark = kernel.emitRemark(getKernelName(kernel));
-    remark << ", @" << kernel.getSymName() << ", computes ";
     llvm::MapVector<StringRef, unsigned> names;
     for (Operation &op : kernel.getBody().front().without_terminator())
       ++names[op.getName().stripDialect()];
-    llvm::interleaveComma(names, remark, [&](auto &entry) {
-      remark << entry.first;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    os << getKernelName(kernel) << ", @" << kernel.getSymName()
+       << ", computes ";
+    llvm::interleaveComma(names, os, [&](auto &entry) {
+      os << entry.first;
       if (entry.second > 1)
-        remark << " x" << entry.second;
+        os << " x" << entry.second;
     });
-    remark << "; calls: " << calls.lookup(kernel.getSymName());
+    os << "; calls: " << calls.lookup(kernel.getSymName());
+    remark::analysis(kernel.getLoc(),
+                     remark::RemarkOpts::name("kernel").category("fusion"))
+        << text;
   }
 }
 
@@ -63,7 +69,7 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
       if (failed(outline(program, clusters, pool)))
         return signalPassFailure();
     }
-    if (explain)
+    if (getContext().getRemarkEngine())
       describeKernels(getOperation());
     numKernels += pool.kernels;
     numCalls += pool.calls;
@@ -78,8 +84,7 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
     Block &block = program.getBody().front();
     eraseDeadOps(block);
     clusters.builder = std::make_unique<ClusterBuilder>(
-        block, FusionLimits{maxOps, maxBuffers, explain, apart},
-        clusters.formulas);
+        block, FusionLimits{maxOps, maxBuffers, apart}, clusters.formulas);
     if (failed(clusters.builder->run()))
       return failure();
     clusters.formulas.names = findNames(block, clusters.formulas.names);
@@ -116,11 +121,11 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
                            *calls);
     }
     for (auto &[number, update] : llvm::reverse(clusters.formulas.repeated)) {
-      if (explain)
-        update.repeats.front().emitRemark()
-            << "this update, of " << update.repeats.size()
-            << " that differ from another in their tensors alone, calls its "
-               "kernels";
+      remark::passed(update.repeats.front().getLoc(),
+                     remark::RemarkOpts::name("repeated").category("fusion"))
+          << remark::add("this update, of {0} that differ from another in "
+                         "their tensors alone, calls its kernels",
+                         update.repeats.size());
       numRepeated += update.repeats.size();
       pool.calls += callForRepeats(update);
     }

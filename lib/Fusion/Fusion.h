@@ -43,7 +43,6 @@ void eraseDeadOps(mlir::Block &block);
 struct FusionLimits {
   unsigned maxOps = 64;
   unsigned maxBuffers = 24;
-  bool explain = false; // remarks on ops that are not fused and why
   // Outline each op as its own kernel; the ops of one update share a kernel.
   bool apart = false;
 };

@@ -2,6 +2,10 @@
 
 #include "Fusion.h"
 
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "weft-fuse"
+
 using namespace mlir;
 
 namespace weft {
@@ -110,7 +114,7 @@ LogicalResult ClusterBuilder::place(Operation *op) {
   if (Cluster *sibling = limits.apart ? nullptr : findSibling(op))
     if (join(op, *sibling))
       return success();
-  if (!reportMissed(op, producers) && limits.explain)
+  if (!reportMissed(op, producers) && op->getContext()->getRemarkEngine())
     reportApart(op);
   clusters.push_back(std::make_unique<Cluster>());
   if (join(op, *clusters.back()))
@@ -306,6 +310,7 @@ void Cluster::rebuildSpace() {
 bool ClusterBuilder::join(Operation *op, Cluster &cluster) {
   if (!tryJoin(op, cluster))
     return false;
+  LDBG() << "op " << cluster.ops.size() << " of its kernel: " << *op;
   commit(op, cluster);
   return true;
 }

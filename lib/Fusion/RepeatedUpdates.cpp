@@ -5,6 +5,7 @@
 #include "weft/Analysis/Implementations.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
 
 #include <map>
 
@@ -71,7 +72,7 @@ static std::vector<const void *> getKey(OptimizerOpInterface op) {
 }
 
 llvm::MapVector<Operation *, RepeatedUpdate>
-findRepeatedUpdates(ProgramOp program, bool explain) {
+findRepeatedUpdates(ProgramOp program) {
   llvm::MapVector<Operation *, RepeatedUpdate> updates;
   std::map<std::vector<const void *>, Operation *> firsts;
   for (Operation &op : program.getBody().front()) {
@@ -82,8 +83,10 @@ findRepeatedUpdates(ProgramOp program, bool explain) {
     const char *reason = results ? findReason(update)
                                  : "a result of it does not leave the program";
     if (reason) {
-      if (explain)
-        op.emitRemark("this update shares no kernels with others: ") << reason;
+      remark::missed(op.getLoc(),
+                     remark::RemarkOpts::name("alone").category("fusion"))
+          << remark::add("this update shares no kernels with others: {0}",
+                         reason);
       continue;
     }
     auto [first, isNew] = firsts.try_emplace(getKey(update), &op);

@@ -30,7 +30,7 @@ struct RepeatedUpdate {
 /// states, and all their results leave the program. With `explain`, remarks
 /// give the reasons for updates that share no kernels.
 llvm::MapVector<mlir::Operation *, RepeatedUpdate>
-findRepeatedUpdates(ProgramOp program, bool explain);
+findRepeatedUpdates(ProgramOp program);
 
 /// Whether the formula computes only elementwise values from the tensors of an
 /// update. `formula` holds its ops in order. Otherwise a number that depends on

@@ -6,6 +6,8 @@
 #include "weft/Analysis/Implementations.h"
 #include "weft/Fusion/Passes.h"
 
+#include "mlir/IR/Remarks.h"
+
 namespace weft {
 #define GEN_PASS_DEF_SELECTKERNELSPASS
 #include "weft/Fusion/Passes.h.inc"
@@ -26,9 +28,12 @@ void ChoiceLog::add(Operation *op, const Twine &what) {
 
 void ChoiceLog::report() const {
   for (auto &[text, choice] : choices) {
-    InFlightDiagnostic remark = emitRemark(choice.first) << text;
+    std::string times;
     if (choice.count > 1)
-      remark << "; " << choice.count << " times, here first";
+      times = "; " + std::to_string(choice.count) + " times, here first";
+    remark::analysis(choice.first,
+                     remark::RemarkOpts::name("library").category("fusion"))
+        << text + times;
   }
 }
 
@@ -59,8 +64,7 @@ struct SelectKernelsPass
     for (auto program : getOperation().getOps<ProgramOp>())
       if (failed(selectInProgram(program)))
         return signalPassFailure();
-    if (explain)
-      log.report();
+    log.report();
   }
 
   LogicalResult selectInProgram(ProgramOp program) {

@@ -7,6 +7,8 @@
 #include "weft/Support/TomlFile.h"
 #include "weft/Weft/Precision.h"
 
+#include "mlir/IR/Remarks.h"
+
 namespace weft {
 #define GEN_PASS_DEF_AUTOCASTPASS
 #include "weft/Precision/Passes.h.inc"
@@ -88,9 +90,10 @@ struct AutocastPass : weft::impl::AutocastPassBase<AutocastPass> {
     }
     if (failed(policies->checkOverrides()))
       return signalPassFailure();
-    if (table && !summary.isEmpty())
-      getOperation().emitRemark("what mixed precision does, per block\n")
-          << summary.toText();
+    if (!summary.isEmpty())
+      remark::analysis(getOperation().getLoc(),
+                       remark::RemarkOpts::name("table").category("precision"))
+          << "what mixed precision does, per block\n" + summary.toText();
   }
 
   LogicalResult castProgram(ProgramOp program, Type low, CastPolicies &policies,
@@ -103,7 +106,7 @@ struct AutocastPass : weft::impl::AutocastPassBase<AutocastPass> {
     // Report ops that the logits program shares with the model only once.
     bool isModel = program.getKind() == ProgramKind::Model;
     bool isSaid = isModel || !findProgram(getOperation(), ProgramKind::Model);
-    OpCaster caster(policies, explain && isSaid, isSaid ? &summary : nullptr);
+    OpCaster caster(policies, isSaid ? &summary : nullptr);
     if (isModel)
       caster.keepLosses(program);
     Block &block = program.getBody().front();

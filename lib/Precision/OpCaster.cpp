@@ -7,6 +7,8 @@
 
 #include "weft/Support/TypeText.h"
 
+#include "mlir/IR/Remarks.h"
+
 using namespace mlir;
 using namespace weft;
 
@@ -15,18 +17,17 @@ using namespace weft;
 //===----------------------------------------------------------------------===//
 
 void OpCaster::remark(Operation *op, const Twine &text) {
-  if (!explain)
+  if (!summary)
     return;
-  InFlightDiagnostic remark = emitRemark(op->getLoc());
   // The name that an override finds.
-  if (auto rules = dyn_cast<CastPolicyOpInterface>(op))
-    remark << castTableName(op->getName(), rules.getCastRule());
-  else
-    remark << op->getName().stripDialect();
+  auto rules = dyn_cast<CastPolicyOpInterface>(op);
+  std::string name = rules ? castTableName(op->getName(), rules.getCastRule())
+                           : op->getName().stripDialect().str();
   // Many ops of a model may stand at one place of a configuration.
-  if (StringRef scope = getScope(op); !scope.empty())
-    remark << " of " << scope;
-  remark << " " << text;
+  StringRef scope = getScope(op);
+  remark::analysis(op->getLoc(),
+                   remark::RemarkOpts::name("cast").category("casts"))
+      << (name + Twine(scope.empty() ? "" : " of ") + scope + " " + text).str();
 }
 
 /// A cast stands in the module and the segment of the op that it is made for.

@@ -20,9 +20,10 @@ struct CastSettings {
 /// Rewrites the ops of one program, first to last.
 class OpCaster {
 public:
-  /// `explain`: a remark on each cast; `summary`: rows of a table, or null.
-  OpCaster(CastPolicies &policies, bool explain, CastSummary *summary)
-      : policies(policies), explain(explain), summary(summary) {}
+  /// `summary`: rows of a table; null for a program whose ops another one has,
+  /// which gets no remarks either.
+  OpCaster(CastPolicies &policies, CastSummary *summary)
+      : policies(policies), summary(summary) {}
 
   /// Casts the operands of `op` as its policy asks and updates its types.
   llvm::LogicalResult castOp(mlir::Operation *op, CastSettings settings);
@@ -68,7 +69,6 @@ private:
   void explainOp(CastPolicyOpInterface op, llvm::StringRef why);
 
   CastPolicies &policies;
-  bool explain;
   CastSummary *summary;
   bool isTouched = false;
   /// Ops with scalar results on the way to a loss.

@@ -8,7 +8,10 @@
 #include "weft/Plan/Transfers.h"
 #include "weft/Schedule/Passes.h"
 
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/DebugLog.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <deque>
 
@@ -16,6 +19,8 @@ namespace weft {
 #define GEN_PASS_DEF_SCHEDULEPASS
 #include "weft/Schedule/Passes.h.inc"
 } // namespace weft
+
+#define DEBUG_TYPE "weft-schedule"
 
 using namespace mlir;
 using namespace weft;
@@ -62,16 +67,19 @@ void Explainer::await(plan::WaitOp wait) {
   auto [stream, count] = record->second;
   for (size_t &next = done[stream]; next < count; ++next) {
     auto [command, before] = inFlight[stream][next];
-    InFlightDiagnostic remark =
-        command->emitRemark()
-        << (isa<plan::AllGatherOp>(*command) ? "is gathered beside "
-                                             : "is reduced beside ")
-        << computed - before << " commands";
+    const char *verb =
+        isa<plan::AllGatherOp>(*command) ? "gathered" : "reduced";
+    std::string text =
+        llvm::formatv("is {0} beside {1} commands", verb, computed - before);
     if (!command.getCommandScope().empty())
-      remark << " for " << command.getCommandScope();
+      text += (" for " + command.getCommandScope()).str();
     if (plan::CommandOpInterface next = findNext(wait))
-      remark << ", until " << next.getCommandKind() << " of "
-             << next.getCommandScope();
+      text +=
+          (", until " + next.getCommandKind() + " of " + next.getCommandScope())
+              .str();
+    remark::analysis(command.getLoc(),
+                     remark::RemarkOpts::name("overlap").category("schedule"))
+        << text;
   }
 }
 
@@ -151,6 +159,7 @@ void Scheduler::put(unsigned command) {
       await(other);
     else if (std::optional<unsigned> unit = units.findUnit(other))
       beginUnits(*unit + 1);
+  LDBG() << "puts " << *program.getCommands()[command];
   steps.push_back({command});
   isPut[command] = true;
 }
@@ -353,7 +362,7 @@ struct SchedulePass : weft::impl::SchedulePassBase<SchedulePass> {
       schedule.write();
       if (failed(schedule.lengthen(prefetchMax)))
         return signalPassFailure();
-      if (explain)
+      if (getContext().getRemarkEngine())
         explainSchedule(op);
     }
     if (failed(declareEvents(module)))

@@ -4,10 +4,14 @@
 
 #include "FlatStates.h"
 
+#include "llvm/Support/DebugLog.h"
+
 namespace weft {
 #define GEN_PASS_DEF_BUCKETPASS
 #include "weft/Sharding/Passes.h.inc"
 } // namespace weft
+
+#define DEBUG_TYPE "weft-bucket"
 
 using namespace mlir;
 using namespace weft;
@@ -31,8 +35,8 @@ struct BucketPass : weft::impl::BucketPassBase<BucketPass> {
          formBuckets(getOperation(), *members, *unitRule, align)) {
       numMembers += bucket.members.size();
       ++numBuckets;
-      if (explain)
-        explainBucket(bucket);
+      LDBG() << "bucket " << bucket.name << " of unit " << bucket.unit;
+      explainBucket(bucket);
       llvm::append_range(states, declareFlatStates(bucket));
     }
     rewritePrograms(getOperation(), states);

@@ -4,6 +4,8 @@
 
 #include "weft/Dist/Dist.h"
 
+#include "mlir/IR/Remarks.h"
+
 using namespace mlir;
 
 namespace weft {
@@ -17,19 +19,24 @@ static StringRef getDecision(ParamOp param, dist::LayoutAttr layout) {
 }
 
 static void explain(ParamOp param, const Bucket &bucket, int64_t begin) {
-  InFlightDiagnostic remark = param.emitRemark();
-  remark << param.getSymName() << " is ";
+  auto remark = remark::analysis(
+      param.getLoc(), remark::RemarkOpts::name("bucket").category("sharding"));
+  if (!remark)
+    return;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << param.getSymName() << " is ";
   if (dist::LayoutAttr layout = dist::getLayout(param)) {
-    remark << dist::stringifyPlacement(layout.getPlacement());
+    os << dist::stringifyPlacement(layout.getPlacement());
     if (layout.isSharded())
-      remark << " on " << layout.getAxis().getValue();
-    remark << " by " << getDecision(param, layout);
+      os << " on " << layout.getAxis().getValue();
+    os << " by " << getDecision(param, layout);
   } else {
-    remark << "on one rank";
+    os << "on one rank";
   }
-  remark << ": unit " << bucket.unit << ", bucket " << bucket.name
-         << ", elements " << begin << " to "
-         << begin + param.getTensorType().getNumElements();
+  os << ": unit " << bucket.unit << ", bucket " << bucket.name << ", elements "
+     << begin << " to " << begin + param.getTensorType().getNumElements();
+  remark << text;
 }
 
 void explainBucket(const Bucket &bucket) {

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-autodiff=report=true --verify-diagnostics
+// RUN: weft-opt %s --weft-autodiff --remarks-filter=autodiff --verify-diagnostics
 
 // The remark counts what the backward part reads: %t here, 4 elements of f32.
 

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-decompose=explain=true --weft-fuse='explain=true' --split-input-file --verify-diagnostics
+// RUN: weft-opt %s --weft-decompose --weft-fuse --remarks-filter=fusion --split-input-file --verify-diagnostics
 // Each op that is not in the kernel of its operand says why.
 
 weft.program @between(%x: tensor<64x64xf32> {weft.input = "x"})

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-decompose --weft-fuse='max-ops=2 explain=true' --verify-diagnostics
+// RUN: weft-opt %s --weft-decompose --weft-fuse=max-ops=2 --remarks-filter=fusion --verify-diagnostics
 // A group that has reached the limit says so on the op that is left out; each
 // kernel says what it computes.
 

@@ -1,9 +1,9 @@
-// RUN: weft-opt %s --weft-decompose --weft-fuse=explain=true -o /dev/null 2>&1 | FileCheck %s
+// RUN: weft-opt %s --weft-decompose --weft-fuse --remarks-filter=fusion -o /dev/null 2>&1 | FileCheck %s
 
 // What people call a kernel: its ops in order, each once, constants and views
 // left out; the sizes of its largest value; the types that come in and go out.
 
-// CHECK: remark: add+relu 8x4 f32, @k_{{[0-9a-f]+}}, computes add, relu; calls: 1
+// CHECK: Remark="add+relu 8x4 f32, @k_{{[0-9a-f]+}}, computes add, relu; calls: 1
 weft.program @chain(%x: tensor<8x4xf32> {weft.input = "x"}, %b: tensor<4xf32> {weft.input = "b"})
     -> (tensor<8x4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
   %s = weft.add %x, %b : tensor<8x4xf32>, tensor<4xf32>
@@ -11,7 +11,7 @@ weft.program @chain(%x: tensor<8x4xf32> {weft.input = "x"}, %b: tensor<4xf32> {w
   weft.return %y : tensor<8x4xf32>
 }
 
-// CHECK: remark: mul+sum 8x4 f32, @k_{{[0-9a-f]+}}, computes
+// CHECK: Remark="mul+sum 8x4 f32, @k_{{[0-9a-f]+}}, computes
 weft.program @reduces(%x: tensor<8x4xf32> {weft.input = "x"})
     -> (tensor<8xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
   %s = weft.mul %x, %x : tensor<8x4xf32>, tensor<8x4xf32>
@@ -19,7 +19,7 @@ weft.program @reduces(%x: tensor<8x4xf32> {weft.input = "x"})
   weft.return %y : tensor<8xf32>
 }
 
-// CHECK: remark: cast 6x2 bf16->f32, @k_
+// CHECK: Remark="cast 6x2 bf16->f32, @k_
 weft.program @casts(%x: tensor<6x2xbf16> {weft.input = "x"})
     -> (tensor<6x2xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
   %y = weft.cast %x : tensor<6x2xbf16> to tensor<6x2xf32>
@@ -27,7 +27,7 @@ weft.program @casts(%x: tensor<6x2xbf16> {weft.input = "x"})
 }
 
 // More than four ops are counted.
-// CHECK: remark: exp+add+mul+neg+(2 more) 5x3 f32, @k_
+// CHECK: Remark="exp+add+mul+neg+(2 more) 5x3 f32, @k_
 weft.program @many(%x: tensor<5x3xf32> {weft.input = "x"})
     -> (tensor<5x3xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
   %a = weft.exp %x : tensor<5x3xf32>
@@ -41,7 +41,7 @@ weft.program @many(%x: tensor<5x3xf32> {weft.input = "x"})
 }
 
 // A scalar has no sizes.
-// CHECK: remark: add f32, @k_
+// CHECK: Remark="add f32, @k_
 weft.program @scalar(%x: tensor<f32> {weft.input = "x"})
     -> (tensor<f32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
   %y = weft.add %x, %x : tensor<f32>, tensor<f32>
@@ -49,7 +49,7 @@ weft.program @scalar(%x: tensor<f32> {weft.input = "x"})
 }
 
 // Of a formula its op is named, once, among those beside it.
-// CHECK: remark: add+layer_norm+relu 8x4 f32, @k_{{[0-9a-f]+}}, computes add x3, reduce x2
+// CHECK: Remark="add+layer_norm+relu 8x4 f32, @k_{{[0-9a-f]+}}, computes add x3, reduce x2
 weft.program @formula(%x: tensor<8x4xf32> {weft.input = "x"}, %y: tensor<8x4xf32> {weft.input = "y"}, %w: tensor<4xf32> {weft.input = "w"})
     -> (tensor<8x4xf32> {weft.output = "z"}) attributes {kind = #weft.kind<eval>} {
   %s = weft.add %x, %y : tensor<8x4xf32>, tensor<8x4xf32>
@@ -60,7 +60,7 @@ weft.program @formula(%x: tensor<8x4xf32> {weft.input = "x"}, %y: tensor<8x4xf32
 
 // A kernel whose ops stand in one program and are a formula in another is called
 // by the formula, whichever comes first.
-// CHECK: remark: softmax 8x12 f32, @k_{{[0-9a-f]+}}, computes reduce x2, sub, exp, div; calls: 2
+// CHECK: Remark="softmax 8x12 f32, @k_{{[0-9a-f]+}}, computes reduce x2, sub, exp, div; calls: 2
 weft.program @written(%x: tensor<8x12xf32> {weft.input = "x"}) -> (tensor<8x12xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
   %m = weft.reduce max %x dims [1] {keep_dims} : tensor<8x12xf32>
   %s = weft.sub %x, %m : tensor<8x12xf32>, tensor<8x1xf32>

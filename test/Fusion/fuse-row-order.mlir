@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-decompose --weft-fuse=explain=true -o %t.mlir 2> %t.txt
+// RUN: weft-opt %s --weft-decompose --weft-fuse --remarks-filter=fusion -o %t.mlir 2> %t.txt
 // RUN: FileCheck %s < %t.mlir
 // RUN: FileCheck %s --check-prefix=WHY < %t.txt
 // RUN: weft-interp --compare %s %t.mlir --tolerance=1e-6

@@ -1,7 +1,7 @@
 // A gelu that stands apart is none of the product before it, where its library has one; the
 // attribute goes with the choice.
 // RUN: weft-opt --weft-select-kernels="library=cuda" %s | FileCheck %s --implicit-check-not=weft.apart
-// RUN: weft-opt --weft-select-kernels="library=cuda explain=true" %s -o %t 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: weft-opt --weft-select-kernels=library=cuda --remarks-filter=fusion %s -o %t 2>&1 | FileCheck %s --check-prefix=WHY
 
 // WHY: is not part of the product before it: one that is computed again would be none
 // CHECK: weft.matmul

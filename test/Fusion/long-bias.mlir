@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-select-kernels=explain=true --verify-diagnostics | FileCheck %s
+// RUN: weft-opt %s --weft-select-kernels --remarks-filter=fusion --verify-diagnostics | FileCheck %s
 // A product in several stages adds its bias in the first; behind it, an op adds to
 // the whole sum. Only a short one is merged. test/Train/long-sums.test runs one.
 

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-select-kernels='explain=true library=interpreter' --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: weft-opt %s --weft-select-kernels=library=interpreter --remarks-filter=fusion --split-input-file --verify-diagnostics | FileCheck %s
 // What stays beside a product although the library could do it, and why.
 
 // The activation of PyTorch's autocast sees the rounded sum.

@@ -1,8 +1,8 @@
 // RUN: weft-opt %s --weft-select-kernels=library=cuda | FileCheck %s --check-prefixes=CHECK,STRICT
 // RUN: weft-opt %s --weft-select-kernels="library=cuda fast=true" | FileCheck %s --check-prefixes=CHECK,FAST
 // RUN: weft-opt %s --weft-select-kernels="library=cuda fast=true epilogues=false" | FileCheck %s --check-prefix=OFF
-// RUN: weft-opt %s --weft-select-kernels="library=cuda explain=true" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
-// RUN: weft-opt %s --weft-select-kernels="library=cuda epilogues=false explain=true" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WITHOUT
+// RUN: weft-opt %s --weft-select-kernels=library=cuda --remarks-filter=fusion -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: weft-opt %s --weft-select-kernels="library=cuda epilogues=false" --remarks-filter=fusion -o /dev/null 2>&1 | FileCheck %s --check-prefix=WITHOUT
 // What cuBLASLt does with a product is merged with it: gelu with tanh and what
 // goes into it, its adjoint with the bias gradient. Never what is rounded in
 // between, unless rounding at the borders of ops is not asked for.
@@ -84,12 +84,12 @@ weft.program @low(%x: tensor<8x4xf16> {weft.input = "x"}, %w: tensor<4x16xf16> {
 // CHECK: weft.matmul
 // CHECK-NEXT: weft.reduce
 // CHECK: weft.gemm {{.*}} epilogue relu
-// WHY-DAG: remark: gelu is not part of the product before it: products of CUDA have no gelu with erf
-// WHY-DAG: remark: gelu is not part of the product before it: it is rounded before
-// WHY-DAG: remark: gelu_grad is not part of the product before it: expects rows of aux of a multiple of 8 elements, but got 6
-// WHY-DAG: remark: relu is not part of the product before it: expects no aux of relu, of which cuBLASLt keeps bits, but got 1
-// WHY-DAG: remark: reduce is not part of the product before it: expects a column sum beside gelu_grad (4) alone, but got 0
-// WITHOUT-DAG: remark: gelu is not part of the product before it: epilogues are off
+// WHY-DAG: Remark="gelu is not part of the product before it: products of CUDA have no gelu with erf
+// WHY-DAG: Remark="gelu is not part of the product before it: it is rounded before
+// WHY-DAG: Remark="gelu_grad is not part of the product before it: expects rows of aux of a multiple of 8 elements, but got 6
+// WHY-DAG: Remark="relu is not part of the product before it: expects no aux of relu, of which cuBLASLt keeps bits, but got 1
+// WHY-DAG: Remark="reduce is not part of the product before it: expects a column sum beside gelu_grad (4) alone, but got 0
+// WITHOUT-DAG: Remark="gelu is not part of the product before it: epilogues are off
 weft.program @kept(%x: tensor<8x4xf32> {weft.input = "x"}, %w: tensor<4x16xf32> {weft.input = "w"}, %v: tensor<4x6xf32> {weft.input = "v"}, %s: tensor<8x6xf32> {weft.input = "s"})
     -> (tensor<8x16xf32> {weft.output = "a"}, tensor<8x6xf32> {weft.output = "b"}, tensor<8x16xf32> {weft.output = "c"}, tensor<16xf32> {weft.output = "d"}, tensor<8x16xf32> {weft.output = "e"}) attributes {kind = #weft.kind<eval>} {
   %p = weft.matmul %x, %w : tensor<8x4xf32>, tensor<4x16xf32>

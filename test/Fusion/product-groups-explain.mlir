@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-select-kernels='explain=true library=interpreter' --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: weft-opt %s --weft-select-kernels=library=interpreter --remarks-filter=fusion --split-input-file --verify-diagnostics | FileCheck %s
 // What a product could do itself, were it written otherwise: a remark says how it
 // is written.
 

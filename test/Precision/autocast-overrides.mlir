@@ -1,6 +1,6 @@
 // RUN: split-file %s %t
 // RUN: weft-opt "--weft-autocast=dtype=f16 overrides=%t/overrides.toml" %t/model.mlir | FileCheck %t/model.mlir
-// RUN: weft-opt "--weft-autocast=dtype=f16 overrides=%t/overrides.toml explain=true" %t/model.mlir -o %t/out.mlir 2>&1 | FileCheck %t/model.mlir --check-prefix=EXPLAIN
+// RUN: weft-opt "--weft-autocast=dtype=f16 overrides=%t/overrides.toml" --remarks-filter=casts %t/model.mlir -o %t/out.mlir 2>&1 | FileCheck %t/model.mlir --check-prefix=EXPLAIN
 // RUN: weft-opt "--weft-autocast=dtype=f16 overrides=%t/norms.toml" %t/norms.mlir | FileCheck %t/norms.mlir
 // RUN: weft-opt "--weft-autocast=dtype=f16 recipe=pure-f16 overrides=%t/pure.toml" %t/norms.mlir | FileCheck %t/norms.mlir --check-prefix=PURE
 
@@ -40,14 +40,14 @@ weft.param @w : tensor<4x4xf32>
 // CHECK-NEXT: %[[L:.*]] = weft.cast %{{.*}} : tensor<f16> to tensor<f32>
 // CHECK-NEXT: weft.return %[[L]]
 
-// EXPLAIN: model.mlir:[[# @LINE + 11]]:{{.*}}: remark: matmul of h.0 casts operand 0 from f32 to f16: lower in the cuda lists
-// EXPLAIN: model.mlir:[[# @LINE + 10]]:{{.*}}: remark: matmul of h.0 casts operand 1 from f32 to f16, one cast for all uses of @w: lower in the cuda lists
-// EXPLAIN: remark: exp of h.0 casts operand 0 from f16 to f32: f32 in the cuda lists
-// EXPLAIN: remark: exp of h.1 runs in f16: follow in {{.*}}overrides.toml:1
-// EXPLAIN: remark: matmul of h.1 casts operand 0 from f16 to f32: f32 in {{.*}}overrides.toml:6
-// EXPLAIN: remark: add casts operand 1 from f16 to f32: promote in {{.*}}overrides.toml:14
-// EXPLAIN: remark: reduce sum casts operand 0 from f32 to f16: lower in {{.*}}overrides.toml:10
-// EXPLAIN: remark: return casts operand 0 from f16 to f32: outputs and states keep their types
+// EXPLAIN: model.mlir:[[# @LINE + 11]]:{{.*}}: Remark="matmul of h.0 casts operand 0 from f32 to f16: lower in the cuda lists
+// EXPLAIN: model.mlir:[[# @LINE + 10]]:{{.*}}: Remark="matmul of h.0 casts operand 1 from f32 to f16, one cast for all uses of @w: lower in the cuda lists
+// EXPLAIN: Remark="exp of h.0 casts operand 0 from f16 to f32: f32 in the cuda lists
+// EXPLAIN: Remark="exp of h.1 runs in f16: follow in {{.*}}overrides.toml:1
+// EXPLAIN: Remark="matmul of h.1 casts operand 0 from f16 to f32: f32 in {{.*}}overrides.toml:6
+// EXPLAIN: Remark="add casts operand 1 from f16 to f32: promote in {{.*}}overrides.toml:14
+// EXPLAIN: Remark="reduce sum casts operand 0 from f32 to f16: lower in {{.*}}overrides.toml:10
+// EXPLAIN: Remark="return casts operand 0 from f16 to f32: outputs and states keep their types
 weft.program @model(%x: tensor<4x4xf32> {weft.input = "x"})
     -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
   %w = weft.read @w : tensor<4x4xf32>

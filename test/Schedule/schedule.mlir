@@ -1,14 +1,14 @@
 // RUN: weft-opt --weft-split-async --weft-schedule %s | FileCheck %s
 // RUN: weft-opt --weft-split-async --weft-schedule="prefetch=0" %s | FileCheck %s --check-prefix=NONE
 // RUN: weft-opt --weft-split-async --weft-schedule="prefetch=2" %s | FileCheck %s --check-prefix=TWO
-// RUN: weft-opt --weft-split-async --weft-schedule="explain=true" %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: weft-opt --weft-split-async --weft-schedule --remarks-filter=schedule %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
 // RUN: weft-opt --weft-split-async --weft-schedule %s | weft-opt --weft-schedule | FileCheck %s
 
-// WHY: remark: is gathered beside 0 commands for h.0.attn, until copy of h.0.attn
-// WHY: remark: is gathered beside 1 commands for h.0.mlp, until copy of h.0.mlp
-// WHY: remark: is gathered beside 2 commands for h.1, until copy of h.1
-// WHY: remark: is gathered beside 1 commands for h.2, until copy of h.2
-// WHY: remark: is reduced beside 2 commands for h.2
+// WHY: Remark="is gathered beside 0 commands for h.0.attn, until copy of h.0.attn
+// WHY: Remark="is gathered beside 1 commands for h.0.mlp, until copy of h.0.mlp
+// WHY: Remark="is gathered beside 2 commands for h.1, until copy of h.1
+// WHY: Remark="is gathered beside 1 commands for h.2, until copy of h.2
+// WHY: Remark="is reduced beside 2 commands for h.2
 dist.mesh @mesh("dp" = 2)
 plan.state param @h.0.w : memref<4xf32>
 plan.state param @h.0.b : memref<2xf32>

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --split-input-file --weft-bucket="align=16 explain=true" --verify-diagnostics
+// RUN: weft-opt %s --split-input-file --weft-bucket=align=16 --remarks-filter=sharding --verify-diagnostics
 
 // A rule decides where it says what the layout says; a frozen parameter that rules
 // let stages shard is whole by a stage that shards none.

@@ -81,7 +81,7 @@ class Program:
         dice = self.dice
         words = [f"{name}={dice.choice(values)}" for name, values in
                  (("max-ops", [4, 8, 12, 16]), ("max-buffers", [6, 8, 10]), ("apart", ["true"])) if dice.random() < 0.3]
-        return " ".join(["explain=true", *words])
+        return " ".join(words)
 
     def coefficient(self, grads):
         norm = self.add(f"norm_and_check {', '.join(grad for grad, _ in grads)} {{p = 2.0 : f64}} : "
@@ -183,7 +183,8 @@ def check(name, program, folder):
     before, fused, tensors = (folder / f"{name}{end}" for end in (".mlir", "-fused.mlir", ".safetensors"))
     before.write_text(program.make())
     write_tensors(tensors, program.values)
-    code, text = call("weft-opt", before, "--weft-decompose", f"--weft-fuse={program.options()}", "-o", fused)
+    code, text = call("weft-opt", before, "--weft-decompose", f"--weft-fuse={program.options()}",
+                      "--remarks-filter=fusion", "-o", fused)
     if code:
         return text[-1500:], 0
     repeats = sum(map(int, re.findall(r"remark: .*this update, of (\d+) that differ", text)))

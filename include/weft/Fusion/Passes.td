@@ -70,9 +70,7 @@ def SelectKernelsPass : Pass<"weft-select-kernels", "::mlir::ModuleOp"> {
     Option<"epilogues", "epilogues", "bool", /*default=*/"true",
            "Merge more than a bias into products">,
     Option<"fast", "fast", "bool", /*default=*/"false",
-           "Merge across a rounding, if products round once (--numerics=fast)">,
-    Option<"explain", "explain", "bool", /*default=*/"false",
-           "Remark on each op whether a routine runs it, and why">];
+           "Merge across a rounding, if products round once (--numerics=fast)">];
   let statistics = [
     Statistic<"numClaimed", "claimed", "Number of ops that routines run">,
     Statistic<"numMerged", "merged", "Number of ops merged into products">,
@@ -105,9 +103,6 @@ def DecomposePass : Pass<"weft-decompose", "::weft::ProgramOp"> {
     Does not simplify or merge other formulas: a value recomputed in the
     backward pass stays recomputed.
   }];
-  let options = [
-    Option<"explain", "explain", "bool", /*default=*/"false",
-           "Remark on each update that shares no kernels with others and why">];
 }
 def SplitSumsPass : Pass<"weft-split-sums", "::mlir::ModuleOp"> {
   let summary = "Reduce many rows of few columns in two stages";
@@ -184,9 +179,7 @@ def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
     Option<"maxBuffers", "max-buffers", "unsigned", /*default=*/"24",
            "Largest number of inputs and outputs of one kernel">,
     Option<"apart", "apart", "bool", /*default=*/"false",
-           "Outline every op as its own kernel, so that each value has a buffer (--debug-nan); the ops of one update still share a kernel">,
-    Option<"explain", "explain", "bool", /*default=*/"false",
-           "Remark on each kernel, and on each op that is not fused with its operand's kernel and why">];
+           "Outline every op as its own kernel, so that each value has a buffer (--debug-nan); the ops of one update still share a kernel">];
   let statistics = [
     Statistic<"numKernels", "kernels", "Number of distinct kernels">,
     Statistic<"numCalls", "calls", "Number of calls of kernels">,

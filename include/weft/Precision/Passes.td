@@ -63,10 +63,6 @@ def AutocastPass : Pass<"weft-autocast", "::mlir::ModuleOp"> {
                clEnumValN(::weft::CastRecipe::PureF16, "pure-f16", "only losses in f32"))}]>,
     Option<"overrides", "overrides", "std::string", "\"\"",
            "TOML file: lists, and policies for chosen ops">,
-    Option<"explain", "explain", "bool", "false",
-           "Remark on each cast, and on each op left alone: the rule behind it">,
-    Option<"table", "table", "bool", "false",
-           "One remark with a table of all ops: block, type and rule; equal layers once">,
   ];
   let statistics = [
     Statistic<"numCasts", "casts", "Casts written">,

@@ -230,7 +230,6 @@ def SchedulePass : Pass<"weft-schedule", "::mlir::ModuleOp"> {
     Option<"prefetchBackward", "prefetch-backward", "int64_t", "-1", "Prefetch depth of the backward pass; below 0: as `prefetch`">,
     Option<"prefetchMax", "prefetch-max", "int64_t", "0", "Largest prefetch depth, for gathers that are exposed in the estimates">,
     Option<"inTurn", "in-turn", "bool", "false", "Do not let collectives overlap each other">,
-    Option<"explain", "explain", "bool", "false", "Remark on each collective how many commands it overlaps with">,
   ];
 }
 

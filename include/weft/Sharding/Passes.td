@@ -156,8 +156,6 @@ def BucketPass : Pass<"weft-bucket", "::mlir::ModuleOp"> {
   let options = [
     Option<"rule", "rule", "std::string", "\"scope\"", "Units: scope, bytes:N or params:N">,
     Option<"align", "align", "int64_t", "128", "Alignment of segments in elements">,
-    Option<"explain", "explain", "bool", "false",
-           "Remark on each parameter in a bucket: its layout and why, and its offset">,
   ];
   let statistics = [
     Statistic<"numBuckets", "buckets", "Number of flat parameters">,

@@ -5,6 +5,7 @@
 #include "weft/Plan/Plan.h"
 #include "weft/Weft/KernelFacts.h"
 
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -95,8 +96,8 @@ struct PaddedRoot {
 class RowPadder {
 public:
   RowPadder(plan::ProgramOp program, PitchedKernels &kernels,
-            const RowRule &rule, bool explain)
-      : program(program), kernels(kernels), rule(rule), explain(explain) {}
+            const RowRule &rule)
+      : program(program), kernels(kernels), rule(rule) {}
 
   /// Counts the roots whose rows lie apart.
   FailureOr<unsigned> run();
@@ -115,7 +116,6 @@ private:
   plan::ProgramOp program;
   PitchedKernels &kernels;
   RowRule rule;
-  bool explain;
   llvm::MapVector<plan::LaunchOp, Pitches> decided, wanted;
 };
 
@@ -308,14 +308,14 @@ FailureOr<unsigned> RowPadder::run() {
     FailureOr<const char *> reason = findReason(padded);
     if (failed(reason))
       return failure();
-    if (explain && *reason)
-      root.emitRemark("rows of ")
-          << padded.columns << " stay dense: " << *reason;
-    else if (explain)
-      root.emitRemark("rows of ")
-          << padded.columns << " begin " << padded.pitch << " elements apart";
-    if (*reason)
+    const auto opts = remark::RemarkOpts::name("pad").category("fusion");
+    if (*reason) {
+      remark::missed(root.getLoc(), opts) << remark::add(
+          "rows of {0} stay dense: {1}", padded.columns, *reason);
       continue;
+    }
+    remark::passed(root.getLoc(), opts) << remark::add(
+        "rows of {0} begin {1} elements apart", padded.columns, padded.pitch);
     for (auto &[launch, pitches] : wanted)
       decided[launch] = pitches;
     accepted.push_back(padded);
@@ -340,8 +340,7 @@ struct PadRowsPass : weft::impl::PadRowsPassBase<PadRowsPass> {
       return signalPassFailure();
     PitchedKernels kernels(getOperation());
     for (auto program : getOperation().getOps<plan::ProgramOp>()) {
-      FailureOr<unsigned> padded =
-          RowPadder(program, kernels, rule, explain).run();
+      FailureOr<unsigned> padded = RowPadder(program, kernels, rule).run();
       if (failed(padded))
         return signalPassFailure();
       numPadded += *padded;

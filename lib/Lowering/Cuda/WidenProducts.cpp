@@ -4,6 +4,8 @@
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Plan/Plan.h"
 
+#include "mlir/IR/Remarks.h"
+
 namespace weft {
 #define GEN_PASS_DEF_WIDENPRODUCTSPASS
 #include "weft/Lowering/Cuda/Passes.h.inc"
@@ -48,10 +50,8 @@ struct PaddedRoot {
 /// Finds the roots of a program and widens their products.
 class ProductWidener {
 public:
-  ProductWidener(plan::ProgramOp program, int64_t leastRows, int64_t share,
-                 bool explain)
-      : program(program), leastRows(leastRows), share(share), explain(explain) {
-  }
+  ProductWidener(plan::ProgramOp program, int64_t leastRows, int64_t share)
+      : program(program), leastRows(leastRows), share(share) {}
 
   unsigned run();
 
@@ -64,7 +64,6 @@ private:
 
   plan::ProgramOp program;
   int64_t leastRows, share;
-  bool explain;
 };
 
 } // namespace
@@ -298,10 +297,11 @@ unsigned ProductWidener::run() {
       found = find(root);
     if (!found)
       continue;
-    if (explain)
-      root.emitRemark("products run over the room behind rows of ")
-          << found->columns << ": one fills it, and " << found->sums.size()
-          << " sum over it";
+    remark::passed(root.getLoc(),
+                   remark::RemarkOpts::name("widen").category("fusion"))
+        << remark::add("products run over the padding of rows of {0}: one "
+                       "fills it, and {1} sum over it",
+                       found->columns, found->sums.size());
     RootWidener(*found).run();
     ++count;
   }
@@ -315,7 +315,7 @@ struct WidenProductsPass
 
   void runOnOperation() override {
     for (auto program : getOperation().getOps<plan::ProgramOp>())
-      numWidened += ProductWidener(program, rows, share, explain).run();
+      numWidened += ProductWidener(program, rows, share).run();
   }
 };
 } // namespace

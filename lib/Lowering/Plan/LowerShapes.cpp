@@ -2,6 +2,8 @@
 
 #include "ProgramLowering.h"
 
+#include "mlir/IR/Remarks.h"
+
 using namespace mlir;
 
 namespace weft {
@@ -23,8 +25,9 @@ void ProgramLowering::copyTo(Value from, Value to) {
 
 void ProgramLowering::reportCopy(StringRef why) {
   ++counts->copies;
-  if (explain)
-    current->emitRemark("needs a copy: ") << why;
+  remark::missed(current->getLoc(),
+                 remark::RemarkOpts::name("copy").category("copies"))
+      << ("needs a copy: " + why).str();
 }
 
 /// Pieces that were not written in place are copied to their place; constants,

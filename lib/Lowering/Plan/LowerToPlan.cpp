@@ -79,8 +79,7 @@ struct LowerToPlanPass : weft::impl::LowerToPlanPassBase<LowerToPlanPass> {
     for (auto program :
          llvm::make_early_inc_range(getOperation().getOps<ProgramOp>())) {
       builder.setInsertionPoint(program);
-      if (failed(
-              ProgramLowering(program, symbols, builder, explain).run(counts)))
+      if (failed(ProgramLowering(program, symbols, builder).run(counts)))
         return failure();
       program.erase();
     }

@@ -40,8 +40,8 @@ struct ProductExtras {
 class ProgramLowering {
 public:
   ProgramLowering(ProgramOp source, const mlir::SymbolTable &symbols,
-                  mlir::OpBuilder &builder, bool explain)
-      : source(source), symbols(symbols), builder(builder), explain(explain) {}
+                  mlir::OpBuilder &builder)
+      : source(source), symbols(symbols), builder(builder) {}
 
   /// Builds the plan program at the builder's insertion point.
   llvm::LogicalResult run(LoweringCounts &counts);
@@ -130,7 +130,6 @@ private:
   ProgramOp source;
   const mlir::SymbolTable &symbols;
   mlir::OpBuilder &builder;
-  bool explain;
   LoweringCounts *counts = nullptr;
   ProgramFacts facts;
   mlir::Block *body = nullptr;

@@ -53,7 +53,10 @@ Error Compiler::takeError(const std::string &what) {
 Status Compiler::load(const std::string &model, FlagValues flags) {
   snapshots.clear();
   values = std::move(flags);
-  return values.isSet("from") ? loadDump(model) : importModel(model);
+  Status status = values.isSet("from") ? loadDump(model) : importModel(model);
+  if (status && failed(printRemarks(*context, values.getText("explain"))))
+    return takeError("--explain");
+  return status;
 }
 
 /// Checks flags that have a meaning for some models only.

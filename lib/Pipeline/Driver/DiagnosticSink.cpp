@@ -3,6 +3,7 @@
 #include "DiagnosticSink.h"
 
 #include "mlir/IR/Location.h"
+#include "mlir/IR/Remarks.h"
 
 using namespace mlir;
 using namespace weft;
@@ -97,4 +98,34 @@ Error Compiler::DiagnosticSink::takeError(const std::string &what) {
   Error error = std::move(*first);
   first.reset();
   return error;
+}
+
+//===----------------------------------------------------------------------===//
+// Remarks
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Hands the text of remarks to the handler of diagnostics.
+struct RemarkPrinter : remark::detail::MLIRRemarkStreamerBase {
+  void streamOptimizationRemark(const remark::detail::Remark &remark) override {
+    InFlightDiagnostic printed = emitRemark(remark.getLocation());
+    for (const remark::detail::Remark::Arg &arg : remark.getArgs())
+      printed << arg.val;
+  }
+};
+} // namespace
+
+LogicalResult weft::printRemarks(MLIRContext &context,
+                                 const std::string &category) {
+  context.setRemarkEngine(nullptr);
+  if (category.empty())
+    return success();
+  const std::string filter = "^" + category + "$";
+  // LLVM 22 looks at `all` only beside the filter of a kind.
+  const remark::RemarkCategories categories = {
+      filter, /*passed=*/filter, /*missed=*/filter, /*analysis=*/filter,
+      /*failed=*/filter};
+  return remark::enableOptimizationRemarks(
+      context, std::make_unique<RemarkPrinter>(),
+      std::make_unique<remark::RemarkEmittingPolicyAll>(), categories);
 }

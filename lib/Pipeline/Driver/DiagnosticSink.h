@@ -29,6 +29,11 @@ private:
   std::optional<Error> first;
 };
 
+/// Turns on optimization remarks of a category and prints them as remarks in
+/// the project's form. An empty category turns all off.
+llvm::LogicalResult printRemarks(mlir::MLIRContext &context,
+                                 const std::string &category);
+
 } // namespace weft
 
 #endif // WEFT_LIB_PIPELINE_DRIVER_DIAGNOSTICSINK_H

@@ -84,10 +84,7 @@ Status Compiler::goBack(Phase phase, FlagValues flags) {
   return dump(done);
 }
 
-/// Phases before the trials see --explain=precision.
 FlagValues Compiler::forTrials(FlagValues flags) {
-  if (flags.getText("explain") != "precision")
-    flags = flags.without("explain");
   return flags.without("dump-dir").without("reproducer");
 }
 

@@ -110,11 +110,8 @@ private:
 } // namespace
 
 static void alignProducts(const FlagValues &flags, OpPassManager &passes) {
-  PadRowsPassOptions rows;
-  WidenProductsPassOptions products;
-  rows.explain = products.explain = flags.getText("explain") == "fusion";
-  passes.addPass(createPadRowsPass(rows));
-  passes.addPass(createWidenProductsPass(products));
+  passes.addPass(createPadRowsPass());
+  passes.addPass(createWidenProductsPass());
 }
 
 static void lowerToCuda(const FlagValues &flags, OpPassManager &passes) {

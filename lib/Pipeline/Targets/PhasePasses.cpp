@@ -55,7 +55,6 @@ static void autocast(const FlagValues &flags, const Target &,
     options.dtype = flags.getText("precision");
     options.recipe = *symbolizeCastRecipe(flags.getText("recipe"));
     options.overrides = flags.getText("autocast-lists");
-    options.table = flags.getText("explain") == "precision";
   }
   passes.addPass(createAutocastPass(options));
 }
@@ -156,7 +155,6 @@ static void bucket(const FlagValues &flags, const Target &target,
   if (options.rule == kNoBuckets)
     return;
   options.align = flags.getInt("shard-align");
-  options.explain = flags.getText("explain") == "sharding";
   passes.addPass(createBucketPass(options));
 }
 
@@ -186,15 +184,12 @@ static void selectKernels(const FlagValues &flags, const Target &target,
   options.epilogues = flags.getText("epilogues") == "on";
   options.fast =
       target.joinsAcrossRoundings() && flags.getText("numerics") == "fast";
-  options.explain = flags.getText("explain") == "fusion";
   passes.addPass(createSelectKernelsPass(options));
 }
 
-static void decompose(const FlagValues &flags, const Target &,
+static void decompose(const FlagValues &, const Target &,
                       OpPassManager &passes) {
-  DecomposePassOptions options;
-  options.explain = flags.getText("explain") == "fusion";
-  passes.nest<ProgramOp>().addPass(createDecomposePass(options));
+  passes.nest<ProgramOp>().addPass(createDecomposePass());
 }
 
 static void fuse(const FlagValues &flags, const Target &,
@@ -202,7 +197,6 @@ static void fuse(const FlagValues &flags, const Target &,
   FusePassOptions options;
   // A kernel of its own for each op: the first bad value then names the op.
   options.apart = flags.getSwitch("debug-nan");
-  options.explain = flags.getText("explain") == "fusion";
   passes.addPass(createFusePass(options));
 }
 
@@ -263,7 +257,6 @@ static void orderCollectives(const FlagValues &flags, const Target &target,
   options.prefetchBackward = flags.getInt("prefetch-backward", -1);
   options.prefetchMax = flags.getInt("prefetch-max", 0);
   options.inTurn = target.runsCollectivesInTurn();
-  options.explain = flags.getText("explain") == "schedule";
   passes.addPass(createSchedulePass(options));
 }
 

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-pad-rows=explain --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: weft-opt %s --weft-pad-rows --remarks-filter=fusion --split-input-file --verify-diagnostics | FileCheck %s
 // Kernels whose rows lie apart: under another shape of a buffer that they write over,
 // on several buffers, in several ways; and those that stay.
 

@@ -1,4 +1,4 @@
-// RUN: weft-opt --weft-select-kernels="library=interpreter epilogues=false" --weft-lower-to-plan=explain=true --split-input-file --verify-diagnostics %s | FileCheck %s
+// RUN: weft-opt --weft-select-kernels="library=interpreter epilogues=false" --weft-lower-to-plan --remarks-filter=copies --split-input-file --verify-diagnostics %s | FileCheck %s
 
 // What shares bytes, and where a copy is needed after all.
 

@@ -91,7 +91,7 @@ TEST(RepeatedUpdates, AreWrittenOutForNumbersOfTheirOwn) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(kUpdates, &context);
   ASSERT_TRUE(module);
   ProgramOp program = getProgram(*module);
-  EXPECT_EQ(findRepeatedUpdates(program, /*explain=*/false).size(), 1u);
+  EXPECT_EQ(findRepeatedUpdates(program).size(), 1u);
   mlir::PassManager manager(&context);
   manager.addNestedPass<ProgramOp>(createDecomposePass());
   manager.addPass(createFusePass());

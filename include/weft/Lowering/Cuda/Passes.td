@@ -42,8 +42,6 @@ def PadRowsPass : Pass<"weft-pad-rows", "::mlir::ModuleOp"> {
            "Bytes that they begin at multiples of at least, a power of two">,
     Option<"share", "share", "int64_t", "8",
            "Padding is at most one part in so many of a row; 0: any">,
-    Option<"explain", "explain", "bool", "false",
-           "A remark for each buffer whose rows lie apart, or why they do not">,
   ];
   let statistics = [
     Statistic<"numPadded", "padded", "Buffers whose rows lie apart">,
@@ -90,8 +88,6 @@ def WidenProductsPass : Pass<"weft-widen-products", "::mlir::ModuleOp"> {
            "Least rows of a product whose factor is copied">,
     Option<"share", "share", "int64_t", "8",
            "The padding of rows, and the copied factor of the buffer, are at most one part in so many; 0: any">,
-    Option<"explain", "explain", "bool", "false",
-           "A remark for each buffer whose padding products fill">,
   ];
   let statistics = [
     Statistic<"numWidened", "widened", "Buffers whose padding products fill">,

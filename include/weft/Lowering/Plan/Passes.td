@@ -14,8 +14,8 @@ def LowerToPlanPass : Pass<"weft-lower-to-plan", "::mlir::ModuleOp"> {
     in which the commands need them.
 
     - Reshapes, slices, transposes and broadcasts become views. A consumer that
-      cannot read the strides gets a copy, which is counted and, with `explain`,
-      reported.
+      cannot read the strides gets a copy, which is counted and reported
+      by a remark.
     - A value that a program writes to a state is computed in the state's own
       bytes when every read of the old contents is finished by then.
     - An op becomes the command that its `weft.impl` names. A `weft.accumulate`
@@ -50,9 +50,6 @@ def LowerToPlanPass : Pass<"weft-lower-to-plan", "::mlir::ModuleOp"> {
     It does not choose kernels and does not order commands anew, except that an
     accumulation moves next to the gradient it adds.
   }];
-  let options = [
-    Option<"explain", "explain", "bool", "false", "Report every copy that was needed as a remark">,
-  ];
   let statistics = [
     Statistic<"numCopies", "copies", "Copies that a consumer or a write of state needed">,
     Statistic<"numInPlace", "in-place", "Results that took the bytes of an operand or a state">,

@@ -59,9 +59,8 @@ public:
   /// The same with `run` in place of run(), such as runWithinMemory().
   Status tryFlags(const FlagValues &flags,
                   llvm::function_ref<Status(int to)> run);
-  /// The flags of a trial: `flags` without --dump-dir, --reproducer and
-  /// --explain, except --explain=precision. For callers of goBack() that do not
-  /// run the later phases.
+  /// The flags of a trial: `flags` without --dump-dir and --reproducer. For
+  /// callers of goBack() that do not run the later phases.
   static FlagValues forTrials(FlagValues flags);
 
   /// Verifies every op of the module. Phases verify only at the end of a level
