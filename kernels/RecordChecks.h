@@ -1,4 +1,4 @@
-//===- RecordChecks.h - What records of every target obey -------*- C++ -*-===//
+//===- RecordChecks.h - Checks of records for every target ------*- C++ -*-===//
 
 #ifndef WEFT_KERNELS_RECORDCHECKS_H
 #define WEFT_KERNELS_RECORDCHECKS_H

@@ -1,4 +1,4 @@
-//===- GemmPlan.cpp - How a matrix product runs through oneDNN ------------===//
+//===- GemmPlan.cpp - Matrix products through oneDNN ----------------------===//
 //
 // A product's bits must not depend on the number of threads. oneDNN 2.6 breaks
 // that in two places, which makePlan() avoids:

@@ -1,4 +1,4 @@
-//===- AttentionParts.h - What all kernels of attention share ---*- C++ -*-===//
+//===- AttentionParts.h - Shared parts of the attention kernels -*- C++ -*-===//
 
 #ifndef WEFT_KERNELS_CUDA_ATTENTIONPARTS_H
 #define WEFT_KERNELS_CUDA_ATTENTIONPARTS_H

@@ -1,4 +1,4 @@
-//===- KernelArguments.h - What kernels are told ----------------*- C++ -*-===//
+//===- KernelArguments.h - Arguments of kernels -----------------*- C++ -*-===//
 //
 // Shared by device code and by the routines that launch it: plain structs,
 // passed by value, at most 4 KiB each. Pointers are device addresses.

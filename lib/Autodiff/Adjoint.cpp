@@ -1,4 +1,4 @@
-//===- Adjoint.cpp - What a rule works with -------------------------------===//
+//===- Adjoint.cpp - Helpers of gradient rules ----------------------------===//
 
 #include "Adjoint.h"
 

@@ -1,4 +1,4 @@
-//===- Adjoint.h - What a rule works with -----------------------*- C++ -*-===//
+//===- Adjoint.h - Helpers of gradient rules --------------------*- C++ -*-===//
 //
 // Private to lib/Autodiff. A rule is a function `LogicalResult(OpT, Adjoint
 // &)`; `attachRule` makes it the DifferentiableOpInterface model of OpT.

@@ -1,4 +1,4 @@
-//===- RowFlowRules.cpp - How ops pass on the rows of a batch -------------===//
+//===- RowFlowRules.cpp - The row dependence of each op -------------------===//
 
 #include "RowFlows.h"
 

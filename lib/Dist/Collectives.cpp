@@ -1,4 +1,4 @@
-//===- Collectives.cpp - What ranks send each other -----------------------===//
+//===- Collectives.cpp - Collectives on values ----------------------------===//
 
 #include "weft/Dist/Dist.h"
 

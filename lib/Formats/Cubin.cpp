@@ -1,4 +1,4 @@
-//===- Cubin.cpp - What machine code of CUDA devices says of itself -------===//
+//===- Cubin.cpp - Facts in the machine code of CUDA devices --------------===//
 
 #include "weft/Formats/Cubin.h"
 

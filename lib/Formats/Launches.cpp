@@ -1,4 +1,4 @@
-//===- Launches.cpp - How a program launches its kernels ------------------===//
+//===- Launches.cpp - Launches of a program's kernels ---------------------===//
 
 #include "weft/Formats/Launches.h"
 

@@ -1,4 +1,4 @@
-//===- SaveLocks.cpp - Who writes and who reads checkpoints ---------------===//
+//===- SaveLocks.cpp - Locks of the writers and readers of checkpoints ----===//
 
 #include "weft/Formats/SaveLocks.h"
 

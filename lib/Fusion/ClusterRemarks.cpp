@@ -1,4 +1,4 @@
-//===- ClusterRemarks.cpp - Why ops are no kernel together ----------------===//
+//===- ClusterRemarks.cpp - Remarks on ops that are not fused -------------===//
 
 #include "Fusion.h"
 

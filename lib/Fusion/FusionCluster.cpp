@@ -1,4 +1,4 @@
-//===- FusionCluster.cpp - Which ops run as one kernel --------------------===//
+//===- FusionCluster.cpp - Clusters of ops that become one kernel ---------===//
 
 #include "Fusion.h"
 

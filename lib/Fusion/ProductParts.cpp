@@ -1,4 +1,4 @@
-//===- ProductParts.cpp - What may be part of a product -------------------===//
+//===- ProductParts.cpp - Ops that a product can take in ------------------===//
 
 #include "ProductParts.h"
 

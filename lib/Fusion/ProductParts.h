@@ -1,4 +1,4 @@
-//===- ProductParts.h - What may be part of a product -----------*- C++ -*-===//
+//===- ProductParts.h - Ops that a product can take in ----------*- C++ -*-===//
 //
 // Recognises ops around a product that a library may compute with it.
 //

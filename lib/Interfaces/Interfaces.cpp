@@ -1,4 +1,4 @@
-//===- Interfaces.cpp - What an op knows about itself ---------------------===//
+//===- Interfaces.cpp - Interfaces of ops ---------------------------------===//
 
 #include "weft/Interfaces/Interfaces.h"
 

@@ -1,4 +1,4 @@
-//===- Optimizer.cpp - What holds for the op of every optimizer -----------===//
+//===- Optimizer.cpp - Shared rules of optimizer ops ----------------------===//
 
 #include "weft/Interfaces/Interfaces.h"
 #include "weft/Interfaces/NumberRules.h"

@@ -1,4 +1,4 @@
-//===- Ranks.cpp - What collectives on values and buffers share -----------===//
+//===- Ranks.cpp - Shared rules of collectives on values and buffers ------===//
 
 #include "weft/Interfaces/Ranks.h"
 

@@ -1,4 +1,4 @@
-//===- SegmentUses.cpp - What states say of each other --------------------===//
+//===- SegmentUses.cpp - Consistency of the segments of states ------------===//
 
 #include "weft/Interfaces/Interfaces.h"
 

@@ -1,4 +1,4 @@
-//===- OpFunctions.h - What each op computes --------------------*- C++ -*-===//
+//===- OpFunctions.h - Functions that evaluate ops --------------*- C++ -*-===//
 //
 // One function for each op of weft and plan: its InterpretedOpInterface.
 //

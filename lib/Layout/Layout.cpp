@@ -1,4 +1,4 @@
-//===- Layout.cpp - Where the elements of a buffer lie --------------------===//
+//===- Layout.cpp - Strides and offsets of a buffer -----------------------===//
 
 #include "weft/Layout/Layout.h"
 

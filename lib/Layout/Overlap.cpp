@@ -1,4 +1,4 @@
-//===- Overlap.cpp - Which elements two layouts share ---------------------===//
+//===- Overlap.cpp - Elements that two layouts share ----------------------===//
 
 #include "weft/Layout/Layout.h"
 

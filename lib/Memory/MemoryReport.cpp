@@ -1,4 +1,4 @@
-//===- MemoryReport.cpp - Where the bytes of a program go -----------------===//
+//===- MemoryReport.cpp - The memory of a program, by use -----------------===//
 
 #include "weft/Memory/MemoryReport.h"
 

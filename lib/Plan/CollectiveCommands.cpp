@@ -1,4 +1,4 @@
-//===- CollectiveCommands.cpp - What ranks send each other ----------------===//
+//===- CollectiveCommands.cpp - Messages of the collectives of a plan -----===//
 
 #include "weft/Plan/PlanCollectives.h"
 

@@ -1,4 +1,4 @@
-//===- StreamNumbers.h - Which streams there can be -------------*- C++ -*-===//
+//===- StreamNumbers.h - The range of stream numbers ------------*- C++ -*-===//
 //
 // Private to lib/Plan.
 //

@@ -1,4 +1,4 @@
-//===- CastPolicies.cpp - Which policy applies to an op -------------------===//
+//===- CastPolicies.cpp - The cast policy of each op ----------------------===//
 
 #include "CastPolicies.h"
 

@@ -1,4 +1,4 @@
-//===- CastPolicies.h - Which policy applies to an op -----------*- C++ -*-===//
+//===- CastPolicies.h - The cast policy of each op --------------*- C++ -*-===//
 
 #ifndef WEFT_LIB_PRECISION_CASTPOLICIES_H
 #define WEFT_LIB_PRECISION_CASTPOLICIES_H

@@ -1,4 +1,4 @@
-//===- CastSummary.cpp - What mixed precision does, per block -------------===//
+//===- CastSummary.cpp - Table of mixed precision, per block --------------===//
 
 #include "CastSummary.h"
 

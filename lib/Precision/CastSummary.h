@@ -1,4 +1,4 @@
-//===- CastSummary.h - What mixed precision does, per block -----*- C++ -*-===//
+//===- CastSummary.h - Table of mixed precision, per block ------*- C++ -*-===//
 
 #ifndef WEFT_LIB_PRECISION_CASTSUMMARY_H
 #define WEFT_LIB_PRECISION_CASTSUMMARY_H

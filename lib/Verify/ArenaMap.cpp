@@ -1,4 +1,4 @@
-//===- ArenaMap.cpp - Which buffer wrote which bytes last -----------------===//
+//===- ArenaMap.cpp - The last writer of each byte of the arena -----------===//
 
 #include "ArenaMap.h"
 

@@ -1,4 +1,4 @@
-//===- Places.cpp - Where ops write, and what views share -----------------===//
+//===- Places.cpp - Destinations of ops and elements of views -------------===//
 
 #include "weft/Weft/Weft.h"
 

@@ -1,4 +1,4 @@
-//===- Block.cpp - What the threads of a block do together ----------------===//
+//===- Block.cpp - Threads of a block together ----------------------------===//
 
 #include "Block.h"
 

@@ -1,4 +1,4 @@
-//===- BlockAccesses.h - Who has used global memory -------------*- C++ -*-===//
+//===- BlockAccesses.h - Accesses of threads to global memory ---*- C++ -*-===//
 
 #ifndef WEFT_TEST_EMULATION_BLOCKACCESSES_H
 #define WEFT_TEST_EMULATION_BLOCKACCESSES_H

@@ -1,4 +1,4 @@
-//===- CublasLtChecks.cpp - What the emulated cuBLASLt allows -------------===//
+//===- CublasLtChecks.cpp - Checks of the emulated cuBLASLt ---------------===//
 
 #include "CublasLtObjects.h"
 #include "Settings.h"

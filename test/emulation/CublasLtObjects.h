@@ -1,4 +1,4 @@
-//===- CublasLtObjects.h - What the emulated cuBLASLt keeps -----*- C++ -*-===//
+//===- CublasLtObjects.h - Objects of the emulated cuBLASLt -----*- C++ -*-===//
 
 #ifndef WEFT_TEST_EMULATION_CUBLASLTOBJECTS_H
 #define WEFT_TEST_EMULATION_CUBLASLTOBJECTS_H

@@ -1,4 +1,4 @@
-//===- CudnnObjects.h - What the emulated cuDNN keeps -----------*- C++ -*-===//
+//===- CudnnObjects.h - Objects of the emulated cuDNN -----------*- C++ -*-===//
 
 #ifndef WEFT_TEST_EMULATION_CUDNNOBJECTS_H
 #define WEFT_TEST_EMULATION_CUDNNOBJECTS_H

@@ -1,4 +1,4 @@
-//===- CudnnRules.cpp - What the emulated cuDNN takes ---------------------===//
+//===- CudnnRules.cpp - Descriptors that the emulated cuDNN takes ---------===//
 //
 // Attributes by descriptor: what is not listed is refused, and so are values
 // that attention does not have.

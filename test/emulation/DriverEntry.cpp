@@ -1,4 +1,4 @@
-//===- DriverEntry.cpp - What every call of the driver begins with --------===//
+//===- DriverEntry.cpp - Checks at the entry of driver calls --------------===//
 
 #include "Driver.h"
 #include "Fail.h"

@@ -1,4 +1,4 @@
-//===- Emulation.h - What kernels call on the emulated device ---*- C -*-===//
+//===- Emulation.h - Functions for kernels on the emulation -------*- C -*-===//
 //
 // Kernels that run here instead of on a device are code of this machine: the
 // twins that weft-twins writes, and hand-written kernels compiled with

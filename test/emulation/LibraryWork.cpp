@@ -1,4 +1,4 @@
-//===- LibraryWork.cpp - What emulated libraries compute with -------------===//
+//===- LibraryWork.cpp - Arithmetic of emulated libraries -----------------===//
 
 #include "LibraryWork.h"
 

@@ -1,4 +1,4 @@
-//===- LibraryWork.h - What emulated libraries compute with -----*- C++ -*-===//
+//===- LibraryWork.h - Arithmetic of emulated libraries ---------*- C++ -*-===//
 //
 // Streams and memory of the emulated driver, for the libraries beside it, and
 // elements of their tensors.

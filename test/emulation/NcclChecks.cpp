@@ -1,4 +1,4 @@
-//===- NcclChecks.cpp - What calls of the emulated NCCL may be ------------===//
+//===- NcclChecks.cpp - Checks of calls of the emulated NCCL --------------===//
 
 #include "NcclObjects.h"
 

@@ -1,4 +1,4 @@
-//===- NcclObjects.h - What the emulated NCCL keeps -------------*- C++ -*-===//
+//===- NcclObjects.h - Objects of the emulated NCCL -------------*- C++ -*-===//
 
 #ifndef WEFT_TEST_EMULATION_NCCLOBJECTS_H
 #define WEFT_TEST_EMULATION_NCCLOBJECTS_H

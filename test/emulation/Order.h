@@ -1,4 +1,4 @@
-//===- Order.h - What runs next, of what may run ----------------*- C++ -*-===//
+//===- Order.h - Choice of the next thread to run ---------------*- C++ -*-===//
 
 #ifndef WEFT_TEST_EMULATION_ORDER_H
 #define WEFT_TEST_EMULATION_ORDER_H

@@ -1,4 +1,4 @@
-//===- SharedAccesses.h - Who has used shared memory ------------*- C++ -*-===//
+//===- SharedAccesses.h - Accesses of threads to shared memory --*- C++ -*-===//
 
 #ifndef WEFT_TEST_EMULATION_SHAREDACCESSES_H
 #define WEFT_TEST_EMULATION_SHAREDACCESSES_H

@@ -1,4 +1,4 @@
-//===- BenchRun.cpp - How long the commands of a model take ---------------===//
+//===- BenchRun.cpp - Measure the commands of a model ---------------------===//
 
 #include "BenchRun.h"
 

@@ -1,4 +1,4 @@
-//===- BenchRun.h - How long the commands of a model take -------*- C++ -*-===//
+//===- BenchRun.h - Measure the commands of a model -------------*- C++ -*-===//
 
 #ifndef WEFT_TOOLS_WEFT_BENCHRUN_H
 #define WEFT_TOOLS_WEFT_BENCHRUN_H

@@ -1,4 +1,4 @@
-//===- CompileFiles.cpp - What weft compile reads and writes --------------===//
+//===- CompileFiles.cpp - Inputs and outputs of weft compile --------------===//
 
 #include "CompileFiles.h"
 

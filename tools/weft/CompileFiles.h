@@ -1,4 +1,4 @@
-//===- CompileFiles.h - What weft compile reads and writes ------*- C++ -*-===//
+//===- CompileFiles.h - Inputs and outputs of weft compile ------*- C++ -*-===//
 
 #ifndef WEFT_TOOLS_WEFT_COMPILEFILES_H
 #define WEFT_TOOLS_WEFT_COMPILEFILES_H

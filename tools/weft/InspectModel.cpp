@@ -1,4 +1,4 @@
-//===- InspectModel.cpp - What a model could be compiled to ---------------===//
+//===- InspectModel.cpp - Layouts that a model can be compiled to ---------===//
 
 #include "InspectViews.h"
 

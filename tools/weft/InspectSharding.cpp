@@ -1,4 +1,4 @@
-//===- InspectSharding.cpp - What the ranks of a program hold -------------===//
+//===- InspectSharding.cpp - The shards of each rank ----------------------===//
 
 #include "InspectViews.h"
 

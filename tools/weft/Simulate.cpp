@@ -1,4 +1,4 @@
-//===- Simulate.cpp - What a step would take on a cluster -----------------===//
+//===- Simulate.cpp - Estimate a step on a cluster ------------------------===//
 
 #include "ToolCommands.h"
 

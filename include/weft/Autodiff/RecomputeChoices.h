@@ -1,4 +1,4 @@
-//===- RecomputeChoices.h - Which saved values to recompute -----*- C++ -*-===//
+//===- RecomputeChoices.h - Choose values to recompute ----------*- C++ -*-===//
 //
 // The backward part of a program of kind micro reads forward values. Each is
 // saved or recomputed. The choices are listed in the order in which to drop

@@ -1,4 +1,4 @@
-//===- Launches.h - How a program launches its kernels ----------*- C++ -*-===//
+//===- Launches.h - Launches of a program's kernels -------------*- C++ -*-===//
 //
 // The field `launches` of the metadata (docs/executable.md), which the compiler
 // writes for the kernels that it generates.

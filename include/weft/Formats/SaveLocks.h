@@ -1,4 +1,4 @@
-//===- SaveLocks.h - Who writes and who reads checkpoints -------*- C++ -*-===//
+//===- SaveLocks.h - Locks of checkpoint readers and writers ----*- C++ -*-===//
 //
 // One run at a time writes into a save directory: it holds an exclusive flock
 // on the file `.lock` inside for its life. The kernel drops the lock with the

@@ -1,4 +1,4 @@
-//===- Interfaces.h - What an op knows about itself -------------*- C++ -*-===//
+//===- Interfaces.h - Interfaces of ops -------------------------*- C++ -*-===//
 
 #ifndef WEFT_INTERFACES_INTERFACES_H
 #define WEFT_INTERFACES_INTERFACES_H

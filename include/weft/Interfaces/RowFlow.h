@@ -1,4 +1,4 @@
-//===- RowFlow.h - How a value depends on the rows of a batch ---*- C++ -*-===//
+//===- RowFlow.h - Dependence of values on rows of a batch ------*- C++ -*-===//
 //
 // A batch has rows: entries of its first dimension, which data files number. A
 // loss does not depend on how rows are split into batches if it is the mean

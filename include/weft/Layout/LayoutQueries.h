@@ -1,4 +1,4 @@
-//===- LayoutQueries.h - What layouts have in common ------------*- C++ -*-===//
+//===- LayoutQueries.h - Relations between layouts --------------*- C++ -*-===//
 
 #ifndef WEFT_LAYOUT_LAYOUTQUERIES_H
 #define WEFT_LAYOUT_LAYOUTQUERIES_H

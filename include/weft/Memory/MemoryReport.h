@@ -1,4 +1,4 @@
-//===- MemoryReport.h - Where the bytes of a program go ---------*- C++ -*-===//
+//===- MemoryReport.h - The memory of a program, by use ---------*- C++ -*-===//
 
 #ifndef WEFT_MEMORY_MEMORYREPORT_H
 #define WEFT_MEMORY_MEMORYREPORT_H

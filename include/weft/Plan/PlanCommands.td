@@ -1,4 +1,4 @@
-//===- PlanCommands.td - What all commands share -----------*- tablegen -*-===//
+//===- PlanCommands.td - Base classes of commands ----------*- tablegen -*-===//
 
 #ifndef PLAN_COMMANDS_TD
 #define PLAN_COMMANDS_TD

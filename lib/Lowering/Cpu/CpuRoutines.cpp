@@ -1,4 +1,4 @@
-//===- CpuRoutines.cpp - What the CPU runs by routines --------------------===//
+//===- CpuRoutines.cpp - Routines of the CPU ------------------------------===//
 
 #include "KernelRange.h"
 #include "weft/Abi/CpuWorkspaces.h"

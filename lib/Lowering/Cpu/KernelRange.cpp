@@ -1,4 +1,4 @@
-//===- KernelRange.cpp - How the CPU cuts a kernel for threads ------------===//
+//===- KernelRange.cpp - Ranges of a kernel for the threads of the CPU ----===//
 
 #include "KernelRange.h"
 

@@ -1,4 +1,4 @@
-//===- KernelRange.h - How the CPU cuts a kernel for threads ----*- C++ -*-===//
+//===- KernelRange.h - Ranges of a kernel for CPU threads -------*- C++ -*-===//
 
 #ifndef WEFT_LIB_LOWERING_CPU_KERNELRANGE_H
 #define WEFT_LIB_LOWERING_CPU_KERNELRANGE_H

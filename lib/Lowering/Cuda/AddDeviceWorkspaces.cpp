@@ -1,4 +1,4 @@
-//===- AddDeviceWorkspaces.cpp - What routines of a device work in --------===//
+//===- AddDeviceWorkspaces.cpp - Workspaces of device routines ------------===//
 
 #include "CudaRoutines.h"
 

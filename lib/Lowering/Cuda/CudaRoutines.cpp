@@ -1,4 +1,4 @@
-//===- CudaRoutines.cpp - What CUDA devices run by routines ---------------===//
+//===- CudaRoutines.cpp - Routines of CUDA devices ------------------------===//
 
 #include "CudaRoutines.h"
 

@@ -1,4 +1,4 @@
-//===- CudaRoutines.h - What CUDA devices run by routines -------*- C++ -*-===//
+//===- CudaRoutines.h - Routines of CUDA devices ----------------*- C++ -*-===//
 
 #ifndef WEFT_LIB_LOWERING_CUDA_CUDAROUTINES_H
 #define WEFT_LIB_LOWERING_CUDA_CUDAROUTINES_H

@@ -1,4 +1,4 @@
-//===- PadRows.cpp - Room between the rows of matrices --------------------===//
+//===- PadRows.cpp - Padding between the rows of matrices -----------------===//
 
 #include "weft/Analysis/KernelLayout.h"
 #include "weft/Lowering/Cuda/Passes.h"

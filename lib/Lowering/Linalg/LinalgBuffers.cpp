@@ -1,4 +1,4 @@
-//===- LinalgBuffers.cpp - What nests read and write, and when ------------===//
+//===- LinalgBuffers.cpp - Order of the reads and writes of loop nests ----===//
 //
 // Nests of a kernel share their loops, and threads take parts of them. What one
 // reads of another is there only where a target expects it: element by element,

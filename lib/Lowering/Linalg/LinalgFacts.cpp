@@ -1,4 +1,4 @@
-//===- LinalgFacts.cpp - What a kernel says of itself, against its body ---===//
+//===- LinalgFacts.cpp - Check the facts of a kernel against its body -----===//
 //
 // The linalg form may be edited. Targets choose threads, ranges and barriers
 // from its facts, without a thought for nests that are not as they say.

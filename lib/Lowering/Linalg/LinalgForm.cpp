@@ -1,4 +1,4 @@
-//===- LinalgForm.cpp - What the linalg form of a kernel is made of -------===//
+//===- LinalgForm.cpp - The parts of a kernel's linalg form ---------------===//
 //
 // Functions, buffers and bodies are as weft-convert-kernels-to-linalg writes
 // them: one block, dense memrefs or rows, ops on the numbers that a program

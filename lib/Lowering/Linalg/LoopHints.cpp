@@ -1,4 +1,4 @@
-//===- LoopHints.cpp - What LLVM is told of a loop ------------------------===//
+//===- LoopHints.cpp - Loop metadata for LLVM -----------------------------===//
 
 #include "weft/Lowering/Linalg/LoopHints.h"
 

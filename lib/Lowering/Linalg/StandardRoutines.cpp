@@ -1,4 +1,4 @@
-//===- StandardRoutines.cpp - What every runtime has routines for ---------===//
+//===- StandardRoutines.cpp - Routines of every runtime -------------------===//
 
 #include "weft/Lowering/Linalg/StandardRoutines.h"
 

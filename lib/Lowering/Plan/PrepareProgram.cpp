@@ -1,4 +1,4 @@
-//===- PrepareProgram.cpp - What lowering must know ahead -----------------===//
+//===- PrepareProgram.cpp - Facts that lowering needs in advance ----------===//
 
 #include "PrepareProgram.h"
 

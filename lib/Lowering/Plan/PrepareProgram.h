@@ -1,4 +1,4 @@
-//===- PrepareProgram.h - What lowering must know ahead ---------*- C++ -*-===//
+//===- PrepareProgram.h - Facts that lowering needs in advance --*- C++ -*-===//
 
 #ifndef WEFT_LIB_LOWERING_PLAN_PREPAREPROGRAM_H
 #define WEFT_LIB_LOWERING_PLAN_PREPAREPROGRAM_H

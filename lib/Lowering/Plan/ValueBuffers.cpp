@@ -1,4 +1,4 @@
-//===- ValueBuffers.cpp - Where values live -------------------------------===//
+//===- ValueBuffers.cpp - The buffers of values ---------------------------===//
 
 #include "ProgramLowering.h"
 

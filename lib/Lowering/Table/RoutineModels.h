@@ -1,4 +1,4 @@
-//===- RoutineModels.h - What models of commands share ----------*- C++ -*-===//
+//===- RoutineModels.h - Shared parts of the models of commands -*- C++ -*-===//
 
 #ifndef WEFT_LIB_LOWERING_TABLE_ROUTINEMODELS_H
 #define WEFT_LIB_LOWERING_TABLE_ROUTINEMODELS_H

@@ -1,4 +1,4 @@
-//===- Routines.cpp - How a target runs a command -------------------------===//
+//===- Routines.cpp - The routine of a command on a target ----------------===//
 
 #include "RoutineModels.h"
 

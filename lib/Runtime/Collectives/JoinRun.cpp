@@ -1,4 +1,4 @@
-//===- JoinRun.cpp - How ranks come together at rank 0 --------------------===//
+//===- JoinRun.cpp - Connect the ranks through rank 0 ---------------------===//
 
 #include "Peers.h"
 #include "weft/Base/Text.h"

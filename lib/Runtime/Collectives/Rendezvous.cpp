@@ -1,4 +1,4 @@
-//===- Rendezvous.cpp - Where the ranks of a run meet ---------------------===//
+//===- Rendezvous.cpp - The address at which ranks meet -------------------===//
 
 #include "weft/Runtime/Collectives/Rendezvous.h"
 

@@ -1,4 +1,4 @@
-//===- CudaJoin.cpp - How the devices of ranks come together --------------===//
+//===- CudaJoin.cpp - Connect the devices of ranks ------------------------===//
 
 #include "weft/Abi/CollectiveRecords.h"
 #include "weft/Runtime/Devices/CpuBinding.h"

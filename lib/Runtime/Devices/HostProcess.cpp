@@ -1,4 +1,4 @@
-//===- HostProcess.cpp - What libgomp and oneDNN need of a process --------===//
+//===- HostProcess.cpp - Settings of the process for libgomp and oneDNN ---===//
 
 #include "weft/Runtime/Devices/HostDevice.h"
 

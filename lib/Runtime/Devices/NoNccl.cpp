@@ -1,4 +1,4 @@
-//===- NoNccl.cpp - Where weft was built without NCCL ---------------------===//
+//===- NoNccl.cpp - Builds without NCCL -----------------------------------===//
 
 #include "weft/Runtime/Devices/DeviceRanks.h"
 #include "weft/Runtime/Devices/OpenLibrary.h"

@@ -1,4 +1,4 @@
-//===- DebugCommands.cpp - What each command reads and writes -------------===//
+//===- DebugCommands.cpp - Reads and writes of each command ---------------===//
 
 #include "weft/Runtime/Reports/NanHunt.h"
 

@@ -1,4 +1,4 @@
-//===- NanHunt.cpp - Which op made the first non-finite value -------------===//
+//===- NanHunt.cpp - Find the op of the first non-finite value ------------===//
 
 #include "weft/Runtime/Reports/NanHunt.h"
 

@@ -1,4 +1,4 @@
-//===- RunDescription.cpp - What a run is about to do ---------------------===//
+//===- RunDescription.cpp - The lines that a run begins with --------------===//
 
 #include "weft/Base/Text.h"
 #include "weft/Formats/Json.h"

@@ -1,4 +1,4 @@
-//===- CommandNamesTest.cpp - What people call commands -------------------===//
+//===- CommandNamesTest.cpp - Names of commands for people ----------------===//
 
 #include "weft/Analysis/CommandNames.h"
 

@@ -1,4 +1,4 @@
-//===- TemporariesTest.cpp - What is left of temporaries ------------------===//
+//===- TemporariesTest.cpp - Temporaries are removed ----------------------===//
 
 #include "weft/Base/Temporaries.h"
 #include "TestSupport.h"

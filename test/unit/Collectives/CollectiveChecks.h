@@ -1,4 +1,4 @@
-//===- CollectiveChecks.h - What holds over every transport -----*- C++ -*-===//
+//===- CollectiveChecks.h - Checks of every transport -----------*- C++ -*-===//
 //
 // Bodies of tests that each rank calls with its transport: threads of one
 // process, or processes of MPI.

@@ -1,4 +1,4 @@
-//===- RendezvousTest.cpp - What launchers say in the environment ---------===//
+//===- RendezvousTest.cpp - Environment variables of launchers ------------===//
 
 #include "weft/Runtime/Collectives/Rendezvous.h"
 #include "weft/Runtime/Collectives/Processes.h"

@@ -1,4 +1,4 @@
-//===- TcpJoinTest.cpp - How ranks come together over TCP -----------------===//
+//===- TcpJoinTest.cpp - Connect ranks over TCP ---------------------------===//
 //
 // Ranks are threads here: nothing in joinTcp() belongs to the process.
 //

@@ -1,4 +1,4 @@
-//===- CudnnPlans.cpp - What plans of the real cuDNN work in --------------===//
+//===- CudnnPlans.cpp - Workspaces of plans of the real cuDNN -------------===//
 //
 // Has the real library plan attention for devices that are not there, from
 // their properties, and compares the workspaces with their bound

@@ -1,4 +1,4 @@
-//===- EmulatedCudnnTest.cpp - What the emulated cuDNN refuses ------------===//
+//===- EmulatedCudnnTest.cpp - Errors of the emulated cuDNN ---------------===//
 
 #include "AttentionGraphs.h"
 

@@ -1,4 +1,4 @@
-//===- EmulatedBlasLtTest.cpp - What the emulated cuBLASLt refuses --------===//
+//===- EmulatedBlasLtTest.cpp - Errors of the emulated cuBLASLt -----------===//
 
 #include "ProductHarness.h"
 

@@ -1,4 +1,4 @@
-//===- SchemesTest.cpp - How the parts of a product meet ------------------===//
+//===- SchemesTest.cpp - Sums over the parts of a product -----------------===//
 //
 // cuBLASLt may cut K into parts. They have to meet as f32 in the workspace: in
 // the type of C each of them is rounded first, in C the order is open.

@@ -1,4 +1,4 @@
-//===- PortBlockTest.cpp - Where ports lie between host and device --------===//
+//===- PortBlockTest.cpp - Offsets of ports between host and device -------===//
 
 #include "weft/Runtime/Devices/CudaPorts.h"
 

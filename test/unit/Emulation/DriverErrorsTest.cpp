@@ -1,4 +1,4 @@
-//===- DriverErrorsTest.cpp - What the emulated driver refuses ------------===//
+//===- DriverErrorsTest.cpp - Errors of the emulated driver ---------------===//
 
 #include "Driven.h"
 #include "Driver.h"

@@ -1,4 +1,4 @@
-//===- DriverTest.cpp - What programs do with the emulated driver ---------===//
+//===- DriverTest.cpp - Programs on the emulated driver -------------------===//
 
 #include "Driver.h"
 #include "Driven.h"

@@ -1,4 +1,4 @@
-//===- NcclErrorsTest.cpp - What the emulated NCCL refuses ----------------===//
+//===- NcclErrorsTest.cpp - Errors of the emulated NCCL -------------------===//
 
 #include "EmulatedRanks.h"
 

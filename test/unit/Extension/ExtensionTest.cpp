@@ -1,4 +1,4 @@
-//===- ExtensionTest.cpp - What an op of another dialect needs ------------===//
+//===- ExtensionTest.cpp - An op of another dialect, piece by piece -------===//
 //
 // A view and an op with a command of its own run through the whole compiler,
 // which has never heard of them. Each piece that is left out is an error at the

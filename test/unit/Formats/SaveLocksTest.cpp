@@ -1,4 +1,4 @@
-//===- LocksTest.cpp - Who writes and who reads checkpoints ---------------===//
+//===- SaveLocksTest.cpp - Locks of writers and readers of checkpoints ----===//
 
 #include "weft/Formats/SaveLocks.h"
 #include "weft/Base/Descriptor.h"

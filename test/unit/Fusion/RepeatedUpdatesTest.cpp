@@ -1,4 +1,4 @@
-//===- RepeatedUpdatesTest.cpp - Which formulas serve others --------------===//
+//===- RepeatedUpdatesTest.cpp - Updates that share a formula -------------===//
 
 #include "RepeatedUpdates.h"
 

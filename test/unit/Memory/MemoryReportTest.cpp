@@ -1,4 +1,4 @@
-//===- MemoryReportTest.cpp - Where the bytes of a program go -------------===//
+//===- MemoryReportTest.cpp - The memory of a program, by use -------------===//
 
 #include "weft/Memory/MemoryReport.h"
 

@@ -1,4 +1,4 @@
-//===- OpenLibraryTest.cpp - Where libraries are looked for ---------------===//
+//===- OpenLibraryTest.cpp - Search paths of libraries --------------------===//
 
 #include "weft/Runtime/Devices/OpenLibrary.h"
 

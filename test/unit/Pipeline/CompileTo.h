@@ -1,4 +1,4 @@
-//===- CompileTo.h - What tests of the driver share -------------*- C++ -*-===//
+//===- CompileTo.h - Helpers of driver tests --------------------*- C++ -*-===//
 
 #ifndef WEFT_TEST_UNIT_PIPELINE_COMPILETO_H
 #define WEFT_TEST_UNIT_PIPELINE_COMPILETO_H

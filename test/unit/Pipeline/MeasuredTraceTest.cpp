@@ -1,4 +1,4 @@
-//===- MeasuredTraceTest.cpp - What the trace of a run says ---------------===//
+//===- MeasuredTraceTest.cpp - Traces of runs -----------------------------===//
 
 #include "CompileTo.h"
 

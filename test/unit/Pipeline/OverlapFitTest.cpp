@@ -1,4 +1,4 @@
-//===- OverlapFitTest.cpp - What hidden collectives cost ------------------===//
+//===- OverlapFitTest.cpp - The cost of hidden collectives ----------------===//
 
 #include "CompileTo.h"
 

@@ -1,4 +1,4 @@
-//===- CommandsTest.cpp - Which elements layouts share --------------------===//
+//===- CommandsTest.cpp - Elements that layouts share ---------------------===//
 
 #include "weft/Plan/Plan.h"
 

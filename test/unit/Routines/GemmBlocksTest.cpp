@@ -1,4 +1,4 @@
-//===- GemmBlocksTest.cpp - How products are cut, and what they read ------===//
+//===- GemmBlocksTest.cpp - Blocks of products and their reads ------------===//
 
 #include "GemmCases.h"
 

@@ -1,4 +1,4 @@
-//===- WorkspaceTest.cpp - What routines work in is known before they run -===//
+//===- WorkspaceTest.cpp - Workspaces are known before routines run -------===//
 
 #include "GemmPlan.h"
 #include "Harness.h"

@@ -1,4 +1,4 @@
-//===- CheckpointSharesTest.cpp - Who writes what of a checkpoint ---------===//
+//===- CheckpointSharesTest.cpp - Shares of a checkpoint by rank ----------===//
 
 #include "weft/Runtime/Checkpoints/CheckpointShares.h"
 

@@ -1,4 +1,4 @@
-//===- CpuLevelTest.cpp - What oneDNN makes of processors -----------------===//
+//===- CpuLevelTest.cpp - oneDNN's instruction sets of processors ---------===//
 
 #include "weft/Runtime/Execute/CpuFeatures.h"
 

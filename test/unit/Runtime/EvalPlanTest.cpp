@@ -1,4 +1,4 @@
-//===- EvalPlanTest.cpp - Which batches an evaluation runs ----------------===//
+//===- EvalPlanTest.cpp - Batches of an evaluation ------------------------===//
 
 #include "weft/Runtime/Run/Evaluate.h"
 

@@ -1,4 +1,4 @@
-//===- MetricsTest.cpp - What happens to a metrics file that is there -----===//
+//===- MetricsTest.cpp - A metrics file that exists -----------------------===//
 
 #include "ToyTool.h"
 

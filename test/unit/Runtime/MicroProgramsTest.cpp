@@ -1,4 +1,4 @@
-//===- MicroProgramsTest.cpp - Which program is which micro-step ----------===//
+//===- MicroProgramsTest.cpp - Programs of micro-steps --------------------===//
 
 #include "weft/Runtime/Run/Evaluate.h"
 

@@ -1,4 +1,4 @@
-//===- NanHuntTest.cpp - Which op made the first non-finite value ---------===//
+//===- NanHuntTest.cpp - Find the op of the first non-finite value --------===//
 
 #include "weft/Runtime/Reports/NanHunt.h"
 #include "weft/Runtime/Execute/Context.h"

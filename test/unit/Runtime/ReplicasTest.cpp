@@ -1,4 +1,4 @@
-//===- ReplicasTest.cpp - What several ranks hold is the same -------------===//
+//===- ReplicasTest.cpp - Replicas hold the same values -------------------===//
 
 #include "RankToy.h"
 

@@ -1,4 +1,4 @@
-//===- ReportElectionTest.cpp - Which process reports a failure -----------===//
+//===- ReportElectionTest.cpp - The process that reports a failure --------===//
 
 #include "weft/Runtime/Run/RunRanks.h"
 

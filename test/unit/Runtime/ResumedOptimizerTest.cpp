@@ -1,4 +1,4 @@
-//===- ResumedOptimizerTest.cpp - What an optimizer goes on from ----------===//
+//===- ResumedOptimizerTest.cpp - Optimizer states of a resumed run -------===//
 
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 

@@ -1,4 +1,4 @@
-//===- SaveDirTest.cpp - Where a run may save -----------------------------===//
+//===- SaveDirTest.cpp - Directories that a run may save to ---------------===//
 
 #include "ToyTool.h"
 

@@ -1,4 +1,4 @@
-//===- TaintTest.cpp - What was written over, and what is read ------------===//
+//===- TaintTest.cpp - Reads of bytes that were overwritten ---------------===//
 //
 // A command that reads what is known to be infinite passes it on.
 //

@@ -1,4 +1,4 @@
-//===- OptimizersTest.cpp - What holds for every optimizer ----------------===//
+//===- OptimizersTest.cpp - Rules of every optimizer ----------------------===//
 //
 // The optimizers are the ops with OptimizerOpInterface: a new one is tested
 // here without a line of its own.

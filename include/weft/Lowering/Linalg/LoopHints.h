@@ -1,4 +1,4 @@
-//===- LoopHints.h - What LLVM is told of a loop ----------------*- C++ -*-===//
+//===- LoopHints.h - Loop metadata for LLVM ---------------------*- C++ -*-===//
 
 #ifndef WEFT_LOWERING_LINALG_LOOPHINTS_H
 #define WEFT_LOWERING_LINALG_LOOPHINTS_H

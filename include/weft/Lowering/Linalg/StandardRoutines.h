@@ -1,4 +1,4 @@
-//===- StandardRoutines.h - What every runtime has routines for -*- C++ -*-===//
+//===- StandardRoutines.h - Routines of every runtime -----------*- C++ -*-===//
 
 #ifndef WEFT_LOWERING_LINALG_STANDARDROUTINES_H
 #define WEFT_LOWERING_LINALG_STANDARDROUTINES_H

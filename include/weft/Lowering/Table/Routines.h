@@ -1,4 +1,4 @@
-//===- Routines.h - How a target runs a command -----------------*- C++ -*-===//
+//===- Routines.h - The routine of a command on a target --------*- C++ -*-===//
 
 #ifndef WEFT_LOWERING_TABLE_ROUTINES_H
 #define WEFT_LOWERING_TABLE_ROUTINES_H

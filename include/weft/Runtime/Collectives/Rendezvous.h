@@ -1,4 +1,4 @@
-//===- Rendezvous.h - Where the ranks of a run meet -------------*- C++ -*-===//
+//===- Rendezvous.h - The address at which ranks meet -----------*- C++ -*-===//
 //
 // Ranks that are started without MPI meet over TCP: rank 0 listens, the others
 // join it there. Each launcher says where in variables of its own:

@@ -1,4 +1,4 @@
-//===- RankMeetings.h - How the hosts of ranks meet -------------*- C++ -*-===//
+//===- RankMeetings.h - Exchanges between the hosts of ranks ----*- C++ -*-===//
 //
 // A device with memory of its own moves bytes between ranks by itself. The
 // hosts of the ranks exchange only addresses and events for it. The connections

@@ -1,4 +1,4 @@
-//===- NanHunt.h - Which op made the first non-finite value -----*- C++ -*-===//
+//===- NanHunt.h - Find the op of the first non-finite value ----*- C++ -*-===//
 //
 // For programs compiled with --debug-nan. Their metadata lists the buffers that
 // each command reads and writes, and its source location (docs/executable.md).
