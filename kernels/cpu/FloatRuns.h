@@ -51,22 +51,23 @@ public:
   float *read(int64_t at, int64_t count) {
     if (buffer.isWide())
       return as<float>(buffer.at(at));
-    loops.widen(static_cast<int>(buffer.dtype), count, buffer.at(at), room);
-    return room;
+    loops.widen(static_cast<int>(buffer.dtype), count, buffer.at(at), scratch);
+    return scratch;
   }
   /// The same to be overwritten; write() follows.
   float *target(int64_t at) {
-    return buffer.isWide() ? as<float>(buffer.at(at)) : room;
+    return buffer.isWide() ? as<float>(buffer.at(at)) : scratch;
   }
   void write(int64_t at, int64_t count) {
     if (!buffer.isWide())
-      loops.narrow(static_cast<int>(buffer.dtype), count, room, buffer.at(at));
+      loops.narrow(static_cast<int>(buffer.dtype), count, scratch,
+                   buffer.at(at));
   }
 
 private:
   const Loops &loops;
   FloatBuffer buffer;
-  float room[kRunLength];
+  float scratch[kRunLength];
 };
 
 /// Calls body(at, count) for runs of [begin, end).

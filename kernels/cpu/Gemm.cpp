@@ -17,7 +17,7 @@ GemmState::GemmState(int threads) : engine(dnnl::engine::kind::cpu, 0) {
 }
 
 void execute(const Product &product, const GemmOperands &operands,
-             GemmState &state, int worker, char *room) {
+             GemmState &state, int worker, char *scratch) {
   const dnnl::engine &engine = state.engine;
   auto at = [&](const memory::desc &desc, char *base, int64_t offset) {
     int64_t bytes = desc.data_type() == memory::data_type::f32 ? 4 : 2;
@@ -27,7 +27,7 @@ void execute(const Product &product, const GemmOperands &operands,
       {DNNL_ARG_SRC, at(product.a, operands.a, product.offsetA)},
       {DNNL_ARG_WEIGHTS, at(product.b, operands.b, product.offsetB)},
       {DNNL_ARG_DST, at(product.c, operands.c, product.offsetC)},
-      {DNNL_ARG_SCRATCHPAD, memory(product.scratch, engine, room)}};
+      {DNNL_ARG_SCRATCHPAD, memory(product.scratch, engine, scratch)}};
   if (!product.bias.is_zero())
     arguments.emplace(DNNL_ARG_BIAS,
                       at(product.bias, operands.bias, product.offsetBias));

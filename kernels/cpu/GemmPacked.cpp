@@ -49,10 +49,10 @@ void widenPiece(const Loops &loops, const Piece &p, float *to, int64_t toLd) {
 }
 
 /// A worker's piece of the workspace.
-struct Room {
+struct Scratch {
   float *a, *b, *c;
   char *product;
-  Room(const PackedBlocks &blocks, char *base)
+  Scratch(const PackedBlocks &blocks, char *base)
       : a(reinterpret_cast<float *>(base)), b(a + blocks.floatsA),
         c(b + blocks.floatsB),
         product(reinterpret_cast<char *>(c + blocks.floatsC)) {}
@@ -61,7 +61,7 @@ struct Room {
 /// Computes the sum over K of one block into the worker's f32 buffer `c`.
 void multiplyBlock(const Loops &loops, const PackedPlan &plan,
                    const Block &block, const GemmOperands &operands,
-                   GemmState &state, int worker, const Room &room) {
+                   GemmState &state, int worker, const Scratch &scratch) {
   const WeftGemmRecord &s = plan.shape;
   int64_t bytes = floatBytes(s.dtype);
   const char *a = operands.a + block.batch * s.batchStrideA * bytes;
@@ -74,14 +74,15 @@ void multiplyBlock(const Loops &loops, const PackedPlan &plan,
     Piece right = {b, s.dtype, s.ldb, k, block.column, depth, block.columns};
     if (s.transB)
       right = {b, s.dtype, s.ldb, block.column, k, block.columns, depth};
-    widenPiece(loops, left, room.a, plan.blocks.lda);
-    widenPiece(loops, right, room.b, plan.blocks.ldb);
+    widenPiece(loops, left, scratch.a, plan.blocks.lda);
+    widenPiece(loops, right, scratch.b, plan.blocks.ldb);
     const Product &product =
         plan.products.at({block.rows, block.columns, depth, k > 0});
     execute(product,
-            {reinterpret_cast<char *>(room.a), reinterpret_cast<char *>(room.b),
-             reinterpret_cast<char *>(room.c), nullptr},
-            state, worker, room.product);
+            {reinterpret_cast<char *>(scratch.a),
+             reinterpret_cast<char *>(scratch.b),
+             reinterpret_cast<char *>(scratch.c), nullptr},
+            state, worker, scratch.product);
   }
 }
 
@@ -153,11 +154,12 @@ void runPacked(WeftContext &context, GemmState &state, const PackedPlan &plan,
       plan.countUnits(), 1,
       [&](RangePart part) {
         LibraryThreads scope(1);
-        Room room(plan.blocks, workers + part.worker * workerBytes);
+        Scratch scratch(plan.blocks, workers + part.worker * workerBytes);
         for (int64_t unit = part.begin; unit < part.end; ++unit) {
           Block block = getBlock(plan, unit);
-          multiplyBlock(loops, plan, block, operands, state, part.worker, room);
-          finishBlock(loops, plan.shape, block, operands, room.c,
+          multiplyBlock(loops, plan, block, operands, state, part.worker,
+                        scratch);
+          finishBlock(loops, plan.shape, block, operands, scratch.c,
                       plan.blocks.ldc);
         }
       },

@@ -1,4 +1,4 @@
-//===- GemmPlan.h - How a matrix product runs through oneDNN ----*- C++ -*-===//
+//===- GemmPlan.h - Matrix products through oneDNN --------------*- C++ -*-===//
 //
 // Private to Gemm*.cpp, the files that know oneDNN.
 //
@@ -144,7 +144,7 @@ GemmState &stateOf(WeftContext &context);
 
 /// Runs one product on operands that begin at the product's offsets.
 void execute(const Product &product, const GemmOperands &operands,
-             GemmState &state, int worker, char *room);
+             GemmState &state, int worker, char *scratch);
 /// `workers`: their pieces of the workspace, `workerBytes` apart.
 void runPacked(WeftContext &context, GemmState &state, const PackedPlan &plan,
                const GemmOperands &operands, char *workers,

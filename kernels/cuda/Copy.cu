@@ -50,7 +50,7 @@ template <typename Unit> WEFT_DEVICE void copyLoops(const CopyArguments &a) {
 template <typename Unit>
 WEFT_DEVICE void transposeTiles(const TransposeArguments &a) {
   constexpr int tile = kTransposeTile, step = kMoveThreads / kTransposeTile;
-  Unit *room = reinterpret_cast<Unit *>(sharedMemory());
+  Unit *staged = reinterpret_cast<Unit *>(sharedMemory());
   int x = static_cast<int>(threadIndex()) % tile;
   int y = static_cast<int>(threadIndex()) / tile;
   for (int64_t i = blockIndex(); i < a.tiles; i += gridSize()) {
@@ -64,13 +64,13 @@ WEFT_DEVICE void transposeTiles(const TransposeArguments &a) {
     Unit *to = static_cast<Unit *>(a.to) + toOuter;
     for (int j = y; j < tile; j += step)
       if (rowBegin + x < a.row.size && columnBegin + j < a.column.size)
-        room[j * (tile + 1) + x] =
+        staged[j * (tile + 1) + x] =
             from[rowBegin + x + (columnBegin + j) * a.column.from];
     barrier();
     for (int j = y; j < tile; j += step)
       if (rowBegin + j < a.row.size && columnBegin + x < a.column.size)
         to[(rowBegin + j) * a.row.to + columnBegin + x] =
-            room[x * (tile + 1) + j];
+            staged[x * (tile + 1) + j];
     barrier();
   }
 }

@@ -30,11 +30,11 @@ Error noMemoryError() {
 }
 
 static bool canMap(size_t bytes) {
-  void *room = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (room == MAP_FAILED)
+  void *probe = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (probe == MAP_FAILED)
     return false;
-  ::munmap(room, bytes);
+  ::munmap(probe, bytes);
   return true;
 }
 

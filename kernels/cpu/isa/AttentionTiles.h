@@ -1,4 +1,4 @@
-//===- AttentionTiles.h - What both directions share ------------*- C++ -*-===//
+//===- AttentionTiles.h - Tiles of both directions --------------*- C++ -*-===//
 //
 // A tile's scores are kept transposed, one key per row and one query per lane
 // (S^T = K Q^T), so that the softmax runs over rows without crossing lanes and
@@ -189,7 +189,7 @@ WEFT_INLINE void transpose(const float *from, int64_t fromRow, int64_t rows,
 /// rows of 16-bit types.
 WEFT_INLINE void packQueries(int dtype, const void *from, int64_t fromRow,
                              int64_t rows, int64_t width, float factor,
-                             float *room, float *to) {
+                             float *scratch, float *to) {
   if (rows < kQueryTile)
     for (int64_t i = 0; i < width * kQueryTile; ++i)
       to[i] = 0.0f;
@@ -198,21 +198,21 @@ WEFT_INLINE void packQueries(int dtype, const void *from, int64_t fromRow,
               to, kQueryTile);
     return;
   }
-  packRows(dtype, from, fromRow, rows, width, factor, room, width);
-  transpose(room, width, rows, width, 1.0f, to, kQueryTile);
+  packRows(dtype, from, fromRow, rows, width, factor, scratch, width);
+  transpose(scratch, width, rows, width, 1.0f, to, kQueryTile);
 }
 
 /// The reverse, for the rows that are queries.
 WEFT_INLINE void unpackQueries(int dtype, const float *from, int64_t rows,
-                               int64_t width, float factor, float *room,
+                               int64_t width, float factor, float *scratch,
                                void *to, int64_t toRow) {
   if (dtype == WEFT_F32) {
     transpose(from, kQueryTile, width, rows, factor, static_cast<float *>(to),
               toRow);
     return;
   }
-  transpose(from, kQueryTile, width, rows, factor, room, width);
-  unpackRows(dtype, room, width, rows, width, to, toRow);
+  transpose(from, kQueryTile, width, rows, factor, scratch, width);
+  unpackRows(dtype, scratch, width, rows, width, to, toRow);
 }
 
 /// Keys that any query of the tile may see.

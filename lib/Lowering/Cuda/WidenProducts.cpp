@@ -164,9 +164,9 @@ std::optional<PaddedRoot> ProductWidener::find(plan::AllocOp root) const {
 /// to the root.
 bool ProductWidener::isCheap(const PaddedRoot &found) const {
   plan::GemmOp gemm = found.filled;
-  int64_t room = found.getPitch() - found.columns;
+  int64_t padding = found.getPitch() - found.columns;
   int64_t factor = getType(gemm.getRhs()).getNumElements();
-  return share == 0 || (room <= found.columns / share &&
+  return share == 0 || (padding <= found.columns / share &&
                         factor <= found.getType().getNumElements() / share);
 }
 

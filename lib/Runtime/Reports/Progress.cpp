@@ -248,7 +248,7 @@ static int terminalColumns() {
 }
 
 std::string weft::fitFields(const std::vector<ProgressField> &fields,
-                            size_t room) {
+                            size_t width) {
   std::vector<size_t> order(fields.size());
   for (size_t i = 0; i < order.size(); ++i)
     order[i] = i;
@@ -260,7 +260,7 @@ std::string weft::fitFields(const std::vector<ProgressField> &fields,
   for (size_t i : order) {
     // Drop all fields from the first one that does not fit: no shown field is
     // less important than a dropped one.
-    if (fields[i].rank > 0 && used + fields[i].text.size() > room)
+    if (fields[i].rank > 0 && used + fields[i].text.size() > width)
       break;
     shown[i] = true;
     used += fields[i].text.size();
@@ -269,7 +269,7 @@ std::string weft::fitFields(const std::vector<ProgressField> &fields,
   for (size_t i = 0; i < fields.size(); ++i)
     if (shown[i])
       line += fields[i].text;
-  return line.substr(0, room);
+  return line.substr(0, width);
 }
 
 /// "[####......] "
@@ -289,13 +289,13 @@ void Progress::bar(const StepReport &report) {
     return;
   barDrawn = now;
   // The last column stays free: writing to it wraps on some terminals.
-  const size_t room = size_t(std::max(terminalColumns() - 1, 1));
+  const size_t width = size_t(std::max(terminalColumns() - 1, 1));
   std::vector<ProgressField> shown = fields(report);
   shown.insert(shown.begin(), {cells(10, report.step, lastStep), 2});
-  std::string line = fitFields(shown, room);
-  if (line.size() + 10 <= room) {
+  std::string line = fitFields(shown, width);
+  if (line.size() + 10 <= width) {
     shown[0].text = cells(20, report.step, lastStep);
-    line = fitFields(shown, room);
+    line = fitFields(shown, width);
   }
   std::printf("\r\033[K%s", line.c_str());
   flushOutput();

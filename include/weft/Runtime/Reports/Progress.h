@@ -85,7 +85,7 @@ struct ProgressField {
 };
 
 /// The fields that fit into a line of so many columns, in their order.
-std::string fitFields(const std::vector<ProgressField> &fields, size_t room);
+std::string fitFields(const std::vector<ProgressField> &fields, size_t width);
 
 class Progress {
 public:
