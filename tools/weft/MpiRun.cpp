@@ -8,7 +8,7 @@
 
 #include "LocalRun.h"
 
-#include "HeartbeatWatch.h"
+#include "LaunchWatch.h"
 #include "LaunchedProcesses.h"
 
 #include "weft/Runtime/Run/Signals.h"
@@ -69,7 +69,7 @@ namespace {
 /// Passes on what comes from the ranks, but for their heartbeats.
 class Messages {
 public:
-  explicit Messages(RankWatch &watch) : watch(watch) {}
+  explicit Messages(LaunchWatch &watch) : watch(watch) {}
 
   /// Takes what was read; a line may come in several reads.
   void take(const char *text, size_t size);
@@ -90,7 +90,7 @@ private:
   void line(std::string text);
   void close();
 
-  RankWatch &watch;
+  LaunchWatch &watch;
   bool isInBlock = false, said = false, isMuted = false;
   int deathSignal = 0;
   std::string pending, block, others, killed, left;
@@ -199,7 +199,7 @@ private:
   Expected<ExitCode> codeOf(int status) const;
   Expected<ExitCode> endOfUnsaved(int asked) const;
 
-  RankWatch watch;
+  LaunchWatch watch;
   Messages messages;
   pid_t mpirun = 0;
   Descriptor errors; // the standard error of mpirun

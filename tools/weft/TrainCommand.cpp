@@ -4,22 +4,17 @@
 #include "LocalRun.h"
 #include "MlirFlags.h"
 #include "ProgramCache.h"
+#include "ProgramCacheKey.h"
 #include "ToolCommands.h"
 
 #include "weft/Base/StandardStreams.h"
-#include "weft/Formats/Digest.h"
-#include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StepDirectories.h"
-#include "weft/Frontend/Frontend.h"
 #include "weft/Pipeline/Driver/Compiler.h"
-#include "weft/Pipeline/Driver/Link.h"
 #include "weft/Pipeline/Options/CompileFlags.h"
-#include "weft/Pipeline/Targets/Target.h"
 #include "weft/Runtime/Collectives/Processes.h"
 #include "weft/Runtime/Execute/ParallelFor.h"
 #include "weft/Runtime/Run/RunFlags.h"
 #include "weft/Runtime/Run/Signals.h"
-#include "weft/Weft/Optimizers.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -27,55 +22,6 @@
 
 using namespace weft;
 namespace fs = std::filesystem;
-
-/// The files that define a model. Weights may be large, so their size and
-/// modification time represent them here; the program checks their digest.
-static Status addModel(Digest &digest, const std::string &model) {
-  std::vector<std::string> files = modelFiles(model);
-  Expected<FileDigest> text = digestFile(files.front());
-  if (!text)
-    return text.takeError();
-  digest.update(text->xxh3 + "\n");
-  for (size_t i = 1; i < files.size(); ++i) {
-    std::error_code error;
-    auto changed = fs::last_write_time(files[i], error).time_since_epoch();
-    digest.update(files[i] + "\n" +
-                  std::to_string(fs::file_size(files[i], error)) + "\n" +
-                  std::to_string(changed.count()) + "\n");
-  }
-  return Status::success();
-}
-
-/// Name of the cached program: everything that decides its bytes.
-static Expected<std::string> cacheKey(const FlagValues &flags,
-                                      const std::string &model) {
-  Digest digest;
-  Expected<std::shared_ptr<const Target>> target = findTarget(flags);
-  if (!target)
-    return target.takeError();
-  if (Status status = (*target)->checkEmit("exe", flags.getText("target"));
-      !status)
-    return status.takeError();
-  Expected<std::string> toolchain =
-      toolchainDigest(Linkage::of(**target, flags));
-  if (!toolchain)
-    return toolchain.takeError();
-  digest.update(*toolchain + "\n");
-  digest.update((*target)->getIdentity() + "\n");
-  digest.update(model + "\n");
-  for (const std::string &flag : flags.canonical(CompileFlag))
-    if (flag.rfind("--explain=", 0) != 0)
-      digest.update(flag + "\n");
-  for (const FileUse &use : flags.files(FlagFile::Read)) {
-    Expected<FileDigest> file = digestFile(use.path);
-    if (!file)
-      return file.takeError();
-    digest.update(file->xxh3 + "\n");
-  }
-  if (Status status = addModel(digest, model); !status)
-    return status.takeError();
-  return digest.value128();
-}
 
 static Expected<std::string> compile(const FlagValues &flags,
                                      const std::string &model) {
@@ -105,7 +51,7 @@ static Expected<Program> findOrCompile(const FlagValues &flags,
   Expected<ProgramCache> cache = ProgramCache::open();
   if (!cache)
     return cache.takeError();
-  Expected<std::string> key = cacheKey(flags, model);
+  Expected<std::string> key = programCacheKey(flags, model);
   if (!key)
     return key.takeError();
   const std::string path = cache->pathOf(*key);
@@ -136,7 +82,7 @@ static Expected<Program> findOrCompile(const FlagValues &flags,
 
 /// Becomes the program; returns what went wrong.
 static Error execProgram(const Program &program,
-                        std::vector<std::string> flags) {
+                         std::vector<std::string> flags) {
   std::string name = program.path;
   std::vector<char *> argv = {name.data()};
   for (std::string &flag : flags)

@@ -141,8 +141,9 @@ void LoopbackGroup::arrive() {
   for (size_t rank = 1; rank < slots.size(); ++rank)
     if (const Slot &slot = slots[rank];
         slot.bytes != first.bytes || slot.title != first.title)
-      return fail(partedError(nameOf(0), first.title, first.bytes,
-                              nameOf(int(rank)), slot.title, slot.bytes));
+      return fail(collectiveMismatchError(nameOf(0), first.title, first.bytes,
+                                          nameOf(int(rank)), slot.title,
+                                          slot.bytes));
   for (Slot &slot : slots)
     slot.isHere = false;
   here = 0;

@@ -262,8 +262,8 @@ Status MpiTransport::answerHeaders(char *const *pieces) {
     Header &other = from.current;
     other.title[kTitleBytes - 1] = '\0';
     if (other.bytes != own.bytes || std::strcmp(other.title, own.title) != 0)
-      return partedError(nameOf(rank()), own.title, own.bytes, nameOf(peer),
-                         other.title, other.bytes);
+      return collectiveMismatchError(nameOf(rank()), own.title, own.bytes,
+                                     nameOf(peer), other.title, other.bytes);
     from.isReceiving = true;
     if (Status s = receive(peer, pieces[peer]); !s)
       return s;

@@ -137,7 +137,7 @@ Status TcpTransport::checkHeader(int rank) const {
   if (other.bytes == own.bytes &&
       std::strncmp(other.title, own.title, kTitleBytes) == 0)
     return Status::success();
-  return partedError(
+  return collectiveMismatchError(
       nameOf(this->rank()), own.title, own.bytes, nameOf(rank),
       std::string(other.title, strnlen(other.title, kTitleBytes)), other.bytes);
 }

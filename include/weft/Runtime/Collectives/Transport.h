@@ -12,65 +12,19 @@
 #define WEFT_RUNTIME_COLLECTIVES_TRANSPORT_H
 
 #include "weft/Base/Results.h"
+#include "weft/Runtime/Collectives/Heartbeats.h"
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <type_traits>
 #include <vector>
 
 namespace weft {
-
-/// Heartbeats of all ranks of a run, by global rank. A rank that loads or saves
-/// reaches no exchange for as long as its disk takes. It sends heartbeats
-/// meanwhile, so that ranks that wait for it know that it is alive. A process
-/// that is stopped sends none. Any thread may call it.
-class Heartbeats {
-public:
-  virtual ~Heartbeats();
-  /// Sends a heartbeat of `rank`, one of this process, to all others.
-  virtual void send(int rank) = 0;
-  /// How many heartbeats of `rank` have arrived.
-  virtual int64_t count(int rank) = 0;
-  /// Whether the process of `rank` was ended: it has sent no
-  /// FailureNotice::Ended. False where that is not known.
-  virtual bool hasEnded(int /*rank*/) { return false; }
-  /// Whether it has ended or says that it does.
-  virtual bool hasLeft(int /*rank*/) { return false; }
-};
-
-/// Ranks that are threads of one process.
-std::shared_ptr<Heartbeats> makeThreadHeartbeats(int ranks);
-
-/// A thread that sends the heartbeats of a rank while the object lives.
-class HeartbeatSender {
-public:
-  /// At once, and then each second or, where ranks wait for less than four,
-  /// four times in `timeout` seconds.
-  HeartbeatSender(std::shared_ptr<Heartbeats> heartbeats, int rank,
-                  double timeout);
-  ~HeartbeatSender();
-  HeartbeatSender(const HeartbeatSender &) = delete;
-  HeartbeatSender &operator=(const HeartbeatSender &) = delete;
-
-private:
-  void run();
-
-  const std::shared_ptr<Heartbeats> heartbeats;
-  const int rank;
-  const std::chrono::duration<double> pause;
-  std::mutex mutex;
-  std::condition_variable ended;
-  bool isOver = false;
-  std::thread thread; // the last, since it uses the others
-};
 
 /// Ranks that did not reach an exchange, as global rank numbers.
 struct Absence {
@@ -210,8 +164,9 @@ Error missingError(int rank, const std::vector<int> &missing,
 Error endedError(int rank, const std::vector<int> &ended,
                  std::string_view title);
 /// Two ranks take part in different exchanges.
-Error partedError(int rank, std::string_view title, int64_t bytes, int other,
-                  std::string_view otherTitle, int64_t otherBytes);
+Error collectiveMismatchError(int rank, std::string_view title, int64_t bytes,
+                              int other, std::string_view otherTitle,
+                              int64_t otherBytes);
 
 /// Connections of `ranks` ranks with each other, by rank; each goes to the
 /// thread of its rank. Pieces are copied out of the memory of the peer. Who

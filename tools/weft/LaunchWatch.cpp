@@ -1,6 +1,6 @@
-//===- HeartbeatWatch.cpp - Heartbeats of ranks outside of MPI ------------===//
+//===- LaunchWatch.cpp - Heartbeats of ranks outside of MPI ---------------===//
 
-#include "HeartbeatWatch.h"
+#include "LaunchWatch.h"
 
 #include "weft/Base/Text.h"
 #include "weft/Runtime/Collectives/Transport.h"
@@ -14,11 +14,11 @@ using namespace weft;
 /// heartbeat.
 static constexpr double kStartSeconds = 10;
 
-RankWatch::RankWatch(int64_t ranks, double timeout)
+LaunchWatch::LaunchWatch(int64_t ranks, double timeout)
     : key("weft-launch-" + std::to_string(::getpid())), timeout(timeout),
       all(size_t(ranks)) {}
 
-void RankWatch::take(std::string &line) {
+void LaunchWatch::take(std::string &line) {
   const size_t at = line.find(key + " ");
   if (at == std::string::npos)
     return;
@@ -35,28 +35,28 @@ void RankWatch::take(std::string &line) {
   }
 }
 
-void RankWatch::pass(double seconds) { waited += std::min(seconds, pause()); }
+void LaunchWatch::pass(double seconds) { waited += std::min(seconds, pause()); }
 
-bool RankWatch::haveAllStarted() const {
+bool LaunchWatch::haveAllStarted() const {
   return std::all_of(all.begin(), all.end(), [](const Rank &rank) {
     return rank.stage != RankStage::Absent;
   });
 }
 
-bool RankWatch::isUnsaved() const {
+bool LaunchWatch::isUnsaved() const {
   return std::any_of(all.begin(), all.end(), [](const Rank &rank) {
     return rank.stage == RankStage::Unsaved;
   });
 }
 
-double RankWatch::limitOf(const Rank &rank) const {
+double LaunchWatch::limitOf(const Rank &rank) const {
   return rank.stage == RankStage::Absent ? std::max(timeout, kStartSeconds)
                                          : timeout;
 }
 
 /// A rank that runs owes a heartbeat from when another one has come to its end:
 /// all do at the same time.
-bool RankWatch::isSilent(const Rank &rank) const {
+bool LaunchWatch::isSilent(const Rank &rank) const {
   const bool runs =
       rank.stage == RankStage::Running || rank.stage == RankStage::Unsaved;
   if (rank.stage == RankStage::Ended || (runs && !isEnding))
@@ -65,7 +65,7 @@ bool RankWatch::isSilent(const Rank &rank) const {
   return waited - since >= limitOf(rank);
 }
 
-std::string RankWatch::findSilence() const {
+std::string LaunchWatch::findSilence() const {
   std::vector<int> silent;
   double limit = 0;
   for (size_t number = 0; number < all.size(); ++number)

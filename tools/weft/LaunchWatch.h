@@ -1,12 +1,12 @@
-//===- HeartbeatWatch.h - Heartbeats of ranks outside of MPI ----*- C++ -*-===//
+//===- LaunchWatch.h - Heartbeats of ranks outside of MPI -------*- C++ -*-===//
 //
 // Ranks that run watch each other. While they start and end, inside MPI_Init
 // and MPI_Finalize, they cannot, and the launcher watches them.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_TOOLS_WEFT_HEARTBEATWATCH_H
-#define WEFT_TOOLS_WEFT_HEARTBEATWATCH_H
+#ifndef WEFT_TOOLS_WEFT_LAUNCHWATCH_H
+#define WEFT_TOOLS_WEFT_LAUNCHWATCH_H
 
 #include "weft/Runtime/Collectives/Processes.h"
 
@@ -14,9 +14,9 @@
 
 namespace weft {
 
-class RankWatch {
+class LaunchWatch {
 public:
-  RankWatch(int64_t ranks, double timeout);
+  LaunchWatch(int64_t ranks, double timeout);
 
   /// The first word of a heartbeat: the value of kLaunchVariable.
   const std::string &word() const { return key; }
@@ -56,4 +56,4 @@ private:
 
 } // namespace weft
 
-#endif // WEFT_TOOLS_WEFT_HEARTBEATWATCH_H
+#endif // WEFT_TOOLS_WEFT_LAUNCHWATCH_H
