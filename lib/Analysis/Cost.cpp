@@ -129,13 +129,13 @@ RankGroup getRankGroup(plan::CommandOpInterface collective) {
 }
 
 static Estimate estimateLinks(plan::CommandOpInterface command,
-                              const Cluster &cluster, int64_t bytes) {
+                              const MachineCluster &cluster, int64_t bytes) {
   const RankGroup group = getRankGroup(command);
   const auto each = static_cast<double>(bytes) /
                     static_cast<double>(std::max<int64_t>(group.ranks - 1, 1));
   const CollectiveTime time = isa<plan::AllReduceOp>(*command)
-                                  ? cluster.getAllReduce(group, each)
-                                  : cluster.getGather(group, each);
+                                  ? cluster.estimateAllReduce(group, each)
+                                  : cluster.estimateGather(group, each);
   return {time.latencyUs + time.linkUs, time.linkUs,
           cluster.countNodes(group) == 1 ? kNodeLink : kNetworkLink};
 }

@@ -23,7 +23,7 @@ struct ChooseReductionsPass
   using ChooseReductionsPassBase::ChooseReductionsPassBase;
 
   void runOnOperation() override {
-    std::optional<Cluster> nodes;
+    std::optional<MachineCluster> nodes;
     if (!cluster.empty()) {
       FailureOr<ClusterFile> file = readClusterFile(&getContext(), cluster);
       if (failed(file))
@@ -41,7 +41,7 @@ struct ChooseReductionsPass
 private:
   /// Among two axes, the replicas of a shard are not neighbouring ranks.
   bool chooseNative(plan::ReduceScatterOp each,
-                    const std::optional<Cluster> &nodes) const {
+                    const std::optional<MachineCluster> &nodes) const {
     if (reduction != Reduction::Auto)
       return reduction == Reduction::Native;
     const RankGroup group =

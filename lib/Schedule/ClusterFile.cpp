@@ -126,7 +126,7 @@ LogicalResult ClusterReader::readCostsIn(const toml::node &value) {
 
 LogicalResult ClusterReader::readEntry(StringRef name,
                                        const toml::node &value) {
-  Cluster &cluster = file.cluster;
+  MachineCluster &cluster = file.cluster;
   if (name == "ranks_per_node")
     return readRanks(value);
   if (name == "ranks_per_core")

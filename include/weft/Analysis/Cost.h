@@ -3,7 +3,7 @@
 #ifndef WEFT_ANALYSIS_COST_H
 #define WEFT_ANALYSIS_COST_H
 
-#include "weft/Analysis/MachineCluster.h"
+#include "weft/Analysis/CollectiveCost.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Types.h"
@@ -75,7 +75,7 @@ struct CostTable {
   llvm::StringMap<LinkPart> links;
   Overlap overlap;
   /// Where collectives travel over links between nodes and in them.
-  std::optional<Cluster> cluster;
+  std::optional<MachineCluster> cluster;
   /// Supplies the rates that no part gives; null for the defaults.
   std::shared_ptr<const CostTable> base;
 

@@ -1,6 +1,6 @@
 //===- ClusterTest.cpp - Collectives on nodes and the network -------------===//
 
-#include "weft/Analysis/MachineCluster.h"
+#include "weft/Analysis/CollectiveCost.h"
 
 #include "gtest/gtest.h"
 
@@ -13,8 +13,8 @@ namespace {
 
 /// 4 ranks a node; 100 GB/s and 5 us inside, 40 GB/s of a node and 20 us
 /// between them.
-Cluster makeCluster(GatherAlgorithm algorithm) {
-  Cluster cluster;
+MachineCluster makeCluster(GatherAlgorithm algorithm) {
+  MachineCluster cluster;
   cluster.ranksPerNode = 4;
   cluster.algorithm = algorithm;
   cluster.node = ClusterLink{100, 5};
@@ -32,8 +32,8 @@ RankGroup makeGroup(int64_t ranks, int64_t stride, int64_t world) {
 
 constexpr double kMegabyte = 1e6;
 
-TEST(Cluster, CountsTheNodesOfAGroup) {
-  const Cluster cluster = makeCluster(GatherAlgorithm::Ring);
+TEST(MachineCluster, CountsTheNodesOfAGroup) {
+  const MachineCluster cluster = makeCluster(GatherAlgorithm::Ring);
   EXPECT_EQ(cluster.countNodes(makeGroup(4, 1, 16)), 1);
   EXPECT_EQ(cluster.countNodes(makeGroup(16, 1, 16)), 4);
   EXPECT_EQ(cluster.countNodes(makeGroup(6, 1, 6)), 2);
@@ -62,8 +62,8 @@ int64_t countSlowly(const RankGroup &group, int64_t ranksPerNode) {
   return static_cast<int64_t>(most);
 }
 
-TEST(Cluster, CountsTheNodesOfAnyMesh) {
-  Cluster cluster;
+TEST(MachineCluster, CountsTheNodesOfAnyMesh) {
+  MachineCluster cluster;
   for (cluster.ranksPerNode = 1; cluster.ranksPerNode <= 9;
        ++cluster.ranksPerNode)
     for (int64_t replicas = 1; replicas <= 7; ++replicas)
@@ -77,70 +77,76 @@ TEST(Cluster, CountsTheNodesOfAnyMesh) {
               << cluster.ranksPerNode << " " << replicas << " " << shards;
 }
 
-TEST(Cluster, OnOneNodeNothingCrossesTheNetwork) {
+TEST(MachineCluster, OnOneNodeNothingCrossesTheNetwork) {
   for (GatherAlgorithm algorithm :
        {GatherAlgorithm::Ring, GatherAlgorithm::Direct,
         GatherAlgorithm::Hierarchical}) {
     const CollectiveTime time =
-        makeCluster(algorithm).getGather(makeGroup(4, 1, 16), kMegabyte);
+        makeCluster(algorithm).estimateGather(makeGroup(4, 1, 16), kMegabyte);
     EXPECT_DOUBLE_EQ(time.linkUs, 30);
     EXPECT_DOUBLE_EQ(time.latencyUs,
                      algorithm == GatherAlgorithm::Direct ? 5 : 15);
   }
 }
 
-TEST(Cluster, ARingCrossesTheNetworkOncePerNode) {
-  const Cluster cluster = makeCluster(GatherAlgorithm::Ring);
+TEST(MachineCluster, ARingCrossesTheNetworkOncePerNode) {
+  const MachineCluster cluster = makeCluster(GatherAlgorithm::Ring);
   // 15 MB over the one link to the next node.
-  const CollectiveTime all = cluster.getGather(makeGroup(16, 1, 16), kMegabyte);
+  const CollectiveTime all =
+      cluster.estimateGather(makeGroup(16, 1, 16), kMegabyte);
   EXPECT_DOUBLE_EQ(all.linkUs, 375);
   EXPECT_DOUBLE_EQ(all.latencyUs, 12 * 5 + 3 * 20);
   // Four rings at a time, a rank of each on every node: 10 GB/s for each.
   const CollectiveTime replicas =
-      cluster.getGather(makeGroup(4, 4, 16), kMegabyte);
+      cluster.estimateGather(makeGroup(4, 4, 16), kMegabyte);
   EXPECT_DOUBLE_EQ(replicas.linkUs, 300);
   EXPECT_DOUBLE_EQ(replicas.latencyUs, 60);
   // A network that is faster than the links inside does not help.
-  Cluster fast = cluster;
+  MachineCluster fast = cluster;
   fast.network->gigabytesPerSecond = 4000;
-  EXPECT_DOUBLE_EQ(fast.getGather(makeGroup(16, 1, 16), kMegabyte).linkUs, 150);
+  EXPECT_DOUBLE_EQ(fast.estimateGather(makeGroup(16, 1, 16), kMegabyte).linkUs,
+                   150);
 }
 
-TEST(Cluster, DirectMessagesShareTheNetworkOfTheNode) {
-  const CollectiveTime time = makeCluster(GatherAlgorithm::Direct)
-                                  .getGather(makeGroup(16, 1, 16), kMegabyte);
+TEST(MachineCluster, DirectMessagesShareTheNetworkOfTheNode) {
+  const CollectiveTime time =
+      makeCluster(GatherAlgorithm::Direct)
+          .estimateGather(makeGroup(16, 1, 16), kMegabyte);
   // 12 MB of each of four ranks to other nodes.
   EXPECT_DOUBLE_EQ(time.linkUs, 1200);
   EXPECT_DOUBLE_EQ(time.latencyUs, 20);
 }
 
-TEST(Cluster, InTwoLevelsEachPartCrossesTheNetworkOncePerNode) {
-  const CollectiveTime time = makeCluster(GatherAlgorithm::Hierarchical)
-                                  .getGather(makeGroup(16, 1, 16), kMegabyte);
+TEST(MachineCluster, InTwoLevelsEachPartCrossesTheNetworkOncePerNode) {
+  const CollectiveTime time =
+      makeCluster(GatherAlgorithm::Hierarchical)
+          .estimateGather(makeGroup(16, 1, 16), kMegabyte);
   // 3 MB at 10 GB/s, then 3 times 4 MB at 100 GB/s.
   EXPECT_DOUBLE_EQ(time.linkUs, 300 + 120);
   EXPECT_DOUBLE_EQ(time.latencyUs, 3 * 20 + 3 * 5);
 }
 
-TEST(Cluster, NumbersGoUpAndDownATree) {
-  const Cluster cluster = makeCluster(GatherAlgorithm::Ring);
-  EXPECT_DOUBLE_EQ(cluster.getAllReduce(makeGroup(4, 1, 4), 0).latencyUs, 20);
-  EXPECT_DOUBLE_EQ(cluster.getAllReduce(makeGroup(16, 1, 16), 0).latencyUs,
+TEST(MachineCluster, NumbersGoUpAndDownATree) {
+  const MachineCluster cluster = makeCluster(GatherAlgorithm::Ring);
+  EXPECT_DOUBLE_EQ(cluster.estimateAllReduce(makeGroup(4, 1, 4), 0).latencyUs,
+                   20);
+  EXPECT_DOUBLE_EQ(cluster.estimateAllReduce(makeGroup(16, 1, 16), 0).latencyUs,
                    20 + 80);
-  EXPECT_DOUBLE_EQ(cluster.getAllReduce(makeGroup(12, 1, 12), 0).latencyUs,
+  EXPECT_DOUBLE_EQ(cluster.estimateAllReduce(makeGroup(12, 1, 12), 0).latencyUs,
                    20 + 80);
-  EXPECT_DOUBLE_EQ(cluster.getAllReduce(makeGroup(4, 4, 16), 0).latencyUs, 80);
+  EXPECT_DOUBLE_EQ(cluster.estimateAllReduce(makeGroup(4, 4, 16), 0).latencyUs,
+                   80);
 }
 
-TEST(Cluster, MoreRanksNeverTakeLess) {
+TEST(MachineCluster, MoreRanksNeverTakeLess) {
   for (GatherAlgorithm algorithm :
        {GatherAlgorithm::Ring, GatherAlgorithm::Direct,
         GatherAlgorithm::Hierarchical}) {
-    const Cluster cluster = makeCluster(algorithm);
+    const MachineCluster cluster = makeCluster(algorithm);
     double before = 0;
     for (int64_t ranks = 2; ranks <= 4096; ranks *= 2) {
       const CollectiveTime time =
-          cluster.getGather(makeGroup(ranks, 1, ranks), kMegabyte);
+          cluster.estimateGather(makeGroup(ranks, 1, ranks), kMegabyte);
       EXPECT_GT(time.latencyUs + time.linkUs, before) << ranks;
       before = time.latencyUs + time.linkUs;
     }

@@ -1,12 +1,12 @@
-//===- MachineCluster.h - Collectives on nodes and the network --*- C++ -*-===//
+//===- CollectiveCost.h - Time of collectives on a cluster ------*- C++ -*-===//
 //
 // Estimates collectives of ranks on several nodes from the links and the
 // collective algorithm. Ranks of a node have consecutive numbers.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_ANALYSIS_MACHINECLUSTER_H
-#define WEFT_ANALYSIS_MACHINECLUSTER_H
+#ifndef WEFT_ANALYSIS_COLLECTIVECOST_H
+#define WEFT_ANALYSIS_COLLECTIVECOST_H
 
 #include <cstdint>
 #include <optional>
@@ -41,7 +41,7 @@ struct CollectiveTime {
   double latencyUs = 0, linkUs = 0;
 };
 
-struct Cluster {
+struct MachineCluster {
   int64_t ranksPerNode = 1;
   /// Ranks that share one core, at least 1. Computation takes this many times
   /// longer, and so do collectives without `node`.
@@ -57,9 +57,9 @@ struct Cluster {
   int64_t countNodes(const RankGroup &group) const;
   /// A gather to which each rank contributes `bytes`, or a reduction from which
   /// each rank receives `bytes`. Precondition: the links that it needs are set.
-  CollectiveTime getGather(const RankGroup &group, double bytes) const;
+  CollectiveTime estimateGather(const RankGroup &group, double bytes) const;
   /// Reduces a few numbers over all ranks, up and down a tree.
-  CollectiveTime getAllReduce(const RankGroup &group, double bytes) const;
+  CollectiveTime estimateAllReduce(const RankGroup &group, double bytes) const;
 
 private:
   double countOnNode(const RankGroup &group) const;
@@ -68,4 +68,4 @@ private:
 
 } // namespace weft
 
-#endif // WEFT_ANALYSIS_MACHINECLUSTER_H
+#endif // WEFT_ANALYSIS_COLLECTIVECOST_H

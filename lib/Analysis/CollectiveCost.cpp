@@ -1,6 +1,6 @@
-//===- MachineCluster.cpp - Collectives on nodes and the network ----------===//
+//===- CollectiveCost.cpp - Time of collectives on a cluster --------------===//
 
-#include "weft/Analysis/MachineCluster.h"
+#include "weft/Analysis/CollectiveCost.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -10,7 +10,7 @@
 namespace weft {
 
 /// `stride` groups interleave in each span of stride * ranks ranks of the mesh.
-int64_t Cluster::countNodes(const RankGroup &group) const {
+int64_t MachineCluster::countNodes(const RankGroup &group) const {
   const int64_t span = group.stride * group.ranks;
   int64_t most = 1;
   for (int64_t first = 0; first < std::max(group.world, span); first += span)
@@ -23,14 +23,14 @@ int64_t Cluster::countNodes(const RankGroup &group) const {
 }
 
 /// Mean number of ranks per node of a group that spans the most nodes.
-double Cluster::countOnNode(const RankGroup &group) const {
+double MachineCluster::countOnNode(const RankGroup &group) const {
   return static_cast<double>(group.ranks) /
          static_cast<double>(countNodes(group));
 }
 
 /// A rank's share of its node's network bandwidth, in GB/s, while all ranks of
 /// the node send.
-double Cluster::getNetworkShare(const RankGroup &group) const {
+double MachineCluster::getNetworkShare(const RankGroup &group) const {
   return network->gigabytesPerSecond /
          static_cast<double>(std::min(ranksPerNode, group.world));
 }
@@ -40,7 +40,8 @@ static double sendUs(double bytes, double gigabytesPerSecond) {
   return bytes / (gigabytesPerSecond * 1e3);
 }
 
-CollectiveTime Cluster::getGather(const RankGroup &group, double bytes) const {
+CollectiveTime MachineCluster::estimateGather(const RankGroup &group,
+                                              double bytes) const {
   const auto nodes = static_cast<double>(countNodes(group));
   const double local = countOnNode(group);
   const auto ranks = static_cast<double>(group.ranks);
@@ -81,8 +82,8 @@ CollectiveTime Cluster::getGather(const RankGroup &group, double bytes) const {
   return time;
 }
 
-CollectiveTime Cluster::getAllReduce(const RankGroup &group,
-                                     double bytes) const {
+CollectiveTime MachineCluster::estimateAllReduce(const RankGroup &group,
+                                                 double bytes) const {
   const auto nodes = static_cast<uint64_t>(countNodes(group));
   const auto local = static_cast<uint64_t>(std::ceil(countOnNode(group)));
   CollectiveTime time;
