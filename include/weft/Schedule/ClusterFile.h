@@ -10,7 +10,7 @@
 namespace weft {
 
 struct ClusterFile {
-  Cluster cluster;
+  MachineCluster cluster;
   /// Its `[costs]`, if it has any.
   std::optional<CostTable> costs;
 };

@@ -1,7 +1,7 @@
 //===- ReadWeight.cpp - One weight of a file, into the arena --------------===//
 
 #include "weft/Base/Half.h"
-#include "weft/Runtime/Checkpoints/InitialWeights.h"
+#include "weft/Runtime/Checkpoints/WeightSource.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
 

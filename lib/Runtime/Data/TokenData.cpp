@@ -209,7 +209,7 @@ uint64_t Permutation::operator()(uint64_t index) const {
   return value;
 }
 
-int64_t RowOrder::dataRow(int64_t row) const {
+int64_t SampleOrder::dataRow(int64_t row) const {
   int64_t epoch = row / rows, index = row % rows;
   if (!shuffle)
     return index;

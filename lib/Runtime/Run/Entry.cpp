@@ -4,7 +4,7 @@
 
 #include "weft/Base/OutOfMemory.h"
 #include "weft/Base/StandardStreams.h"
-#include "weft/Runtime/Checkpoints/InitialWeights.h"
+#include "weft/Runtime/Checkpoints/WeightSource.h"
 #include "weft/Runtime/Collectives/Processes.h"
 #include "weft/Runtime/Collectives/Rendezvous.h"
 #include "weft/Runtime/Devices/Device.h"

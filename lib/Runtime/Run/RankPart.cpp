@@ -108,7 +108,7 @@ Status RankPart::loadCheckpoint(ResumePoint &point) {
                                : weft::loadCheckpoint(*opened, point);
 }
 
-Status RankPart::loadWeights(InitialWeights &weights, int64_t seed) {
+Status RankPart::loadWeights(WeightSource &weights, int64_t seed) {
   return inputs.options.dryRun ? weights.verify(consensus.rank())
                                : weights.load(*opened, seed);
 }

@@ -126,8 +126,8 @@ Status Run::chooseState() {
   state.cursor.shuffleSeed = options.seed;
   if (Status s = checkLength(); !s)
     return s;
-  return assign(InitialWeights::open(options.initFrom, options.trains(),
-                                     metadata, executable, executablePath),
+  return assign(WeightSource::open(options.initFrom, options.trains(), metadata,
+                                   executable, executablePath),
                 weights);
 }
 

@@ -51,14 +51,14 @@ TEST(Windows, numberOfWindows) {
 }
 
 TEST(Windows, rowsReadWindowsInOrder) {
-  RowOrder order(3, /*shuffle=*/false, 0);
+  SampleOrder order(3, /*shuffle=*/false, 0);
   for (int64_t row = 0; row < 9; ++row)
     EXPECT_EQ(order.dataRow(row), row % 3);
 }
 
 TEST(Windows, shufflingPermutesEveryEpoch) {
   for (int64_t rows : {1, 2, 3, 5, 16, 17, 1000}) {
-    RowOrder order(rows, /*shuffle=*/true, 9);
+    SampleOrder order(rows, /*shuffle=*/true, 9);
     for (int64_t epoch = 0; epoch < 3; ++epoch) {
       std::set<int64_t> seen;
       for (int64_t i = 0; i < rows; ++i)
@@ -71,7 +71,7 @@ TEST(Windows, shufflingPermutesEveryEpoch) {
 }
 
 TEST(Windows, shufflingDependsOnSeedAndEpoch) {
-  RowOrder a(1000, true, 1), b(1000, true, 2);
+  SampleOrder a(1000, true, 1), b(1000, true, 2);
   int sameSeed = 0, sameEpoch = 0, fixed = 0;
   double distance = 0;
   for (int64_t i = 0; i < 1000; ++i) {

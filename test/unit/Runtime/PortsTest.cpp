@@ -1,4 +1,4 @@
-//===- PortsTest.cpp - What the runtime writes into which input -----------===//
+//===- PortsTest.cpp - Inputs that the runtime writes ---------------------===//
 //
 // A program whose commands write down their inputs, run inside this process:
 // windows, numbering of rows, micro-steps, hyper-parameters.
@@ -281,9 +281,10 @@ TEST_F(PortsTest, processorAndMemoryAreChecked) {
   other.arenaBytes = 1;
   testing::internal::CaptureStderr();
   EXPECT_EQ(weftMain(other, 4, argv), 70);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "weft: error: expects buffer 1 of 'micro' inside the arena, but got "
-            "offset 64\n");
+  EXPECT_EQ(
+      testing::internal::GetCapturedStderr(),
+      "weft: error: expects buffer 1 of 'micro' inside the arena, but got "
+      "offset 64\n");
 }
 
 TEST(Ports, numbersOfEveryType) {

@@ -93,10 +93,10 @@ private:
 };
 
 /// Maps training rows to data rows.
-class RowOrder {
+class SampleOrder {
 public:
-  RowOrder() = default;
-  RowOrder(int64_t rows, bool shuffle, uint64_t seed)
+  SampleOrder() = default;
+  SampleOrder(int64_t rows, bool shuffle, uint64_t seed)
       : rows(rows), shuffle(shuffle), seed(seed) {}
 
   /// The data row that training row `row` reads.

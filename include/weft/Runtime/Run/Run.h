@@ -119,7 +119,7 @@ private:
   DataSet data;
   RunRecord record;
   std::optional<ResumePoint> resume;
-  std::optional<InitialWeights> weights;
+  std::optional<WeightSource> weights;
   TrainState state;
   Ranks ranks;
 };

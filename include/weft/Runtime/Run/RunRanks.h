@@ -11,7 +11,7 @@
 #define WEFT_RUNTIME_RUN_RUNRANKS_H
 
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
-#include "weft/Runtime/Checkpoints/InitialWeights.h"
+#include "weft/Runtime/Checkpoints/WeightSource.h"
 #include "weft/Runtime/Collectives/Consensus.h"
 #include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Data/DataSource.h"
@@ -55,7 +55,7 @@ public:
   Status startHunt();
   /// Reads the chosen checkpoint; a dry run verifies it and keeps nothing.
   Status loadCheckpoint(ResumePoint &point);
-  Status loadWeights(InitialWeights &weights, int64_t seed);
+  Status loadWeights(WeightSource &weights, int64_t seed);
   /// Computes the working copies of loaded parameters. Adapts a `resumed` loss
   /// scale to the program's settings; a change of it is a warning.
   Status completeState(bool resumed);

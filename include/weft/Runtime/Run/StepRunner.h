@@ -113,7 +113,7 @@ private:
   const MicroPrograms micros;
   const DenominatorPrograms denominators;
   const WeftProgram &apply;
-  RowOrder order;
+  SampleOrder order;
   /// Bytes of the loss scale before the last update; only with several ranks.
   std::vector<std::string> scalerBefore;
   const int64_t seed, firstStep;

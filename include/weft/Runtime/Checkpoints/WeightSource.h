@@ -1,4 +1,4 @@
-//===- InitialWeights.h - The source of the first weights -------*- C++ -*-===//
+//===- WeightSource.h - The source of the first weights ---------*- C++ -*-===//
 //
 // Initial weights come from a file (--init-from, or recorded by the compiler
 // with a digest) or from the init program with the seed. Names, types and
@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_RUNTIME_CHECKPOINTS_INITIALWEIGHTS_H
-#define WEFT_RUNTIME_CHECKPOINTS_INITIALWEIGHTS_H
+#ifndef WEFT_RUNTIME_CHECKPOINTS_WEIGHTSOURCE_H
+#define WEFT_RUNTIME_CHECKPOINTS_WEIGHTSOURCE_H
 
 #include "weft/Formats/Safetensors.h"
 #include "weft/Runtime/Execute/Context.h"
@@ -33,16 +33,16 @@ Status readWeight(int64_t rank, const WeftContext *context,
                   const NamedTensor &tensor,
                   const SafetensorsModel::Entry &entry);
 
-class InitialWeights {
+class WeightSource {
 public:
   /// Chooses the source and checks everything but its values. `initFrom` is a
   /// file, "" for the files that the program records, or "none" for the init
   /// program. Recorded relative paths start at `executablePath`. A program that
   /// `trains` initializes more state than the weights.
-  static Expected<InitialWeights> open(const std::string &initFrom, bool trains,
-                                       const Metadata &metadata,
-                                       const WeftExecutable &executable,
-                                       const std::string &executablePath);
+  static Expected<WeightSource> open(const std::string &initFrom, bool trains,
+                                     const Metadata &metadata,
+                                     const WeftExecutable &executable,
+                                     const std::string &executablePath);
 
   /// Fills the weights of `context` and, for training, all other state. Checks
   /// the values of the rank's shards while it reads them.
@@ -88,4 +88,4 @@ private:
 
 } // namespace weft
 
-#endif // WEFT_RUNTIME_CHECKPOINTS_INITIALWEIGHTS_H
+#endif // WEFT_RUNTIME_CHECKPOINTS_WEIGHTSOURCE_H

@@ -1,6 +1,6 @@
-//===- InitialWeights.cpp - The source of the first weights ---------------===//
+//===- WeightSource.cpp - The source of the first weights -----------------===//
 
-#include "weft/Runtime/Checkpoints/InitialWeights.h"
+#include "weft/Runtime/Checkpoints/WeightSource.h"
 
 #include "weft/Abi/Names.h"
 #include "weft/Base/Text.h"
@@ -119,7 +119,7 @@ static bool isFloat(TensorType type) {
          type == TensorType::BF16 || type == TensorType::F64;
 }
 
-Status InitialWeights::matchOne(NamedTensor tensor) {
+Status WeightSource::matchOne(NamedTensor tensor) {
   const SafetensorsModel::Entry *entry = nullptr;
   for (const std::string &name : spellings(tensor))
     if ((entry = model->find(name)))
@@ -143,8 +143,8 @@ Status InitialWeights::matchOne(NamedTensor tensor) {
   return Status::success();
 }
 
-Status InitialWeights::match(const WeftExecutable &executable,
-                             const Metadata &metadata) {
+Status WeightSource::match(const WeftExecutable &executable,
+                           const Metadata &metadata) {
   for (NamedTensor &weight : namedTensors(executable, WEFT_PARAM))
     if (Status s = matchOne(std::move(weight)); !s)
       return s;
@@ -174,11 +174,11 @@ static Status checkUnread(const Metadata &metadata) {
       .hint(unreadWeightsHint(metadata.unreadWeights.front()));
 }
 
-Expected<InitialWeights>
-InitialWeights::open(const std::string &initFrom, bool trains,
-                     const Metadata &metadata, const WeftExecutable &executable,
-                     const std::string &executablePath) {
-  InitialWeights weights;
+Expected<WeightSource> WeightSource::open(const std::string &initFrom,
+                                          bool trains, const Metadata &metadata,
+                                          const WeftExecutable &executable,
+                                          const std::string &executablePath) {
+  WeightSource weights;
   weights.trains = trains;
   std::string path = initFrom == "none" ? "" : initFrom;
   if (initFrom.empty()) {
@@ -212,7 +212,7 @@ InitialWeights::open(const std::string &initFrom, bool trains,
 // Values
 //===----------------------------------------------------------------------===//
 
-Status InitialWeights::readAll(int64_t rank, const WeftContext *context) {
+Status WeightSource::readAll(int64_t rank, const WeftContext *context) {
   if (!model)
     return Status::success();
   for (const auto &[tensor, entry] : pairs)
@@ -226,7 +226,7 @@ Status InitialWeights::readAll(int64_t rank, const WeftContext *context) {
 // Digests
 //===----------------------------------------------------------------------===//
 
-Expected<std::string> InitialWeights::identity() const {
+Expected<std::string> WeightSource::identity() const {
   std::string text;
   if (!model)
     return text;
@@ -240,13 +240,13 @@ Expected<std::string> InitialWeights::identity() const {
   return text;
 }
 
-void InitialWeights::readRangesAlone() {
+void WeightSource::readRangesAlone() {
   if (model)
     model->readRangesAlone();
 }
 
 /// Checks the number of files: a rewritten index may list more or fewer.
-Status InitialWeights::checkCount() const {
+Status WeightSource::checkCount() const {
   const size_t count = model->paths().size();
   if (recorded.empty() || recorded.size() == count)
     return Status::success();
@@ -257,8 +257,7 @@ Status InitialWeights::checkCount() const {
       .hint(kOtherWeights);
 }
 
-Expected<std::string> InitialWeights::shareDigests(int64_t part,
-                                                   int64_t parts) {
+Expected<std::string> WeightSource::shareDigests(int64_t part, int64_t parts) {
   if (!model)
     return std::string();
   if (Status s = checkCount(); !s)
@@ -275,7 +274,7 @@ Expected<std::string> InitialWeights::shareDigests(int64_t part,
 }
 
 Status
-InitialWeights::compareDigests(const std::vector<std::string> &shares) const {
+WeightSource::compareDigests(const std::vector<std::string> &shares) const {
   const JoinedShares joined = joinShares(shares);
   if (joined.different)
     return inputError("expects the same weights for all ranks, but they have "
@@ -294,12 +293,12 @@ InitialWeights::compareDigests(const std::vector<std::string> &shares) const {
 // Loading
 //===----------------------------------------------------------------------===//
 
-Status InitialWeights::verify(int64_t rank) { return readAll(rank, nullptr); }
+Status WeightSource::verify(int64_t rank) { return readAll(rank, nullptr); }
 
 /// The `init` program sets the weights, which a file may replace, and all other
 /// state that training reads before it writes it. Sampling with weights of a
 /// file reads no other state and skips `init`.
-Status InitialWeights::load(WeftContext &context, int64_t seed) {
+Status WeightSource::load(WeftContext &context, int64_t seed) {
   const WeftProgram *program = context.findProgram(names::kInit);
   if (program && (trains || !model)) {
     if (const WeftPort *port = WeftContext::findInput(*program, names::kSeed))
@@ -313,7 +312,7 @@ Status InitialWeights::load(WeftContext &context, int64_t seed) {
   return readAll(context.rank(), &context);
 }
 
-std::string InitialWeights::describe(int64_t seed) const {
+std::string WeightSource::describe(int64_t seed) const {
   if (!model)
     return "random weights, seed " + std::to_string(seed);
   const std::string &prefix = model->wrappers();

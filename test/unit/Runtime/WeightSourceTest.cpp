@@ -1,9 +1,9 @@
-//===- InitialWeightsTest.cpp - Names and types of weight files -----------===//
+//===- WeightSourceTest.cpp - Names and types of weight files -------------===//
 
 #include "ToyTool.h"
 
 #include "weft/Base/Half.h"
-#include "weft/Runtime/Checkpoints/InitialWeights.h"
+#include "weft/Runtime/Checkpoints/WeightSource.h"
 
 #include <cmath>
 #include <cstring>
@@ -27,7 +27,7 @@ const WeftTensor tensors[] = {{"transformer.wte.weight", "", "", WEFT_PARAM,
 const WeftExecutable model = {
     WEFT_ABI_VERSION, 0, 5, 0, nullptr, tensors, 320, "", 0, nullptr, 0};
 
-class InitialWeightsTest : public ToyTest {
+class WeightSourceTest : public ToyTest {
 protected:
   struct Tensor {
     std::string name;
@@ -54,18 +54,18 @@ protected:
               .ok());
     ASSERT_TRUE(writer->finish().ok());
   }
-  Expected<InitialWeights> open(const std::string &family,
-                                const std::string &file) {
+  Expected<WeightSource> open(const std::string &family,
+                              const std::string &file) {
     metadata.family = family;
     initFrom = path(file);
-    return InitialWeights::open(initFrom, /*trains=*/false, metadata, model,
-                                "/bin/x");
+    return WeightSource::open(initFrom, /*trains=*/false, metadata, model,
+                              "/bin/x");
   }
   Metadata metadata;
   std::string initFrom;
 };
 
-TEST_F(InitialWeightsTest, wrappersAreTakenOff) {
+TEST_F(WeightSourceTest, wrappersAreTakenOff) {
   save("w",
        {{"module._orig_mod.transformer.wte.weight", TensorType::F32, f32(1, 2)},
         {"module._orig_mod.lm.head", TensorType::F32, f32(3, 4)},
@@ -82,7 +82,7 @@ TEST_F(InitialWeightsTest, wrappersAreTakenOff) {
   EXPECT_EQ(static_cast<float *>(context->at(0))[1], 2.0f);
 }
 
-TEST_F(InitialWeightsTest, prefixesSourcesAndConversions) {
+TEST_F(WeightSourceTest, prefixesSourcesAndConversions) {
   save("w", {{"wte.weight", TensorType::F32, f32(1, 2)},
              {"lm.head", TensorType::F16, half(0.5f, -3)},
              {"low", TensorType::F32, f32(1.00390625f, 7)},
@@ -115,7 +115,7 @@ TEST_F(InitialWeightsTest, prefixesSourcesAndConversions) {
 
 /// Weights of a file go to the segments of a flat tensor, and zeros between
 /// them; a rank takes the elements of its slice.
-TEST_F(InitialWeightsTest, segmentsOfAFlatTensor) {
+TEST_F(WeightSourceTest, segmentsOfAFlatTensor) {
   save("w", {{"first", TensorType::F16, half(1, 2)},
              {"transformer.second", TensorType::F32, f32(3, 4)}});
   const int64_t flatDims[] = {3};
@@ -127,8 +127,8 @@ TEST_F(InitialWeightsTest, segmentsOfAFlatTensor) {
   program.numTensors = 1;
   program.tensors = &flat;
   for (int rank : {0, 1}) {
-    auto weights = InitialWeights::open(path("w"), /*trains=*/false, metadata,
-                                        program, "/bin/x");
+    auto weights = WeightSource::open(path("w"), /*trains=*/false, metadata,
+                                      program, "/bin/x");
     ASSERT_TRUE(weights.ok()) << weights.error().where();
     ContextOptions options;
     options.rank = rank;
@@ -146,7 +146,7 @@ TEST_F(InitialWeightsTest, segmentsOfAFlatTensor) {
   }
 }
 
-TEST_F(InitialWeightsTest, valuesThatTheWeightCannotHold) {
+TEST_F(WeightSourceTest, valuesThatTheWeightCannotHold) {
   save("w", {{"wte.weight", TensorType::F32, f32(1, 3.4e38f)},
              {"head", TensorType::F32, f32(1, 2)},
              {"low", TensorType::F32, f32(3.4e38f, INFINITY)},
@@ -169,7 +169,7 @@ TEST_F(InitialWeightsTest, valuesThatTheWeightCannotHold) {
   }
 }
 
-TEST_F(InitialWeightsTest, doublesThatAreNoFloats) {
+TEST_F(WeightSourceTest, doublesThatAreNoFloats) {
   double values[] = {1, 1e300};
   save("w", {{"wte.weight", TensorType::F64,
               std::string(reinterpret_cast<char *>(values), 16)},
@@ -187,7 +187,7 @@ TEST_F(InitialWeightsTest, doublesThatAreNoFloats) {
 
 /// Several blocks of weights behind an index, in another order than the tables
 /// of the program, of the types that are converted and of those that are not.
-TEST_F(InitialWeightsTest, recordedDigestsAreCheckedWhileTheWeightsAreRead) {
+TEST_F(WeightSourceTest, recordedDigestsAreCheckedWhileTheWeightsAreRead) {
   const int64_t many[] = {6'000'000};
   const int64_t bytes = many[0] * 4, half = many[0] * 2;
   const WeftTensor large[] = {{"a", "", "", WEFT_PARAM, WEFT_F32, 1, 1, many, 0,
@@ -214,8 +214,8 @@ TEST_F(InitialWeightsTest, recordedDigestsAreCheckedWhileTheWeightsAreRead) {
   auto context = WeftContext::create(program, {}, message);
   ASSERT_TRUE(context) << message;
   auto load = [&] {
-    auto weights = InitialWeights::open(initFrom, /*trains=*/false, metadata,
-                                        program, "/bin/x");
+    auto weights = WeightSource::open(initFrom, /*trains=*/false, metadata,
+                                      program, "/bin/x");
     if (!weights)
       return weights.error().where();
     if (Status s = weights->load(*context, 0); !s)
@@ -253,11 +253,11 @@ TEST_F(InitialWeightsTest, recordedDigestsAreCheckedWhileTheWeightsAreRead) {
   EXPECT_EQ(load(), "");
 }
 
-TEST_F(InitialWeightsTest, weightsThatWereNotReadMustBeAskedFor) {
+TEST_F(WeightSourceTest, weightsThatWereNotReadMustBeAskedFor) {
   metadata.unreadWeights = {"m/pytorch_model.bin", "m/x.gguf"};
   auto open = [&](const std::string &initFrom) {
-    return InitialWeights::open(initFrom, /*trains=*/false, metadata, model,
-                                "/bin/x");
+    return WeightSource::open(initFrom, /*trains=*/false, metadata, model,
+                              "/bin/x");
   };
   auto weights = open("");
   ASSERT_FALSE(weights.ok());
@@ -278,7 +278,7 @@ TEST_F(InitialWeightsTest, weightsThatWereNotReadMustBeAskedFor) {
       std::string::npos);
 }
 
-TEST_F(InitialWeightsTest, severalFilesBehindAnIndex) {
+TEST_F(WeightSourceTest, severalFilesBehindAnIndex) {
   save("a.safetensors", {{"transformer.wte.weight", TensorType::F32, f32(1, 2)},
                          {"head", TensorType::F32, f32(3, 4)}});
   save("b.safetensors", {{"low", TensorType::F32, f32(5, 6)},
@@ -299,7 +299,7 @@ TEST_F(InitialWeightsTest, severalFilesBehindAnIndex) {
     metadata.initialWeights.assign(count, {path("a.safetensors"), "0"});
     metadata.initialWeights.front().path = path("model.safetensors.index.json");
     auto other =
-        InitialWeights::open("", /*trains=*/false, metadata, model, "/bin/x");
+        WeightSource::open("", /*trains=*/false, metadata, model, "/bin/x");
     ASSERT_TRUE(other.ok()) << other.error().where();
     EXPECT_TRUE(other->isRecorded());
     ASSERT_TRUE(other->verify(/*rank=*/0).ok());
