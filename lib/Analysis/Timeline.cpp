@@ -4,6 +4,7 @@
 
 #include "weft/Abi/Names.h"
 #include "weft/Analysis/Cost.h"
+#include "weft/Analysis/PlanQueries.h"
 #include "weft/Plan/PlanCollectives.h"
 #include "weft/Plan/Transfers.h"
 
@@ -252,17 +253,12 @@ std::vector<OverlapEntry> Timeline::getOverlaps() const {
   return found;
 }
 
-/// Further micro-steps of a step have programs of their own.
-static bool isOfOneMicroStep(plan::ProgramOp program) {
-  return program.getSymName() == names::kMicro ||
-         program.getSymName() == names::kApply ||
-         program.getSymName() == names::kDenominators;
-}
-
 FailureOr<StepEstimate> estimateStep(ModuleOp module) {
   StepEstimate step;
-  for (auto program : module.getOps<plan::ProgramOp>()) {
-    if (!isOfOneMicroStep(program))
+  // Further micro-steps of a step have programs of their own.
+  for (StringRef kind : {names::kDenominators, names::kMicro, names::kApply}) {
+    plan::ProgramOp program = findProgram(module, kind);
+    if (!program)
       continue;
     const FailureOr<Timeline> timeline = Timeline::get(program);
     if (failed(timeline))

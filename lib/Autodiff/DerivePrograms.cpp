@@ -6,6 +6,7 @@
 #include "weft/Abi/Names.h"
 #include "weft/Autodiff/Passes.h"
 #include "weft/Weft/Losses.h"
+#include "weft/Weft/Programs.h"
 
 #include <limits>
 
@@ -90,19 +91,8 @@ namespace {
 //===----------------------------------------------------------------------===//
 
 FailureOr<ProgramOp> findModel(ModuleOp module) {
-  ProgramOp model;
-  for (auto program : module.getOps<ProgramOp>()) {
-    if (program.getKind() != ProgramKind::Model)
-      continue;
-    if (model) {
-      InFlightDiagnostic error = program.emitOpError(
-          "expects one program of kind model, but got a second");
-      error.attachNote(model.getLoc()) << "the first is here";
-      return error;
-    }
-    model = program;
-  }
-  if (!model)
+  FailureOr<ProgramOp> model = findOnlyProgram(module, ProgramKind::Model);
+  if (succeeded(model) && !*model)
     return module.emitError("expects a program of kind model, but got none");
   return model;
 }

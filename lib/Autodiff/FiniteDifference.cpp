@@ -5,6 +5,7 @@
 #include "weft/Autodiff/FiniteDifference.h"
 #include "weft/Autodiff/Passes.h"
 #include "weft/Interp/Inputs.h"
+#include "weft/Weft/Programs.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/Pass/PassManager.h"
@@ -47,9 +48,10 @@ deriveMicro(ModuleOp module, const GradientCheckOptions &options) {
 /// leaves the micro program alone.
 LogicalResult countTargets(GradientProblem &problem) {
   ModuleOp module = *problem.forward;
-  ProgramOp program = findProgram(module, ProgramKind::Denominators);
-  if (!program)
-    return success();
+  FailureOr<ProgramOp> program =
+      findOnlyProgram(module, ProgramKind::Denominators);
+  if (failed(program) || !*program)
+    return program;
   Interpreter interpreter(module);
   for (const auto &[name, value] : problem.states)
     if (failed(interpreter.setState(name, value)))

@@ -1,4 +1,4 @@
-//===- RecomputeChoices.cpp - Which saved values to recompute -------------===//
+//===- RecomputeChoices.cpp - Choose the saved values to recompute --------===//
 
 #include "weft/Autodiff/RecomputeChoices.h"
 
@@ -7,6 +7,7 @@
 
 #include "weft/Autodiff/Passes.h"
 #include "weft/Base/Flags.h"
+#include "weft/Weft/Programs.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -243,15 +244,15 @@ static bool isOfMarks(Operation *op) {
 std::optional<RecomputeChoices> findRecomputeChoices(ModuleOp module,
                                                      bool geluWithProduct) {
   RecomputeChoices choices;
-  ProgramOp micro = findProgram(module, ProgramKind::Micro);
-  if (!micro)
+  FailureOr<ProgramOp> micro = findOnlyProgram(module, ProgramKind::Micro);
+  if (failed(micro) || !*micro)
     return std::nullopt;
   // weft-autodiff reports the errors later.
   ScopedDiagnosticHandler silence(module.getContext(),
                                   [](Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> copy = module.clone();
-  ProgramOp copied = findProgram(*copy, ProgramKind::Micro);
-  const std::vector<Operation *> ops = getOps(micro), copies = getOps(copied);
+  ProgramOp copied = *findOnlyProgram(*copy, ProgramKind::Micro);
+  const std::vector<Operation *> ops = getOps(*micro), copies = getOps(copied);
   llvm::DenseMap<Operation *, Operation *> originals;
   llvm::DenseSet<Operation *> again;
   GeluProducts products;

@@ -3,6 +3,7 @@
 #include "Configs.h"
 #include "weft/Base/InputFile.h"
 #include "weft/Weft/Losses.h"
+#include "weft/Weft/Programs.h"
 
 #include "mlir/Parser/Parser.h"
 
@@ -157,25 +158,17 @@ static LogicalResult checkParameters(ModuleOp module) {
 
 /// The only program of kind `model`.
 static FailureOr<ProgramOp> findModel(ModuleOp module, Location fileLoc) {
-  ProgramOp model;
-  for (ProgramOp program : module.getOps<ProgramOp>()) {
-    if (program.getKind() == ProgramKind::Logits)
-      continue;
-    if (program.getKind() != ProgramKind::Model)
+  for (ProgramOp program : module.getOps<ProgramOp>())
+    if (program.getKind() != ProgramKind::Logits &&
+        program.getKind() != ProgramKind::Model)
       return program.emitOpError("expects kind model or logits in a model, but "
                                  "got ")
              << stringifyProgramKind(program.getKind());
-    if (model) {
-      InFlightDiagnostic diag = program.emitOpError(
-          "expects one program of kind model, but got a second");
-      diag.attachNote(model.getLoc()) << "the first is here";
-      return std::move(diag);
-    }
-    model = program;
-  }
-  if (model)
-    return model;
-  return emitError(fileLoc, "expects one program of kind model, but got none");
+  FailureOr<ProgramOp> model = findOnlyProgram(module, ProgramKind::Model);
+  if (succeeded(model) && !*model)
+    return emitError(fileLoc,
+                     "expects one program of kind model, but got none");
+  return model;
 }
 
 /// Samples need to know how many tokens there are.

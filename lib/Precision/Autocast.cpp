@@ -93,7 +93,7 @@ struct AutocastPass : weft::impl::AutocastPassBase<AutocastPass> {
     if (!summary.isEmpty())
       remark::analysis(getOperation().getLoc(),
                        remark::RemarkOpts::name("table").category("precision"))
-          << "what mixed precision does, per block\n" + summary.toText();
+          << "casts of mixed precision, per block\n" + summary.toText();
   }
 
   LogicalResult castProgram(ProgramOp program, Type low, CastPolicies &policies,
@@ -104,8 +104,12 @@ struct AutocastPass : weft::impl::AutocastPassBase<AutocastPass> {
     CastSettingsMap settings = inlineAutocastRegions(program, {low});
     numRegions += before;
     // Report ops that the logits program shares with the model only once.
-    bool isModel = program.getKind() == ProgramKind::Model;
-    bool isSaid = isModel || !findProgram(getOperation(), ProgramKind::Model);
+    auto isOfModel = [](ProgramOp other) {
+      return other.getKind() == ProgramKind::Model;
+    };
+    bool isModel = isOfModel(program);
+    bool isSaid =
+        isModel || llvm::none_of(getOperation().getOps<ProgramOp>(), isOfModel);
     OpCaster caster(policies, isSaid ? &summary : nullptr);
     if (isModel)
       caster.keepLosses(program);

@@ -107,13 +107,6 @@ LogicalResult KernelOp::verify() {
   return verifySignature<YieldOp>(*this, "weft.yield");
 }
 
-ProgramOp weft::findProgram(ModuleOp module, ProgramKind kind) {
-  for (auto program : module.getOps<ProgramOp>())
-    if (program.getKind() == kind)
-      return program;
-  return {};
-}
-
 FailureOr<ProgramOp> weft::findOnlyProgram(ModuleOp module, ProgramKind kind) {
   ProgramOp only;
   for (auto program : module.getOps<ProgramOp>()) {

@@ -88,9 +88,6 @@ namespace weft {
 llvm::FailureOr<llvm::SmallVector<int64_t>>
 broadcastShapes(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs);
 
-/// The first program of a kind, or null.
-ProgramOp findProgram(mlir::ModuleOp module, ProgramKind kind);
-
 /// Shape of a tensor.
 inline llvm::ArrayRef<int64_t> getShape(mlir::Value tensor) {
   return llvm::cast<mlir::RankedTensorType>(tensor.getType()).getShape();

@@ -1,4 +1,4 @@
-//===- ModelTextTest.cpp - What model text must contain -------------------===//
+//===- ModelTextTest.cpp - Required parts of model text -------------------===//
 
 #include "Fixture.h"
 
@@ -43,7 +43,7 @@ TEST_F(ModelTextTest, Programs) {
   EXPECT_EQ(
       errorOf(program("a", "model", kInput) + program("b", "model", kInput)),
       "m.mlir:5: 'weft.program' op expects one program of kind model, "
-      "but got a second\n");
+      "but got a second one\n");
   EXPECT_EQ(
       errorOf(program("a", "model", kInput) + program("b", "micro", kInput)),
       "m.mlir:5: 'weft.program' op expects kind model or logits in a "
