@@ -1,5 +1,4 @@
 //===- Descriptor.cpp - Open files and their locks ------------------------===//
-//-------------------------===//
 
 #include "weft/Base/Descriptor.h"
 

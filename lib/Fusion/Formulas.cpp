@@ -1,5 +1,4 @@
 //===- Formulas.cpp - Read the attributes of decomposed ops ---------------===//
-//----------------===//
 
 #include "Fusion.h"
 

@@ -1,5 +1,4 @@
 //===- TrainingFacts.cpp - Record the facts of an update ------------------===//
-//--------------------===//
 //
 // Later passes replace updates and losses by formulas, which do not show these
 // facts any more.

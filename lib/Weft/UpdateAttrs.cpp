@@ -1,5 +1,4 @@
 //===- UpdateAttrs.cpp - Facts of updates ---------------------------------===//
-//--------------------------------===//
 
 #include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Weft.h"

@@ -86,12 +86,6 @@ inline std::string findWrongEpilogue(WeftGemmRecord s) {
   return wrongSums;
 }
 
-/// Whether one cuBLASLt call does everything in the record besides the product;
-/// aux has the type of C.
-inline bool supportsEpilogue(const WeftGemmRecord &record) {
-  return findWrongEpilogue(record).empty();
-}
-
 /// The rule that the record breaks, as text for a diagnostic, or "". Sizes may
 /// be 0.
 inline std::string findWrongCudaProduct(const WeftGemmRecord &s) {

@@ -11,6 +11,7 @@
 #ifndef WEFT_FORMATS_JSONFIELDS_H
 #define WEFT_FORMATS_JSONFIELDS_H
 
+#include "weft/Base/Results.h"
 #include "weft/Formats/Json.h"
 
 namespace weft {
@@ -168,24 +169,18 @@ public:
   }
 
 private:
-  template <typename T> static Status keep(Expected<T> value, T &out) {
-    if (!value)
-      return value.takeError();
-    out = std::move(*value);
-    return Status::success();
-  }
   template <typename... Bounds>
   static Status read(const JsonCursor &from, int64_t &out, Bounds... bounds) {
-    return keep(from.asInt(bounds...), out);
+    return assign(from.asInt(bounds...), out);
   }
   static Status read(const JsonCursor &from, bool &out) {
-    return keep(from.asBool(), out);
+    return assign(from.asBool(), out);
   }
   static Status read(const JsonCursor &from, double &out) {
-    return keep(from.asDouble(), out);
+    return assign(from.asDouble(), out);
   }
   static Status read(const JsonCursor &from, std::string &out) {
-    return keep(from.asString(), out);
+    return assign(from.asString(), out);
   }
   static Status read(const JsonCursor &from, StringMap &out) {
     return readStrings(from, out);
@@ -193,7 +188,7 @@ private:
   template <typename... Bounds>
   static Status read(const JsonCursor &from, std::vector<int64_t> &out,
                      Bounds... bounds) {
-    return keep(from.asIntArray(bounds...), out);
+    return assign(from.asIntArray(bounds...), out);
   }
   template <typename T, typename... Bounds>
   static Status read(const JsonCursor &from, std::vector<T> &out,

@@ -48,9 +48,6 @@ struct CastRule {
   std::optional<CastPolicy> under(CastRecipe recipe) const;
 };
 
-/// "amp", "llm", "pure-f16".
-llvm::ArrayRef<llvm::StringRef> getCastRecipeNames();
-
 } // namespace weft
 
 #endif // WEFT_INTERFACES_CASTPOLICY_H

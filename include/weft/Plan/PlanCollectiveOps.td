@@ -20,7 +20,7 @@ def Plan_Number : MemRefRankOf<[F64, I1], [0]>;
 class Plan_Collective<string mnemonic, dag operandsAndNumbers, list<Trait> traits = []>
     : Plan_Command<mnemonic, !con(operandsAndNumbers,
         (ins I64Attr:$ranks, DefaultValuedAttr<StrAttr, "\"\"">:$group)),
-        !listconcat([Plan_Dense, Plan_Observed], traits)> {
+        !listconcat([Plan_Dense], traits)> {
   let hasVerifier = 1;
   string among = "`among` $ranks (`along` $group^)? attr-dict ";
 }
@@ -29,13 +29,13 @@ class Plan_Collective<string mnemonic, dag operandsAndNumbers, list<Trait> trait
 class Plan_WorkingCollective<string mnemonic, dag operands, dag numbers, list<Trait> traits = []>
     : Plan_OptionalWorkspaceCommand<mnemonic, operands, !con(numbers,
         (ins I64Attr:$ranks, DefaultValuedAttr<StrAttr, "\"\"">:$group)),
-        !listconcat([Plan_Dense, Plan_Observed], traits)> {
+        !listconcat([Plan_Dense], traits)> {
   let hasVerifier = 1;
   string among = workspaceClause # "`among` $ranks (`along` $group^)? attr-dict ";
 }
 
 def Plan_AllGatherOp : Plan_Collective<"all_gather",
-    (ins Plan_Reads<Plan_Moved>:$slice, Plan_Writes<Plan_Moved>:$full)> {
+    (ins Plan_Reads<Plan_Moved>:$slice, Plan_Writes<Plan_Moved>:$full), [Plan_Observed]> {
   let summary = "Joins the shards of all ranks";
   let description = [{
     Writes the shards of ranks 0, 1, ... to `full`, one after the other.
@@ -49,7 +49,7 @@ def Plan_AllGatherOp : Plan_Collective<"all_gather",
 
 def Plan_ReduceScatterOp : Plan_WorkingCollective<"reduce_scatter",
     (ins Plan_Reads<Plan_Moved>:$full, Plan_Writes<Plan_Moved>:$slice),
-    (ins F64Attr:$pre, F64Attr:$post, UnitAttr:$native)> {
+    (ins F64Attr:$pre, F64Attr:$post, UnitAttr:$native), [Plan_Observed]> {
   let summary = "The mean over all ranks, of which each rank gets a shard";
   let description = [{
     Rank r writes elements r n to (r + 1) n of the mean to `slice`, which has n.
@@ -101,7 +101,7 @@ def Plan_RankOp : Plan_Collective<"rank",
 def Plan_AllReduceOp : Plan_WorkingCollective<"all_reduce",
     (ins Plan_Reads<Variadic<Plan_Number>>:$numbers,
          Plan_Writes<Variadic<Plan_Number>>:$reduced),
-    (ins StrArrayAttr:$reductions), [AttrSizedOperandSegments]> {
+    (ins StrArrayAttr:$reductions), [Plan_Observed, AttrSizedOperandSegments]> {
   let summary = "Reduces numbers over all ranks";
   let description = [{
     Each buffer of `reduced` gets the reduction of the corresponding number over

@@ -17,9 +17,9 @@ def CommandOpInterface : OpInterface<"CommandOpInterface"> {
     leaves no meaningful bytes in it: a workspace. An operand that is read and
     written is updated.
 
-    Verified for every command: each operand has an effect; a written buffer shares no byte with the other
-    operands, unless the two are one buffer and `getInPlaceOperands` allows it;
-    a stream is at least 0, and below 64.
+    Verified for every command: each operand has an effect; a written buffer
+    shares no byte with the other operands, unless the two are one buffer and
+    `getInPlaceOperands` allows it; a stream is at least 0, and below 64.
   }];
   let methods = [
     InterfaceMethod<[{

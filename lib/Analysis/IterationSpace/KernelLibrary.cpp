@@ -93,8 +93,9 @@ static Type findUnsupported(const LibraryRoutine &routine, Operation *op) {
   for (TypeRange types :
        {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
     for (Type type : types)
-      if (getFloats(getElementTypeOrSelf(type)) & ~routine.floats)
-        return getElementTypeOrSelf(type);
+      if (Type element = getElementTypeOrSelf(type);
+          isa<FloatType>(element) && !(getFloats(element) & routine.floats))
+        return element;
   return Type();
 }
 

@@ -7,6 +7,8 @@
 #include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Weft.h"
 
+#include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <gtest/gtest.h>
@@ -39,8 +41,11 @@ TEST(FlagNames, areFound) {
 
 /// The tables have no MLIR, so they spell the names of enums out.
 TEST(FlagNames, choicesAreNamesOfEnums) {
+  const auto recipes = llvm::map_to_vector(
+      llvm::seq_inclusive<uint64_t>(0, getMaxEnumValForCastRecipe()),
+      [](uint64_t value) { return stringifyCastRecipe(CastRecipe(value)); });
   const std::pair<const char *, llvm::ArrayRef<llvm::StringRef>> names[] = {
-      {"recipe", getCastRecipeNames()},
+      {"recipe", recipes},
       {"scaler", getScalerPolicyNames()},
       {"optimizer", getOptimizerNames()}};
   for (const auto &[flag, choices] : names)
