@@ -14,13 +14,13 @@ int64_t weft::getBufferAlignment(ModuleOp module) {
   return alignment && alignment.getInt() > 0 ? alignment.getInt() : 64;
 }
 
-plan::ProgramOp weft::findProgram(ModuleOp module, StringRef kind) {
+plan::ProgramOp weft::findProgram(ModuleOp module, ProgramKind kind) {
   plan::ProgramOp found;
   int count = 0;
   for (auto program : module.getOps<plan::ProgramOp>()) {
     if (program.getKind() != kind)
       continue;
-    if (program.getSymName() == kind)
+    if (program.getSymName() == stringifyProgramKind(kind))
       return program;
     found = program;
     ++count;

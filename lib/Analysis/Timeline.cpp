@@ -256,7 +256,8 @@ std::vector<OverlapEntry> Timeline::getOverlaps() const {
 FailureOr<StepEstimate> estimateStep(ModuleOp module) {
   StepEstimate step;
   // Further micro-steps of a step have programs of their own.
-  for (StringRef kind : {names::kDenominators, names::kMicro, names::kApply}) {
+  for (ProgramKind kind :
+       {ProgramKind::Denominators, ProgramKind::Micro, ProgramKind::Apply}) {
     plan::ProgramOp program = findProgram(module, kind);
     if (!program)
       continue;

@@ -75,33 +75,14 @@ LogicalResult RankOp::verifySymbolUses(SymbolTableCollection &symbols) {
 //===----------------------------------------------------------------------===//
 
 /// `[sum, or]`
-static ParseResult parseReductions(OpAsmParser &parser, ArrayAttr &list) {
-  SmallVector<Attribute> reductions;
-  auto parseOne = [&]() -> ParseResult {
-    StringRef word;
-    SMLoc loc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&word))
-      return failure();
-    std::optional<Reduction> known = symbolizeReduction(word);
-    if (!known)
-      return parser.emitError(loc, "expects sum, max or or, but got ") << word;
-    reductions.push_back(ReductionAttr::get(parser.getContext(), *known));
-    return success();
-  };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne))
-    return failure();
-  list = parser.getBuilder().getArrayAttr(reductions);
-  return success();
+static ParseResult parseReductions(OpAsmParser &parser,
+                                   DenseI64ArrayAttr &list) {
+  return weft::parseReductions(parser, list);
 }
 
 static void printReductions(OpAsmPrinter &printer, Operation *,
-                            ArrayAttr list) {
-  printer << '[';
-  llvm::interleaveComma(list.getAsRange<ReductionAttr>(), printer,
-                        [&](ReductionAttr one) {
-                          printer << stringifyReduction(one.getValue());
-                        });
-  printer << ']';
+                            DenseI64ArrayAttr list) {
+  weft::printReductions(printer, list, /*quote=*/"");
 }
 
 /// Parses one type list, for operands and results.
@@ -120,10 +101,7 @@ static void printSameTypes(OpAsmPrinter &printer, Operation *,
 }
 
 LogicalResult AllReduceOp::verify() {
-  SmallVector<StringRef> names;
-  for (auto reduction : getReductions().getAsRange<ReductionAttr>())
-    names.push_back(stringifyReduction(reduction.getValue()));
-  return verifyReductions(*this, getNumbers().getTypes(), names,
+  return verifyReductions(*this, getNumbers().getTypes(), getReductions(),
                           getReduced().getTypes());
 }
 

@@ -2,6 +2,8 @@
 
 #include "weft/Interfaces/Ranks.h"
 
+#include "weft/Interfaces/Interfaces.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/TypeRange.h"
@@ -40,7 +42,7 @@ LogicalResult verifyDivisors(Operation *op, double pre, double post,
 }
 
 LogicalResult verifyReductions(Operation *op, TypeRange numbers,
-                               ArrayRef<StringRef> reductions,
+                               ArrayRef<int64_t> reductions,
                                TypeRange results) {
   if (numbers.empty() || numbers.size() != reductions.size() ||
       numbers != results)
@@ -48,17 +50,46 @@ LogicalResult verifyReductions(Operation *op, TypeRange numbers,
                            "for each of at least one number, but got ")
            << reductions.size() << " and " << results.size() << " for "
            << numbers.size();
-  for (auto [type, reduction] : llvm::zip(numbers, reductions)) {
+  for (auto [type, number] : llvm::zip(numbers, reductions)) {
+    auto reduction = symbolizeRankReduction(static_cast<uint32_t>(number));
     bool isFlag = getElementTypeOrSelf(type).isInteger(1);
     bool isScalar = cast<ShapedType>(type).getRank() == 0;
-    bool isKnown =
-        isFlag ? reduction == "or" : reduction == "sum" || reduction == "max";
-    if (!isScalar || !isKnown)
+    if (!isScalar || !reduction || isFlag != (reduction == RankReduction::Or))
       return op->emitOpError("expects sum or max of an f64, or of an i1, but "
                              "got ")
-             << reduction << " of " << type;
+             << (reduction ? stringifyRankReduction(*reduction) : "a number")
+             << " of " << type;
   }
   return success();
+}
+
+ParseResult parseReductions(OpAsmParser &parser,
+                            DenseI64ArrayAttr &reductions) {
+  SmallVector<int64_t> numbers;
+  auto parseOne = [&]() -> ParseResult {
+    std::string word;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeywordOrString(&word))
+      return failure();
+    std::optional<RankReduction> known = symbolizeRankReduction(word);
+    if (!known)
+      return parser.emitError(loc, "expects sum, max or or, but got ") << word;
+    numbers.push_back(static_cast<int64_t>(*known));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne))
+    return failure();
+  reductions = parser.getBuilder().getDenseI64ArrayAttr(numbers);
+  return success();
+}
+
+void printReductions(OpAsmPrinter &printer, ArrayRef<int64_t> reductions,
+                     StringRef quote) {
+  printer << '[';
+  llvm::interleaveComma(reductions, printer, [&](int64_t number) {
+    printer << quote << stringifyRankReduction(RankReduction(number)) << quote;
+  });
+  printer << ']';
 }
 
 } // namespace weft

@@ -73,7 +73,7 @@ ProgramInfo describeProgram(plan::ProgramOp program) {
   ProgramInfo info;
   info.op = program;
   info.name = program.getSymName().str();
-  info.kind = symbolizeProgramKind(program.getKind());
+  info.kind = program.getKind();
   llvm::SetVector<mlir::Value> written;
   for (mlir::Operation &op : program.getBody().front()) {
     if (auto input = llvm::dyn_cast<plan::InputOp>(op))

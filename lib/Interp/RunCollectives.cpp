@@ -78,25 +78,18 @@ static void tellRank(GroupCalls group) {
     call->result().intAt(0) = int64_t(number);
 }
 
-/// An attribute of dist; plan has its word.
-static dist::Reduction getReduction(mlir::Attribute attribute) {
-  if (auto word = llvm::dyn_cast<mlir::StringAttr>(attribute))
-    return *dist::symbolizeReduction(word.getValue());
-  return llvm::cast<dist::ReductionAttr>(attribute).getValue();
-}
-
 /// `result`, joined with the number of one more rank.
-static void reduce(dist::Reduction reduction, const Tensor &number,
+static void reduce(RankReduction reduction, const Tensor &number,
                    Tensor &result) {
   switch (reduction) {
-  case dist::Reduction::Sum:
+  case RankReduction::Sum:
     result.at(0) += number.at(0);
     return;
-  case dist::Reduction::Max: // NaN sticks
+  case RankReduction::Max: // NaN sticks
     if (!(result.at(0) >= number.at(0)) && !std::isnan(result.at(0)))
       result.at(0) = number.at(0);
     return;
-  case dist::Reduction::Or:
+  case RankReduction::Or:
     result.intAt(0) |= number.intAt(0);
     return;
   }
@@ -105,11 +98,12 @@ static void reduce(dist::Reduction reduction, const Tensor &number,
 
 static void allReduce(GroupCalls group) {
   OpCall &first = *group.front();
-  auto reductions = first.op->getAttrOfType<mlir::ArrayAttr>("reductions");
-  for (auto [index, attribute] : llvm::enumerate(reductions)) {
+  auto reductions =
+      first.op->getAttrOfType<mlir::DenseI64ArrayAttr>("reductions");
+  for (auto [index, number] : llvm::enumerate(reductions.asArrayRef())) {
     Tensor result = first.operand(index);
     for (OpCall *call : group.drop_front())
-      reduce(getReduction(attribute), call->operand(index), result);
+      reduce(RankReduction(number), call->operand(index), result);
     for (OpCall *call : group)
       call->result(index) = result;
   }

@@ -7,9 +7,6 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/TypeSwitch.h"
 
-#define GET_OP_CLASSES
-#include "weft/Plan/PlanCollectiveOps.cpp.inc"
-
 using namespace mlir;
 using namespace llvm;
 
@@ -74,10 +71,7 @@ LogicalResult ReduceScatterOp::verify() {
 LogicalResult AllReduceOp::verify() {
   if (failed(verifyLink(cast<CommandOpInterface>(getOperation()))))
     return failure();
-  SmallVector<StringRef> names;
-  for (auto reduction : getReductions().getAsRange<StringAttr>())
-    names.push_back(reduction.getValue());
-  return verifyReductions(*this, getNumbers().getTypes(), names,
+  return verifyReductions(*this, getNumbers().getTypes(), getReductions(),
                           getReduced().getTypes());
 }
 
@@ -91,4 +85,18 @@ bool isAsync(Operation *command) {
          cast<CommandOpInterface>(command).getStreamNumber() != 0;
 }
 
+/// `["sum", "or"]`
+static ParseResult parseReductions(OpAsmParser &parser,
+                                   DenseI64ArrayAttr &list) {
+  return weft::parseReductions(parser, list);
+}
+
+static void printReductions(OpAsmPrinter &printer, Operation *,
+                            DenseI64ArrayAttr list) {
+  weft::printReductions(printer, list, /*quote=*/"\"");
+}
+
 } // namespace weft::plan
+
+#define GET_OP_CLASSES
+#include "weft/Plan/PlanCollectiveOps.cpp.inc"

@@ -335,6 +335,26 @@ LogicalResult CopyOp::verify() {
 // Text
 //===----------------------------------------------------------------------===//
 
+/// `"micro"`
+static ParseResult parseProgramKind(OpAsmParser &parser,
+                                    ProgramKindAttr &kind) {
+  std::string word;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseString(&word))
+    return failure();
+  std::optional<ProgramKind> known = symbolizeProgramKind(word);
+  if (!known)
+    return parser.emitError(loc, "expects the kind of a program, but got '")
+           << word << "'";
+  kind = ProgramKindAttr::get(parser.getContext(), *known);
+  return success();
+}
+
+static void printProgramKind(OpAsmPrinter &printer, Operation *,
+                             ProgramKindAttr kind) {
+  printer << '"' << stringifyProgramKind(kind.getValue()) << '"';
+}
+
 /// (`accumulate` (`(` flag `:` type `)`)?)?
 static ParseResult
 parseAccumulate(OpAsmParser &parser, UnitAttr &adds,

@@ -104,19 +104,18 @@ dist::RankOp MeshCollectives::getShardNumber(OpBuilder &builder,
 /// One message with numbers of all ranks of an axis. A null axis means all
 /// ranks of the mesh.
 static ValueRange reduceAll(OpBuilder &builder, Location loc,
-                            ValueRange numbers, dist::Reduction reduction,
+                            ValueRange numbers, RankReduction reduction,
                             FlatSymbolRefAttr mesh, StringAttr axis) {
-  SmallVector<Attribute> how(
-      numbers.size(),
-      dist::ReductionAttr::get(builder.getContext(), reduction));
+  SmallVector<int64_t> how(numbers.size(), static_cast<int64_t>(reduction));
   return dist::AllReduceOp::create(builder, loc, TypeRange(numbers), numbers,
-                                   builder.getArrayAttr(how), mesh, axis)
+                                   builder.getDenseI64ArrayAttr(how), mesh,
+                                   axis)
       .getReduced();
 }
 
 ValueRange MeshCollectives::sumOverRanks(OpBuilder &builder, Location loc,
                                          ValueRange numbers) const {
-  return reduceAll(builder, loc, numbers, dist::Reduction::Sum, name,
+  return reduceAll(builder, loc, numbers, RankReduction::Sum, name,
                    /*axis=*/StringAttr());
 }
 
@@ -125,15 +124,15 @@ SmallVector<Value> MeshCollectives::askReplicas(OpBuilder &builder,
                                                 ValueRange flags) const {
   if (!replicaAxis)
     return flags;
-  return reduceAll(builder, loc, flags, dist::Reduction::Or, name, replicaAxis);
+  return reduceAll(builder, loc, flags, RankReduction::Or, name, replicaAxis);
 }
 
 dist::AllReduceOp MeshCollectives::join(OpBuilder &builder, Location loc,
                                         ValueRange numbers,
-                                        ArrayRef<Attribute> reductions) const {
+                                        ArrayRef<int64_t> reductions) const {
   return dist::AllReduceOp::create(builder, loc, TypeRange(numbers), numbers,
-                                   builder.getArrayAttr(reductions), name,
-                                   shardAxis);
+                                   builder.getDenseI64ArrayAttr(reductions),
+                                   name, shardAxis);
 }
 
 } // namespace weft

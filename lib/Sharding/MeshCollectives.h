@@ -49,7 +49,7 @@ public:
   /// get the same result.
   dist::AllReduceOp join(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::ValueRange numbers,
-                         llvm::ArrayRef<mlir::Attribute> reductions) const;
+                         llvm::ArrayRef<int64_t> reductions) const;
   /// Whether flags are set on any replica of this rank, in one message.
   llvm::SmallVector<mlir::Value> askReplicas(mlir::OpBuilder &builder,
                                              mlir::Location loc,

@@ -120,20 +120,19 @@ FailureOr<GradientCheck> ApplyPartition::checkShards(NormAndCheckOp op) {
 void ApplyPartition::reduceChecks(MutableArrayRef<GradientCheck> checks,
                                   RankPresence &presence) {
   SmallVector<Value> numbers;
-  SmallVector<Attribute> reductions;
-  auto add = [&](Value number, dist::Reduction reduction) {
+  SmallVector<int64_t> reductions;
+  auto add = [&](Value number, RankReduction reduction) {
     numbers.push_back(number);
-    reductions.push_back(
-        dist::ReductionAttr::get(builder.getContext(), reduction));
+    reductions.push_back(static_cast<int64_t>(reduction));
   };
   for (GradientCheck &check : checks) {
     bool isMax = std::isinf(check.op.getP().convertToDouble());
-    add(check.norm, isMax ? dist::Reduction::Max : dist::Reduction::Sum);
-    add(check.foundInf, dist::Reduction::Or);
+    add(check.norm, isMax ? RankReduction::Max : RankReduction::Sum);
+    add(check.foundInf, RankReduction::Or);
   }
   builder.setInsertionPoint(checks.back().op);
   for (Value answer : presence.ask(builder, mesh))
-    add(answer, dist::Reduction::Or);
+    add(answer, RankReduction::Or);
   auto all = mesh.join(builder, checks.back().op.getLoc(), numbers, reductions);
   for (auto [number, check] : llvm::enumerate(checks)) {
     check.norm = all.getReduced()[2 * number];

@@ -53,7 +53,7 @@ private:
 } // namespace
 
 static StringRef getKind(const ProgramAccesses &program) {
-  return plan::ProgramOp(program.op).getKind();
+  return plan::ProgramOp(program.op).getKindName();
 }
 
 static bool isLater(plan::ProgramOp program) {
@@ -80,7 +80,7 @@ StateOrder::StateOrder(const StateTable &states) : states(states) {
 
 /// The kinds of programs that run before this one.
 static SmallVector<StringRef> getEarlier(plan::ProgramOp program, Start start) {
-  StringRef kind = program.getKind();
+  StringRef kind = program.getKindName();
   if (kind == names::kInit || (kind == names::kRefresh && start != Start::Init))
     return {};
   SmallVector<StringRef> kinds = {start == Start::Init ? names::kInit
@@ -152,7 +152,7 @@ InFlightDiagnostic StateOrder::reportUnwritten(const StateAccess &access,
     if (earlier != names::kDenominators ||
         state.getKind() == StateKind::Denominator)
       error << earlier << " or ";
-  error << (isLater(program) ? program.getSymName() : program.getKind())
+  error << (isLater(program) ? program.getSymName() : program.getKindName())
         << ", but got " << (isPart ? "a part of them" : "no write");
   if (start == Start::Checkpoint)
     error << ", in a run that goes on from a checkpoint";
@@ -170,7 +170,7 @@ LogicalResult StateOrder::verify(const ProgramAccesses &program,
 LogicalResult StateOrder::verify(const ProgramAccesses &program, Start start,
                                  Steps steps) const {
   plan::ProgramOp op(program.op);
-  StringRef kind = op.getKind();
+  StringRef kind = op.getKindName();
   StateElements known = getKnown(op, start, steps);
   auto isOld = [&](const StateAccess &access) {
     return isMadeBy(kind, states.getState(access.state).getKind());

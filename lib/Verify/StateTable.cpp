@@ -71,7 +71,7 @@ void StateTable::addAccesses(ProgramAccesses &program) const {
 
 bool StateTable::hasProgram(StringRef kind) const {
   return llvm::any_of(programs, [&](const ProgramAccesses &program) {
-    return plan::ProgramOp(program.op).getKind() == kind;
+    return plan::ProgramOp(program.op).getKindName() == kind;
   });
 }
 

@@ -110,7 +110,7 @@ static LogicalResult verifyParameters(ModuleOp module) {
              << state.getOwner();
   WalkResult result = module.walk([&](plan::CommandOpInterface command) {
     auto program = command->getParentOfType<plan::ProgramOp>();
-    if (program.getKind() == names::kInit)
+    if (program.getKind() == ProgramKind::Init)
       return WalkResult::advance();
     for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
       auto use = plan::getRoot(buffer).getDefiningOp<plan::UseOp>();
@@ -147,7 +147,7 @@ static bool holdsIntegers(plan::InputOp input) {
 }
 
 static LogicalResult verifyIndexInputs(ModuleOp module, TrainingAttr training) {
-  plan::ProgramOp micro = findProgram(module, names::kMicro);
+  plan::ProgramOp micro = findProgram(module, ProgramKind::Micro);
   if (!training.getIndexInputs() || !micro)
     return success();
   for (auto each : training.getIndexInputs().getAsRange<IndexInputAttr>()) {

@@ -31,14 +31,14 @@ static MemRefType typeOf(plan::OutputOp output) {
 }
 
 static bool isData(plan::ProgramOp program, plan::InputOp input) {
-  return readsData(program.getKind()) && !isFilledByHost(input.getName());
+  return readsData(program.getKindName()) && !isFilledByHost(input.getName());
 }
 
 int64_t weft::getBatchRows(ModuleOp module) {
   if (auto batch = module->getAttrOfType<IntegerAttr>("weft.batch"))
     return batch.getInt();
   for (auto program : module.getOps<plan::ProgramOp>())
-    if (program.getKind() == names::kMicro)
+    if (program.getKind() == ProgramKind::Micro)
       for (plan::InputOp input : portsOf<plan::InputOp>(program))
         if (isData(program, input) && typeOf(input).getRank() > 0)
           return typeOf(input).getDimSize(0);
@@ -148,7 +148,7 @@ LogicalResult PortVerifier::verifyData(plan::InputOp input,
 
 LogicalResult PortVerifier::verifyInput(plan::ProgramOp program,
                                         plan::InputOp input) {
-  StringRef kind = program.getKind(), name = input.getName();
+  StringRef kind = program.getKindName(), name = input.getName();
   if (const PortRule *rule = findInputRule(kind, name))
     return verifyType(input, "input", getType(*rule));
   std::vector<std::string> known = namesOfRules(inputRules(), kind);
@@ -172,7 +172,7 @@ LogicalResult PortVerifier::verifyInput(plan::ProgramOp program,
 
 LogicalResult PortVerifier::verifyOutput(plan::ProgramOp program,
                                          plan::OutputOp output) {
-  StringRef kind = program.getKind(), name = output.getName();
+  StringRef kind = program.getKindName(), name = output.getName();
   if (const PortRule *rule = findOutputRule(kind, name))
     return verifyType(output, "output", getType(*rule));
   // Further terms of the loss.
@@ -189,7 +189,7 @@ LogicalResult PortVerifier::verifyOutput(plan::ProgramOp program,
 }
 
 LogicalResult PortVerifier::verifyProgram(plan::ProgramOp program) {
-  StringRef kind = program.getKind();
+  StringRef kind = program.getKindName();
   if (!llvm::is_contained(programKinds(), std::string_view(kind))) {
     std::vector<std::string> kinds(programKinds().begin(),
                                    programKinds().end());
@@ -305,14 +305,14 @@ static LogicalResult verifySamePorts(plan::ProgramOp program,
 }
 
 /// Checks that a program of the kind exists, and has the output.
-static LogicalResult verifyKind(ModuleOp module, StringRef kind,
+static LogicalResult verifyKind(ModuleOp module, ProgramKind kind,
                                 StringRef output) {
   auto programs = module.getOps<plan::ProgramOp>();
   if (llvm::none_of(programs, [&](plan::ProgramOp program) {
         return program.getKind() == kind;
       }))
     return module.emitError("expects a plan.program of kind ")
-           << kind << ", but got none";
+           << stringifyProgramKind(kind) << ", but got none";
   auto program = findProgram(module, kind);
   return program && !output.empty()
              ? requirePort<plan::OutputOp>(program, output)
@@ -320,18 +320,19 @@ static LogicalResult verifyKind(ModuleOp module, StringRef kind,
 }
 
 LogicalResult PortVerifier::verifyPresent() {
-  for (auto [kind, output] : {std::pair<StringRef, StringRef>{names::kInit, ""},
-                              {names::kMicro, names::kLoss},
-                              {names::kEval, names::kLoss},
-                              {names::kApply, names::kFoundInf}}) {
+  for (auto [kind, output] :
+       {std::pair<ProgramKind, StringRef>{ProgramKind::Init, ""},
+        {ProgramKind::Micro, names::kLoss},
+        {ProgramKind::Eval, names::kLoss},
+        {ProgramKind::Apply, names::kFoundInf}}) {
     if (failed(verifyKind(module, kind, output)))
       return failure();
     // If several programs could be meant, the target reports an error.
     if (!findProgram(module, kind))
       return success();
   }
-  auto micro = findProgram(module, names::kMicro);
-  auto eval = findProgram(module, names::kEval);
+  auto micro = findProgram(module, ProgramKind::Micro);
+  auto eval = findProgram(module, ProgramKind::Eval);
   if (micro && eval &&
       (failed(verifySamePorts<plan::InputOp>(micro, eval, "input")) ||
        failed(verifySamePorts<plan::InputOp>(eval, micro, "input")) ||
@@ -339,13 +340,13 @@ LogicalResult PortVerifier::verifyPresent() {
        failed(verifySamePorts<plan::OutputOp>(eval, micro, "output"))))
     return failure();
   for (auto program : module.getOps<plan::ProgramOp>())
-    if (micro && program.getKind() == names::kDenominators &&
+    if (micro && program.getKind() == ProgramKind::Denominators &&
         failed(verifySamePorts<plan::InputOp>(program, micro, "input")))
       return failure();
-  if (auto logits = findProgram(module, names::kLogits);
+  if (auto logits = findProgram(module, ProgramKind::Logits);
       logits && failed(verifyLogits(logits)))
     return failure();
-  auto apply = findProgram(module, names::kApply);
+  auto apply = findProgram(module, ProgramKind::Apply);
   return apply ? verifyApply(apply) : success();
 }
 

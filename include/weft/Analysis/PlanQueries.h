@@ -15,7 +15,7 @@ int64_t getBufferAlignment(mlir::ModuleOp module);
 
 /// The program that a run takes for the one of that kind; null if there is
 /// none, or several that could be meant, which the target refuses.
-plan::ProgramOp findProgram(mlir::ModuleOp module, llvm::StringRef kind);
+plan::ProgramOp findProgram(mlir::ModuleOp module, ProgramKind kind);
 
 /// Optimizers of the update (#weft.training), in the order of getOptimizers.
 /// Empty for a module without an update.

@@ -49,15 +49,6 @@ def Dist_Placement : Dist_Enum<"Placement", "who holds what of a tensor", [
     I32EnumAttrCase<"Replicated", 0, "replicated">,
     I32EnumAttrCase<"Sharded", 1, "sharded">]>;
 
-def Dist_Reduction : Dist_Enum<"Reduction", "what becomes of one number of each rank", [
-    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
-    I32EnumAttrCase<"Or", 2, "or">]>;
-def Dist_ReductionAttr : EnumAttr<Dist_Dialect, Dist_Reduction, "reduction"> {
-  let assemblyFormat = "$value";
-}
-
-def Dist_Reductions : TypedArrayAttrBase<Dist_ReductionAttr, "a list of reductions">;
-
 def Dist_LayoutAttr : AttrDef<Dist_Dialect, "Layout"> {
   let mnemonic = "layout";
   let summary = "Placement of a parameter or state on the ranks";
@@ -202,7 +193,7 @@ def Dist_RankOp : Dist_Collective<"rank", (ins)> {
 }
 
 def Dist_AllReduceOp : Dist_Collective<"all_reduce",
-    (ins Variadic<Dist_Number>:$numbers, Dist_Reductions:$reductions)> {
+    (ins Variadic<Dist_Number>:$numbers, DenseI64ArrayAttr:$reductions)> {
   let summary = "Reduces numbers over all ranks";
   let description = [{
     Each result is the reduction of the corresponding operand over ranks 0, 1,

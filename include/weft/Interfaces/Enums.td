@@ -5,6 +5,16 @@
 
 include "mlir/IR/EnumAttr.td"
 
+def Weft_ProgramKind : I32EnumAttr<"ProgramKind", "what a program does", [
+    I32EnumAttrCase<"Model", 0, "model">, I32EnumAttrCase<"Init", 1, "init">,
+    I32EnumAttrCase<"Micro", 2, "micro">, I32EnumAttrCase<"Apply", 3, "apply">,
+    I32EnumAttrCase<"Eval", 4, "eval">, I32EnumAttrCase<"Logits", 5, "logits">,
+    I32EnumAttrCase<"Refresh", 6, "refresh">,
+    I32EnumAttrCase<"Denominators", 7, "denominators">]> {
+  let cppNamespace = "::weft";
+  let genSpecializedAttr = 0;
+}
+
 def Weft_StateKind : I32EnumAttr<"StateKind", "what a persistent tensor holds", [
     I32EnumAttrCase<"Param", 0, "param">,
     I32EnumAttrCase<"Gradient", 1, "gradient">,
@@ -14,6 +24,13 @@ def Weft_StateKind : I32EnumAttr<"StateKind", "what a persistent tensor holds", 
     I32EnumAttrCase<"Accumulator", 5, "accumulator">,
     I32EnumAttrCase<"Presence", 6, "presence">,
     I32EnumAttrCase<"Denominator", 7, "denominator">]> {
+  let cppNamespace = "::weft";
+  let genSpecializedAttr = 0;
+}
+
+def Weft_RankReduction : I32EnumAttr<"RankReduction", "what becomes of one number of each rank", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
+    I32EnumAttrCase<"Or", 2, "or">]> {
   let cppNamespace = "::weft";
   let genSpecializedAttr = 0;
 }

@@ -7,7 +7,7 @@
 #ifndef WEFT_INTERFACES_RANKS_H
 #define WEFT_INTERFACES_RANKS_H
 
-#include "mlir/IR/Operation.h"
+#include "mlir/IR/OpImplementation.h"
 
 namespace weft {
 
@@ -22,12 +22,18 @@ llvm::LogicalResult verifySlices(mlir::Operation *op, mlir::ShapedType slice,
 llvm::LogicalResult verifyDivisors(mlir::Operation *op, double pre, double post,
                                    int64_t ranks);
 
-/// Numbers that are reduced over ranks: `sum` and `max` of f64, `or` of i1, and
-/// a result of the same type for each.
+/// Numbers that are reduced over ranks (RankReduction): `sum` and `max` of f64,
+/// `or` of i1, and a result of the same type for each.
 llvm::LogicalResult verifyReductions(mlir::Operation *op,
                                      mlir::TypeRange numbers,
-                                     llvm::ArrayRef<llvm::StringRef> reductions,
+                                     llvm::ArrayRef<int64_t> reductions,
                                      mlir::TypeRange results);
+
+/// `[sum, or]`, each word between `quote`s, which may be missing.
+mlir::ParseResult parseReductions(mlir::OpAsmParser &parser,
+                                  mlir::DenseI64ArrayAttr &reductions);
+void printReductions(mlir::OpAsmPrinter &printer,
+                     llvm::ArrayRef<int64_t> reductions, llvm::StringRef quote);
 
 } // namespace weft
 

@@ -65,6 +65,7 @@ class Plan_EnumAttr<EnumAttrInfo info, string mnemonic>
       # "::get($_builder.getContext(), $0)";
 }
 
+def Plan_ProgramKindAttr : Plan_EnumAttr<Weft_ProgramKind, "program_kind">;
 def Plan_StateKindAttr : Plan_EnumAttr<Weft_StateKind, "state_kind">;
 def Plan_RoleAttr : Plan_EnumAttr<Plan_Role, "role">;
 def Plan_EpilogueAttr : Plan_EnumAttr<Weft_Epilogue, "epilogue">;

@@ -101,7 +101,7 @@ def Plan_RankOp : Plan_Collective<"rank",
 def Plan_AllReduceOp : Plan_WorkingCollective<"all_reduce",
     (ins Plan_Reads<Variadic<Plan_Number>>:$numbers,
          Plan_Writes<Variadic<Plan_Number>>:$reduced),
-    (ins StrArrayAttr:$reductions), [Plan_Observed, AttrSizedOperandSegments]> {
+    (ins DenseI64ArrayAttr:$reductions), [Plan_Observed, AttrSizedOperandSegments]> {
   let summary = "Reduces numbers over all ranks";
   let description = [{
     Each buffer of `reduced` gets the reduction of the corresponding number over
@@ -112,7 +112,7 @@ def Plan_AllReduceOp : Plan_WorkingCollective<"all_reduce",
 
     Created by: `weft-lower-to-plan`.
   }];
-  let assemblyFormat = "$numbers `by` $reductions `to` $reduced " # among # "`:` type($numbers) `to` type($reduced)";
+  let assemblyFormat = "$numbers `by` custom<Reductions>($reductions) `to` $reduced " # among # "`:` type($numbers) `to` type($reduced)";
 }
 
 #endif // PLAN_COLLECTIVEOPS_TD

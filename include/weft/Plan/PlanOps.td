@@ -74,10 +74,13 @@ def Plan_ProgramOp : Plan_Op<"program", [
     ```
     Created by: `weft-lower-to-plan`. Consumed by: `weft-lower-to-cpu`.
   }];
-  let arguments = (ins StrAttr:$kind, SymbolNameAttr:$sym_name);
+  let arguments = (ins Plan_ProgramKindAttr:$kind, SymbolNameAttr:$sym_name);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$kind $sym_name attr-dict-with-keyword $body";
+  let assemblyFormat = "custom<ProgramKind>($kind) $sym_name attr-dict-with-keyword $body";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::llvm::StringRef getKindName() { return stringifyProgramKind(getKind()); }
+  }];
 }
 
 //===----------------------------------------------------------------------===//

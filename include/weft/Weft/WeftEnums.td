@@ -11,13 +11,6 @@ class Weft_Enum<string name, string summary, list<I32EnumAttrCase> cases>
   let genSpecializedAttr = 0;
 }
 
-def Weft_ProgramKind : Weft_Enum<"ProgramKind", "what a program does", [
-    I32EnumAttrCase<"Model", 0, "model">, I32EnumAttrCase<"Init", 1, "init">,
-    I32EnumAttrCase<"Micro", 2, "micro">, I32EnumAttrCase<"Apply", 3, "apply">,
-    I32EnumAttrCase<"Eval", 4, "eval">, I32EnumAttrCase<"Logits", 5, "logits">,
-    I32EnumAttrCase<"Refresh", 6, "refresh">,
-    I32EnumAttrCase<"Denominators", 7, "denominators">]>;
-
 def Weft_KernelKind : Weft_Enum<"KernelKind", "how the elements of a kernel hang together", [
     I32EnumAttrCase<"Elementwise", 0, "elementwise">,
     I32EnumAttrCase<"Rows", 1, "rows">, I32EnumAttrCase<"Columns", 2, "columns">]>;

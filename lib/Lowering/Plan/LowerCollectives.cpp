@@ -51,13 +51,10 @@ static Operation *makeCommand(dist::RankOp op, OpBuilder &builder,
 static Operation *makeCommand(dist::AllReduceOp op, OpBuilder &builder,
                               ValueRange operands, ValueRange results) {
   auto [ranks, group] = getGroup(op);
-  SmallVector<StringRef> reductions;
-  for (auto one : op.getReductions().getAsRange<dist::ReductionAttr>())
-    reductions.push_back(dist::stringifyReduction(one.getValue()));
   return plan::AllReduceOp::create(builder, op.getLoc(), operands, results,
                                    /*workspace=*/Value(),
-                                   builder.getStrArrayAttr(reductions), ranks,
-                                   group, {}, {}, {}, {});
+                                   op.getReductionsAttr(), ranks, group, {}, {},
+                                   {}, {});
 }
 
 namespace {

@@ -19,10 +19,8 @@ LogicalResult ProgramLowering::run(LoweringCounts &theCounts) {
       return failure();
   facts = prepareProgram(source, symbols);
   current = source;
-  auto program = plan::ProgramOp::create(
-      builder, source.getLoc(),
-      builder.getStringAttr(stringifyProgramKind(source.getKind())),
-      source.getSymNameAttr());
+  auto program = plan::ProgramOp::create(builder, source.getLoc(),
+                                         source.getKind(), source.getSymName());
   body = builder.createBlock(&program.getBody());
   declareInputs();
   for (Operation &op : source.getBody().front()) {

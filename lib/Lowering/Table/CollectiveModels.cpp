@@ -69,17 +69,23 @@ static LogicalResult append(RecordWords &words, plan::RankOp,
   return success();
 }
 
-static int64_t getNumber(StringRef reduction) {
-  if (reduction == "or")
+static int64_t getNumber(RankReduction reduction) {
+  switch (reduction) {
+  case RankReduction::Sum:
+    return WEFT_RANK_SUM;
+  case RankReduction::Max:
+    return WEFT_RANK_MAX;
+  case RankReduction::Or:
     return WEFT_RANK_OR;
-  return reduction == "max" ? WEFT_RANK_MAX : WEFT_RANK_SUM;
+  }
+  llvm_unreachable("all reductions are handled");
 }
 
 static LogicalResult append(RecordWords &words, plan::AllReduceOp op,
                             WeftRankGroup among) {
   append(words, WeftAllReduceRecord{among, int64_t(op.getReductions().size())});
-  for (auto reduction : op.getReductions().getAsRange<StringAttr>())
-    words.push_back(getNumber(reduction));
+  for (int64_t reduction : op.getReductions())
+    words.push_back(getNumber(RankReduction(reduction)));
   return success();
 }
 

@@ -21,18 +21,19 @@ using namespace mlir;
 
 namespace weft {
 
-static LogicalResult verifyKind(ModuleOp module, StringRef kind) {
+static LogicalResult verifyKind(ModuleOp module, ProgramKind wanted) {
+  StringRef kind = stringifyProgramKind(wanted);
   plan::ProgramOp called, other, second;
   for (auto program : module.getOps<plan::ProgramOp>()) {
     if (program.getSymName() == kind)
       called = program;
-    else if (program.getKind() == kind)
+    else if (program.getKind() == wanted)
       (other ? second : other) = program;
   }
-  if (called && called.getKind() != kind)
+  if (called && called.getKind() != wanted)
     return called.emitOpError("expects a program of kind \"")
            << kind << "\" under the name @" << kind << ", but got \""
-           << called.getKind() << "\"";
+           << called.getKindName() << "\"";
   if (called || !second)
     return success();
   InFlightDiagnostic error =
@@ -48,9 +49,10 @@ static LogicalResult verifyKind(ModuleOp module, StringRef kind) {
 /// with an error on a program that would be taken for another, or where there
 /// are several of a kind to choose from.
 static LogicalResult verifyProgramKinds(ModuleOp module) {
-  for (StringRef kind :
-       {names::kInit, names::kMicro, names::kApply, names::kEval,
-        names::kLogits, names::kRefresh, names::kDenominators})
+  for (ProgramKind kind :
+       {ProgramKind::Init, ProgramKind::Micro, ProgramKind::Apply,
+        ProgramKind::Eval, ProgramKind::Logits, ProgramKind::Refresh,
+        ProgramKind::Denominators})
     if (failed(verifyKind(module, kind)))
       return failure();
   return success();
@@ -250,7 +252,7 @@ LogicalResult TableEmitter::program(plan::ProgramOp op) {
   }
   WeftPackedProgram &packed = programs.emplace_back();
   packed.symbol = text(op.getSymName());
-  packed.kind = text(op.getKind());
+  packed.kind = text(op.getKindName());
   packed.numCommands = commands.size() - firstCommand;
   packed.numInputs = ports.size() - firstPort;
   packed.numOutputs = outputs.size();
