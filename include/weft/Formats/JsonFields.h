@@ -14,6 +14,8 @@
 #include "weft/Base/Results.h"
 #include "weft/Formats/Json.h"
 
+#include <map>
+
 namespace weft {
 
 /// Hands each element of an array to `read`, until it fails.
@@ -182,8 +184,19 @@ private:
   static Status read(const JsonCursor &from, std::string &out) {
     return assign(from.asString(), out);
   }
+  static Status read(const JsonCursor &from, Json &out) {
+    out = from.value();
+    return Status::success();
+  }
   static Status read(const JsonCursor &from, StringMap &out) {
     return readStrings(from, out);
+  }
+  template <typename T>
+  static Status read(const JsonCursor &from, std::map<std::string, T> &out) {
+    return forMembers(from,
+                      [&](const std::string &name, const JsonCursor &member) {
+                        return read(member, out[name]);
+                      });
   }
   template <typename... Bounds>
   static Status read(const JsonCursor &from, std::vector<int64_t> &out,

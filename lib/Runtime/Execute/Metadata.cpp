@@ -26,35 +26,6 @@ int64_t Metadata::ranks() const {
   return ranks;
 }
 
-static Status readString(const JsonCursor &root, const char *name,
-                         std::string &out) {
-  return assign(root.getString(name), out);
-}
-
-/// An absent list is an empty one.
-static Status readStrings(const JsonCursor &root, const char *name,
-                          std::vector<std::string> &out) {
-  return readElements(root, name, [&](const JsonCursor &element) -> Status {
-    auto text = element.asString();
-    if (!text)
-      return text.takeError();
-    out.push_back(*text);
-    return Status::success();
-  });
-}
-
-static Status readOptionalInt(const JsonCursor &root, const char *name,
-                              int64_t &out) {
-  auto value = root.find(name);
-  if (!value)
-    return Status::success();
-  auto number = value->asInt(1);
-  if (!number)
-    return number.takeError();
-  out = *number;
-  return Status::success();
-}
-
 /// A number or a string becomes the text that the flag table parses.
 static Expected<std::string> flagText(const JsonCursor &value) {
   if (value.value().isNumber() || value.value().isBool())
@@ -73,31 +44,6 @@ static Status readFlags(const JsonCursor &root, const char *name,
     return Status::success();
   };
   return readMembers(root, name, read);
-}
-
-static Status readDefaults(const JsonCursor &root, Metadata &out) {
-  Settings defaults;
-  if (Status s = readFlags(root, "defaults", defaults); !s)
-    return s;
-  out.defaults.insert(defaults.begin(), defaults.end());
-  return readFlags(root, "options", out.options);
-}
-
-/// Programs of an older weft have one fingerprint, which covers all numbers.
-static Status readIdentity(const JsonCursor &root, Metadata &out) {
-  if (root.find("fingerprint_1"))
-    if (Status s = readString(root, "fingerprint_1", out.fingerprint1); !s)
-      return s;
-  if (!root.find("adjustable"))
-    return Status::success();
-  return readFlags(root, "adjustable", out.adjustable.emplace());
-}
-
-static Status readDecays(const JsonCursor &root, Metadata &out) {
-  auto read = [&](const std::string &group, const JsonCursor &value) -> Status {
-    return assign(value.asDouble(), out.decays[group]);
-  };
-  return readMembers(root, "decays", read);
 }
 
 static Status readCounters(const JsonCursor &root, Metadata &out) {
@@ -147,106 +93,110 @@ static Status readMesh(const JsonCursor &root, Metadata &out) {
   });
 }
 
+namespace weft {
+
+template <typename Io> void listFields(Io &io, InitialFile &file) {
+  io.field("path", file.path);
+  io.field("digest", file.digest);
+}
+
+namespace {
+struct LimitedInput {
+  std::string name;
+  InputLimit limits;
+};
+} // namespace
+
+template <typename Io> void listFields(Io &io, LimitedInput &input) {
+  io.field("name", input.name);
+  io.field("limit", input.limits.limit, 1);
+  io.optional("ignore", input.limits.ignore);
+}
+
+/// Absent lists are empty. Programs of an older weft have one fingerprint,
+/// which covers all numbers.
+template <typename Io> void listFields(Io &io, Metadata &data) {
+  int64_t format = 0;
+  io.field("format", format, 1, 1);
+  io.field("weft", data.version);
+  io.field("name", data.name);
+  io.field("family", data.family);
+  io.field("fingerprint", data.fingerprint);
+  io.field("target", data.target);
+  io.optional("vocab", data.vocab, 1);
+  io.optional("collective_ctas", data.collectiveCtas, 1);
+  io.optional("seq", data.seq, 1);
+  io.field("batch", data.batch, 1);
+  io.optional("row_mean", data.rowMean);
+  io.field("accumulation", data.accumulation);
+  io.optional("cpu_features", data.cpuFeatures);
+  io.optional("optimizers", data.optimizers);
+  io.optional("hyper_parameters", data.hyperParameters);
+  io.optional("ignored_weights", data.ignoredWeights);
+  io.optional("unread_weights", data.unreadWeights);
+  io.optional("tokenizer_files", data.tokenizerFiles);
+  io.optional("fingerprint_1", data.fingerprint1);
+  io.optional("decays", data.decays);
+  io.optional("debug_nan", data.debugNan);
+  io.optional("config", data.config);
+  io.optional("precision", data.precision);
+  io.optional("recipe", data.recipe);
+  io.optional("companion_files", data.companionFiles);
+}
+
+} // namespace weft
+
 static Status readInputs(const JsonCursor &root, Metadata &out) {
-  return readElements(root, "inputs", [&](const JsonCursor &input) -> Status {
-    auto name = input.getString("name");
-    if (!name)
-      return name.takeError();
-    auto limit = input.getInt("limit", 1);
-    if (!limit)
-      return limit.takeError();
-    out.inputLimits[*name].limit = *limit;
-    if (!input.find("ignore"))
-      return Status::success();
-    return assign(input.getInt("ignore"), out.inputLimits[*name].ignore);
+  return readElements(root, "inputs", [&](const JsonCursor &from) -> Status {
+    LimitedInput input;
+    Status status = JsonReader::read(from, input);
+    out.inputLimits[input.name] = input.limits;
+    return status;
   });
 }
 
-static Status readFiles(const JsonCursor &files,
-                        std::vector<InitialFile> &out) {
-  auto size = files.arraySize();
-  if (!size)
-    return size.takeError();
-  for (size_t i = 0; i < *size; ++i) {
-    InitialFile file;
-    if (Status s = readString(files.element(i), "path", file.path); !s)
-      return s;
-    if (Status s = readString(files.element(i), "digest", file.digest); !s)
-      return s;
-    if (file.digest.compare(0, 5, "xxh3:") == 0)
-      file.digest.erase(0, 5);
-    out.push_back(file);
-  }
-  return Status::success();
-}
-
-static Status readModelFiles(const JsonCursor &root, Metadata &out) {
-  if (auto files = root.find("companion_files"))
-    if (Status s = readFiles(*files, out.companionFiles); !s)
-      return s;
+static Status readInitialWeights(const JsonCursor &root, Metadata &out) {
   auto weights = root.find("initial_weights");
   if (!weights || weights->value().isNull())
     return Status::success();
-  auto files = weights->get("files");
-  if (!files)
-    return files.takeError();
-  return readFiles(*files, out.initialWeights);
+  JsonReader fields(*weights);
+  fields.field("files", out.initialWeights);
+  return fields.takeStatus();
 }
 
-static Status readScalars(const JsonCursor &root, Metadata &out) {
-  for (auto [name, text] :
-       {std::pair("weft", &out.version), std::pair("name", &out.name),
-        std::pair("family", &out.family),
-        std::pair("fingerprint", &out.fingerprint),
-        std::pair("target", &out.target)})
-    if (Status s = readString(root, name, *text); !s)
-      return s;
-  for (auto [name, number] : {std::pair("vocab", &out.vocab),
-                              std::pair("collective_ctas", &out.collectiveCtas),
-                              std::pair("seq", &out.seq)})
-    if (Status s = readOptionalInt(root, name, *number); !s)
-      return s;
-  if (Status s = assign(root.getInt("batch", 1), out.batch); !s)
+static Status readAllFlags(const JsonCursor &root, Metadata &out) {
+  Settings defaults;
+  if (Status s = readFlags(root, "defaults", defaults); !s)
     return s;
+  out.defaults.insert(defaults.begin(), defaults.end());
+  if (Status s = readFlags(root, "options", out.options); !s)
+    return s;
+  return root.find("adjustable")
+             ? readFlags(root, "adjustable", out.adjustable.emplace())
+             : Status::success();
+}
+
+/// The tables of the program say the same as these, which are only checked.
+static Status checkUnread(const JsonCursor &root, Metadata &) {
   if (auto rule = root.find("scaler"))
     if (auto scaler = parseScaler(*rule); !scaler)
       return scaler.takeError();
-  if (root.find("row_mean"))
-    if (Status s = assign(root.getBool("row_mean"), out.rowMean); !s)
-      return s;
-  return assign(root.getBool("accumulation"), out.accumulation);
+  auto launches = readLaunches(root);
+  return launches ? Status::success() : launches.takeError();
 }
 
 static Status readFields(const JsonCursor &root, Metadata &out) {
-  auto format = root.getInt("format", 1, 1);
-  if (!format)
-    return format.takeError();
-  if (Status s = readScalars(root, out); !s)
+  if (Status s = JsonReader::read(root, out); !s)
     return s;
-  for (auto [name, list] : {std::pair("cpu_features", &out.cpuFeatures),
-                            std::pair("optimizers", &out.optimizers),
-                            std::pair("hyper_parameters", &out.hyperParameters),
-                            std::pair("ignored_weights", &out.ignoredWeights),
-                            std::pair("unread_weights", &out.unreadWeights),
-                            std::pair("tokenizer_files", &out.tokenizerFiles)})
-    if (Status s = readStrings(root, name, *list); !s)
-      return s;
-  for (auto *read : {readClip, readIdentity, readDefaults, readDecays,
-                     readCounters, readInputs, readMesh})
+  for (auto *read : {readClip, readAllFlags, readCounters, readInputs, readMesh,
+                     readInitialWeights, checkUnread})
     if (Status s = read(root, out); !s)
       return s;
-  // Of no use here: the tables say the same.
-  if (auto launches = readLaunches(root); !launches)
-    return launches.takeError();
-  if (auto table = root.find("debug_nan"))
-    out.debugNan = table->value();
-  for (auto [name, text] : {std::pair("config", &out.config),
-                            std::pair("precision", &out.precision),
-                            std::pair("recipe", &out.recipe)})
-    if (root.find(name))
-      if (Status s = readString(root, name, *text); !s)
-        return s;
-  return readModelFiles(root, out);
+  for (auto *files : {&out.initialWeights, &out.companionFiles})
+    for (InitialFile &file : *files)
+      if (file.digest.compare(0, 5, "xxh3:") == 0)
+        file.digest.erase(0, 5);
+  return Status::success();
 }
 
 Expected<Metadata> weft::parseMetadata(std::string_view text) {
