@@ -74,16 +74,13 @@ LogicalResult RankOp::verifySymbolUses(SymbolTableCollection &symbols) {
 // all_reduce
 //===----------------------------------------------------------------------===//
 
-/// `[sum, or]`
-static ParseResult parseReductions(OpAsmParser &parser,
-                                   DenseI64ArrayAttr &list) {
-  return weft::parseReductions(parser, list);
-}
-
+namespace weft::dist {
+/// `[sum, or]`; see weft::parseReductions.
 static void printReductions(OpAsmPrinter &printer, Operation *,
                             DenseI64ArrayAttr list) {
   weft::printReductions(printer, list, /*quote=*/"");
 }
+} // namespace weft::dist
 
 /// Parses one type list, for operands and results.
 static ParseResult parseSameTypes(OpAsmParser &parser,

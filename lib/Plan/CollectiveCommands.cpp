@@ -85,12 +85,7 @@ bool isAsync(Operation *command) {
          cast<CommandOpInterface>(command).getStreamNumber() != 0;
 }
 
-/// `["sum", "or"]`
-static ParseResult parseReductions(OpAsmParser &parser,
-                                   DenseI64ArrayAttr &list) {
-  return weft::parseReductions(parser, list);
-}
-
+/// `["sum", "or"]`; see weft::parseReductions.
 static void printReductions(OpAsmPrinter &printer, Operation *,
                             DenseI64ArrayAttr list) {
   weft::printReductions(printer, list, /*quote=*/"\"");
