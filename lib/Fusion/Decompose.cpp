@@ -40,24 +40,17 @@ void weft::renameTrivialReduces(ProgramOp program) {
 /// Computes a number once that several updates need: it is the same for all
 /// parameters of a group.
 static void shareNumbers(Block &block) {
-  std::map<std::vector<const void *>, Operation *> known;
+  EqualValues values;
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (!op.hasAttr(WeftDialect::kUpdateAttr) ||
-        !isa<ScalarBodyOpInterface>(op) || !getShape(op.getResult(0)).empty())
+    const bool isNumber = op.hasAttr(WeftDialect::kUpdateAttr) &&
+                          isa<ScalarBodyOpInterface>(op) &&
+                          getShape(op.getResult(0)).empty();
+    if (!isNumber && !isa<ConstantOp>(op))
       continue;
-    std::vector<const void *> key = {
-        op.getName().getAsOpaquePointer(),
-        op.getPropertiesAsAttribute().getAsOpaquePointer(),
-        op.getResult(0).getType().getAsOpaquePointer()};
-    for (Value operand : op.getOperands()) {
-      auto constant = operand.getDefiningOp<ConstantOp>();
-      key.push_back(constant ? constant.getValue().getAsOpaquePointer()
-                             : operand.getAsOpaquePointer());
-    }
-    auto [entry, isNew] = known.try_emplace(std::move(key), &op);
-    if (isNew)
+    Value first = values.insert(&op);
+    if (!isNumber || first == op.getResult(0))
       continue;
-    op.replaceAllUsesWith(entry->second);
+    op.getResult(0).replaceAllUsesWith(first);
     op.erase();
   }
 }

@@ -34,6 +34,10 @@ struct Formulas {
 /// an error on a composite op that it did not decompose.
 llvm::FailureOr<Formulas> takeFormulas(ProgramOp program);
 
+/// Fails with an error on a repeat that may not call the kernels of its update,
+/// because attributes or ops were edited after weft-decompose.
+llvm::LogicalResult checkRepeats(ProgramOp program, const Formulas &formulas);
+
 /// Makes reductions over dimensions of size 1 the reshapes that they are.
 void renameTrivialReduces(ProgramOp program);
 

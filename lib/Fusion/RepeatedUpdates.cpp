@@ -1,13 +1,11 @@
 //===- RepeatedUpdates.cpp - Updates that share kernels -------------------===//
 
-#include "RepeatedUpdates.h"
+#include "Fusion.h"
 
 #include "weft/Analysis/Implementations.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
-
-#include <map>
 
 using namespace mlir;
 
@@ -57,15 +55,21 @@ static const char *findReason(OptimizerOpInterface update) {
   return nullptr;
 }
 
-/// Everything that determines the formula of an update, except its tensors.
-static std::vector<const void *> getKey(OptimizerOpInterface op) {
-  std::vector<const void *> key = {
+/// Everything that determines the results of an op, except its operands.
+static std::vector<const void *> getContent(Operation *op) {
+  std::vector<const void *> content = {
       op->getName().getAsOpaquePointer(),
       op->getPropertiesAsAttribute().getAsOpaquePointer()};
   for (Type type : op->getOperandTypes())
-    key.push_back(type.getAsOpaquePointer());
+    content.push_back(type.getAsOpaquePointer());
   for (Type type : op->getResultTypes())
-    key.push_back(type.getAsOpaquePointer());
+    content.push_back(type.getAsOpaquePointer());
+  return content;
+}
+
+/// Everything that determines the formula of an update, except its tensors.
+static std::vector<const void *> getKey(OptimizerOpInterface op) {
+  std::vector<const void *> key = getContent(op);
   for (Value shared : getShared(op))
     key.push_back(shared.getAsOpaquePointer());
   return key;
@@ -117,6 +121,109 @@ bool isByElement(OptimizerOpInterface update, ArrayRef<Operation *> formula) {
   return true;
 }
 
+Value EqualValues::insert(Operation *op, int64_t update) {
+  std::vector<const void *> content = getContent(op);
+  for (Value operand : op->getOperands())
+    content.push_back(find(operand).getAsOpaquePointer());
+  Value result = op->getResult(0);
+  if (getShape(result).empty() || isa<ReadOp>(op))
+    update = kNoUpdate;
+  auto entry = known.try_emplace({update, std::move(content)}, result).first;
+  return firsts[result] = entry->second;
+}
+
+/// The start of an error on a repeat of the update that begins with `first`.
+static InFlightDiagnostic reject(OptimizerOpInterface repeat,
+                                 Operation *first) {
+  InFlightDiagnostic error = repeat->emitOpError("expects ");
+  error.attachNote(first->getLoc()) << "the update that it repeats begins here";
+  return error;
+}
+
+/// Repeats come after the ops of their update. They differ in their tensors
+/// alone.
+static LogicalResult checkAlike(const RepeatedUpdate &update,
+                                ArrayRef<Operation *> ops) {
+  OptimizerOpInterface first = update.repeats.front();
+  Attribute link = first->getAttr(WeftDialect::kRepeatsAttr);
+  for (OptimizerOpInterface repeat : update.repeats) {
+    if (repeat->isBeforeInBlock(ops.back()))
+      return reject(repeat, ops.front()) << "all ops of its update before it";
+    if (const char *reason = findReason(repeat))
+      return reject(repeat, ops.front()) << "no weft.repeats: " << reason;
+    if (getKey(repeat) != getKey(first) ||
+        repeat->getAttr(WeftDialect::kRepeatsAttr) != link)
+      return reject(repeat, ops.front())
+             << "to differ from the first repeat in its tensors alone";
+  }
+  const size_t tensors = getTensors(first).size();
+  if (update.states.size() == tensors &&
+      update.results.size() == first->getNumResults())
+    return success();
+  return reject(first, ops.front())
+         << tensors << " states and " << first->getNumResults()
+         << " results in weft.repeats, but got " << link;
+}
+
+/// Builds the formula of the repeats again, on the states that they list. The
+/// program must have its ops and results.
+static LogicalResult checkFormula(const RepeatedUpdate &update, int64_t number,
+                                  Operation *first, EqualValues &values) {
+  OptimizerOpInterface repeat = update.repeats.front();
+  Block block;
+  OpBuilder builder(repeat->getContext());
+  builder.setInsertionPointToEnd(&block);
+  auto model = cast<OptimizerOpInterface>(builder.clone(*repeat));
+  for (auto [tensor, state] : llvm::zip(model->getOpOperands(), update.states))
+    tensor.set(ReadOp::create(builder, repeat.getLoc(), tensor.get().getType(),
+                              cast<FlatSymbolRefAttr>(state)));
+  FailureOr<SmallVector<Value>> results =
+      cast<CompositeOpInterface>(*model).decompose(builder);
+  if (failed(results))
+    return failure();
+  for (Operation &op : llvm::drop_begin(block))
+    if (values.insert(&op, number) == op.getResult(0))
+      return reject(repeat, first)
+             << "the formula of " << repeat->getAttr(WeftDialect::kRepeatsAttr)
+             << " in the program, but got no " << op.getName() << " of it";
+  auto formula = llvm::to_vector(llvm::make_pointer_range(
+      llvm::drop_begin(block, 1 + update.states.size())));
+  if (!isByElement(model, formula))
+    return reject(repeat, first)
+           << "a formula that computes each element alone";
+  OperandRange outputs = repeat->getBlock()->getTerminator()->getOperands();
+  for (auto [result, place] : llvm::zip(*results, update.results))
+    if (place >= int64_t(outputs.size()) ||
+        values.find(outputs[place]) != values.find(result))
+      return reject(repeat, first) << "a result of its update as operand "
+                                   << place << " of the terminator";
+  return success();
+}
+
+LogicalResult checkRepeats(ProgramOp program, const Formulas &formulas) {
+  if (formulas.repeated.empty())
+    return success();
+  EqualValues values;
+  std::map<int64_t, SmallVector<Operation *>> updates;
+  for (Operation &op : program.getBody().front()) {
+    const int64_t update =
+        formulas.updates.lookup_or(&op, EqualValues::kNoUpdate);
+    updates[update].push_back(&op);
+    if (op.getNumResults() == 1 && op.getNumRegions() == 0 && isPure(&op))
+      values.insert(&op, update);
+  }
+  for (auto &[number, update] : formulas.repeated) {
+    ArrayRef<Operation *> ops = updates[number];
+    if (ops.empty())
+      return update.repeats.front()->emitOpError("expects an op of update ")
+             << number << ", whose kernels it calls, but got none";
+    if (failed(checkAlike(update, ops)) ||
+        failed(checkFormula(update, number, ops.front(), values)))
+      return failure();
+  }
+  return success();
+}
+
 /// Maps the tensors of the first update to the tensors of the repeat.
 static IRMapping mapTensors(const RepeatedUpdate &update,
                             OptimizerOpInterface repeat) {
@@ -133,6 +240,7 @@ static IRMapping mapTensors(const RepeatedUpdate &update,
 }
 
 unsigned callForRepeats(RepeatedUpdate &update) {
+  assert(!update.calls.empty() && "checkRepeats has found its ops");
   // Clusters are ordered by their first ops, but calls by their last ops.
   llvm::sort(update.calls,
              [](CallOp x, CallOp y) { return x->isBeforeInBlock(y); });

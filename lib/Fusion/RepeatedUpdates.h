@@ -11,6 +11,9 @@
 
 #include "weft/Weft/Weft.h"
 
+#include <map>
+#include <vector>
+
 namespace weft {
 
 /// A decomposed update, and the updates that call its kernels.
@@ -37,6 +40,26 @@ findRepeatedUpdates(ProgramOp program);
 /// the tensors of the first update would be used for all.
 bool isByElement(OptimizerOpInterface update,
                  llvm::ArrayRef<mlir::Operation *> formula);
+
+/// Equal values of a program: the results of ops with the same name, properties
+/// and type, whose operands are equal.
+class EqualValues {
+public:
+  static constexpr int64_t kNoUpdate = -1;
+
+  /// The first inserted value that equals the result of `op`, which is an op of
+  /// `update`. Numbers of different updates may be equal, but not their
+  /// tensors.
+  mlir::Value insert(mlir::Operation *op, int64_t update = kNoUpdate);
+  /// The first value that equals `value`, as far as it was inserted.
+  mlir::Value find(mlir::Value value) const {
+    return firsts.lookup_or(value, value);
+  }
+
+private:
+  std::map<std::pair<int64_t, std::vector<const void *>>, mlir::Value> known;
+  llvm::DenseMap<mlir::Value, mlir::Value> firsts;
+};
 
 /// Replaces the repeats by calls of the same kernels. Returns the number of new
 /// calls.

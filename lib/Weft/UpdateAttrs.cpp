@@ -56,14 +56,16 @@ LogicalResult
 RepeatsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                     int64_t update, ArrayAttr states,
                     ArrayRef<int64_t> results) {
-  const bool areSymbols =
-      llvm::all_of(states, llvm::IsaPred<FlatSymbolRefAttr>);
+  llvm::SmallPtrSet<Attribute, 4> known;
+  const bool areSymbols = llvm::all_of(states, [&](Attribute state) {
+    return isa<FlatSymbolRefAttr>(state) && known.insert(state).second;
+  });
   if (update >= 0 && areSymbols &&
       llvm::all_of(results, [](int64_t result) { return result >= 0; }))
     return success();
   return emitError()
-         << "expects the number of an update, symbols of states and "
-            "numbers of results, but got "
+         << "expects the number of an update, symbols of states, each once, "
+            "and numbers of results, but got "
          << update << ", " << states << " and [" << llvm::interleaved(results)
          << "]";
 }

@@ -315,5 +315,10 @@ weft.program @repeats(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<4xf32> {w
 
 // -----
 
-// expected-error @below {{expects the number of an update, symbols of states and numbers of results, but got 0, ["a"] and [0]}}
+// expected-error @below {{expects the number of an update, symbols of states, each once, and numbers of results, but got 0, ["a"] and [0]}}
 weft.param @w : tensor<4xf32> {weft.repeats = #weft.repeats<update = 0, states = ["a"], results = 0>}
+
+// -----
+
+// expected-error @below {{expects the number of an update, symbols of states, each once, and numbers of results, but got 0, [@a, @a] and [0]}}
+weft.param @w : tensor<4xf32> {weft.repeats = #weft.repeats<update = 0, states = [@a, @a], results = 0>}

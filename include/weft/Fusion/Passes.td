@@ -156,7 +156,8 @@ def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
     Groups elementwise ops, reductions over the trailing or the leading
     dimensions, and views of their operands into `weft.kernel` symbols, called
     by `weft.call`. Groups of equal content share one kernel. An update with
-    `weft.repeats` calls the kernels of the update that it repeats.
+    `weft.repeats` calls the kernels of the update that it repeats. It is an error
+    if these do not compute the formula of the update.
 
     Precondition: static shapes, `weft-select-kernels` (without it no op runs as
     a routine), `weft-decompose`. Guarantees:

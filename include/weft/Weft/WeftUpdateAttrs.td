@@ -14,7 +14,8 @@ def Weft_RepeatsAttr : AttrDef<Weft_Dialect, "Repeats"> {
     On an update op that differs from an earlier one only in its tensors:
     `update` is the number of the earlier update (`weft.update`), `states` are
     the states that its parameter, moments and gradient were read from, and
-    `results` the operands of the terminator that are its results.
+    `results` the operands of the terminator that are its results. `weft-fuse`
+    accepts it only if the program computes them by the formula of the op.
 
     `#weft.repeats<update = 3, states = [@w, @w.momentum_buffer, @w.grad], results = 2, 3>`.
   }];

@@ -4,6 +4,7 @@
 
 #include "weft/Fusion/Passes.h"
 
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/Verifier.h"
@@ -78,17 +79,27 @@ unsigned countCallsBehind(ProgramOp program, llvm::StringRef state) {
   return count;
 }
 
+/// A context in which the update of SGD is SumOfGradient.
+class RepeatedUpdates : public testing::Test {
+protected:
+  RepeatedUpdates() {
+    mlir::DialectRegistry registry;
+    registry.insert<WeftDialect>();
+    registerScalarBodies(registry);
+    registry.addExtension(+[](mlir::MLIRContext *context, WeftDialect *) {
+      SgdOp::attachInterface<SumOfGradient>(*context);
+    });
+    context.appendDialectRegistry(registry);
+    module = mlir::parseSourceString<mlir::ModuleOp>(kUpdates, &context);
+  }
+
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
 /// Each update has a sum of its own gradient: none calls the kernels of the
 /// other with the other's sum.
-TEST(RepeatedUpdates, AreWrittenOutForNumbersOfTheirOwn) {
-  mlir::DialectRegistry registry;
-  registry.insert<WeftDialect>();
-  registerScalarBodies(registry);
-  registry.addExtension(+[](mlir::MLIRContext *context, WeftDialect *) {
-    SgdOp::attachInterface<SumOfGradient>(*context);
-  });
-  mlir::MLIRContext context(registry);
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(kUpdates, &context);
+TEST_F(RepeatedUpdates, AreWrittenOutForNumbersOfTheirOwn) {
   ASSERT_TRUE(module);
   ProgramOp program = getProgram(*module);
   EXPECT_EQ(findRepeatedUpdates(program).size(), 1u);
@@ -100,6 +111,37 @@ TEST(RepeatedUpdates, AreWrittenOutForNumbersOfTheirOwn) {
   unsigned ofA = countCallsBehind(program, "ag");
   EXPECT_GT(ofA, 0u);
   EXPECT_EQ(countCallsBehind(program, "bg"), ofA);
+}
+
+/// The attribute is written by hand, and the formula of @a is right.
+TEST_F(RepeatedUpdates, AreRejectedForNumbersOfTheirOwn) {
+  ASSERT_TRUE(module);
+  auto updates =
+      llvm::to_vector(getProgram(*module).getBody().front().getOps<SgdOp>());
+  SgdOp first = updates[0];
+  mlir::OpBuilder builder(first);
+  mlir::Operation *before = first->getPrevNode();
+  auto values = mlir::cast<CompositeOpInterface>(*first).decompose(builder);
+  ASSERT_TRUE(succeeded(values));
+  for (mlir::Operation *op = before->getNextNode(); op != first;
+       op = op->getNextNode())
+    op->setAttr(WeftDialect::kUpdateAttr, builder.getI64IntegerAttr(0));
+  first->replaceAllUsesWith(*values);
+  first.erase();
+  updates[1]->setAttr(
+      WeftDialect::kRepeatsAttr,
+      mlir::parseAttribute("#weft.repeats<update = 0, states = [@a, @am, @ag], "
+                           "results = 0, 1>",
+                           &context));
+  std::string error;
+  mlir::ScopedDiagnosticHandler handler(
+      &context,
+      [&](mlir::Diagnostic &diagnostic) { error = diagnostic.str(); });
+  mlir::PassManager manager(&context);
+  manager.addPass(createFusePass());
+  EXPECT_TRUE(failed(manager.run(*module)));
+  EXPECT_EQ(error, "'weft.sgd' op expects a formula that computes each element "
+                   "alone");
 }
 
 /// Asks about the ops between the update and the end of a program.
