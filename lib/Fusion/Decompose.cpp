@@ -31,7 +31,7 @@ void weft::renameTrivialReduces(ProgramOp program) {
     auto reduce = cast<ReduceOp>(op);
     auto renamed = ReshapeOp::create(builder, op.getLoc(), reduce.getType(),
                                      reduce.getOperand());
-    copyScope(&op, renamed);
+    copyOrigin(&op, renamed);
     op.replaceAllUsesWith(renamed);
     op.erase();
   }
@@ -121,13 +121,12 @@ LogicalResult Decomposer::replace(Operation *op) {
   if (failed(values) || values->empty())
     return failure(failed(values));
   llvm::SmallVector<Operation *> formula;
-  Attribute name = op->getAttr(WeftDialect::kFormulaAttr);
-  if (!name)
-    name = builder.getStringAttr(op->getName().stripDialect());
+  if (!op->hasAttr(WeftDialect::kFormulaAttr))
+    op->setAttr(WeftDialect::kFormulaAttr,
+                builder.getStringAttr(op->getName().stripDialect()));
   Operation *made = before ? before->getNextNode() : &op->getBlock()->front();
   for (; made != op; made = made->getNextNode()) {
-    copyScope(op, made);
-    made->setAttr(WeftDialect::kFormulaAttr, name);
+    copyOrigin(op, made);
     formula.push_back(made);
   }
   work.append(formula);

@@ -8,6 +8,13 @@ using namespace mlir;
 
 namespace weft {
 
+void copyOrigin(Operation *from, Operation *to) {
+  copyScope(from, to);
+  for (StringRef name : {WeftDialect::kFormulaAttr, WeftDialect::kUpdateAttr})
+    if (Attribute value = from->getAttr(name))
+      to->setAttr(name, value);
+}
+
 FailureOr<Formulas> takeFormulas(ProgramOp program) {
   Formulas formulas;
   for (Operation &op : program.getBody().front()) {

@@ -30,6 +30,9 @@ struct Formulas {
   std::map<int64_t, RepeatedUpdate> repeated;
 };
 
+/// Gives an op that computes a part of `from` its scope, formula and update.
+void copyOrigin(mlir::Operation *from, mlir::Operation *to);
+
 /// Reads the attributes that weft-decompose left, and removes them. Fails with
 /// an error on a composite op that it did not decompose.
 llvm::FailureOr<Formulas> takeFormulas(ProgramOp program);

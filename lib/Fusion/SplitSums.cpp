@@ -132,13 +132,13 @@ void SplitSumsPass::replace(ReduceOp reduce, Value result) {
   ++numSplit;
 }
 
-/// Gives the new ops between `before` and the reduction the scope of the
+/// Gives the new ops between `before` and the reduction the origin of the
 /// reduction.
-static void copyScopeBack(ReduceOp reduce, Operation *before) {
+static void copyOriginBack(ReduceOp reduce, Operation *before) {
   Operation *made =
       before ? before->getNextNode() : &reduce->getBlock()->front();
   for (; made != reduce; made = made->getNextNode())
-    copyScope(reduce, made);
+    copyOrigin(reduce, made);
 }
 
 static Value makeReduce(OpBuilder &builder, Location loc, ReduceKind kind,
@@ -167,7 +167,7 @@ void SplitSumsPass::split(ReduceOp reduce, Cut cut) {
   Value chunks = f.reshape(f.widen(reduce.getOperand()), shape);
   Value result = combine(combine(chunks, inner, rows), 0, inner);
   result = f.finish(result, reduce.getType());
-  copyScopeBack(reduce, before);
+  copyOriginBack(reduce, before);
   replace(reduce, result);
 }
 
@@ -223,6 +223,6 @@ void SplitSumsPass::splitUnevenly(ReduceOp reduce, int64_t chunks) {
   if (isMean)
     result = f.div(result, f.constant(double(rows), result));
   result = f.finish(result, reduce.getType());
-  copyScopeBack(reduce, before);
+  copyOriginBack(reduce, before);
   replace(reduce, result);
 }

@@ -36,3 +36,12 @@ weft.program @apply(%coef: tensor<f32> {weft.input = "coef"}, %skip: tensor<i1> 
   %b1, %bm1 = weft.sgd(%b, %bm, %bg, %coef, %skip, %step, %lr, %lr, %lr) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4xf32>, tensor<4xf32>)
   weft.return writes @a = %a1 : tensor<4xf32>, @a.m = %am1 : tensor<4xf32>, @b = %b1 : tensor<4xf32>, @b.m = %bm1 : tensor<4xf32>
 }
+
+// A reduction over one element becomes a reshape of the same formula.
+// CHECK-LABEL: weft.program @origin
+// CHECK: weft.reshape %{{.*}} {weft.formula = "softmax", weft.scope = "h.0", weft.update = 3 : i64}
+// FUSED-LABEL: weft.program @origin
+weft.program @origin(%x: tensor<1x4xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  %y = weft.reduce sum %x dims [0] {weft.formula = "softmax", weft.scope = "h.0", weft.update = 3 : i64} : tensor<1x4xf32>
+  weft.return %y : tensor<4xf32>
+}

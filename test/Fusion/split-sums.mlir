@@ -19,6 +19,19 @@ weft.program @columns(%x: tensor<32x1024x768xf32> {weft.input = "x"}) -> (tensor
 
 // -----
 
+// All ops keep the formula and the update of the reduction.
+// CHECK-LABEL: weft.program @origin(
+// CHECK: weft.reshape %{{.*}} {weft.formula = "softmax", weft.scope = "h.0", weft.update = 3 : i64}
+// CHECK-NEXT: weft.reduce sum %{{.*}} {weft.formula = "softmax", weft.scope = "h.0", weft.update = 3 : i64}
+// CHECK-NEXT: weft.reduce sum %{{.*}} {weft.formula = "softmax", weft.scope = "h.0", weft.update = 3 : i64}
+// CHECK-NEXT: weft.return
+weft.program @origin(%x: tensor<65536x8xf32> {weft.input = "x"}) -> (tensor<8xf32> {weft.output = "s"}) attributes {kind = #weft.kind<eval>} {
+  %s = weft.reduce sum %x dims [0] {weft.formula = "softmax", weft.scope = "h.0", weft.update = 3 : i64} : tensor<65536x8xf32>
+  weft.return %s : tensor<8xf32>
+}
+
+// -----
+
 // Low types are widened before and rounded once. A dimension that is as many
 // chunks as are wanted stays.
 // CHECK-LABEL: weft.program @rounded_once(
