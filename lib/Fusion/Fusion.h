@@ -12,6 +12,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace weft {
@@ -115,7 +116,7 @@ private:
   mlir::Block &block;
   FusionLimits limits;
   UpdateNumbers updates;
-  llvm::DenseSet<int64_t> repeated; // numbers of updates
+  std::set<int64_t> repeated; // updates: a DenseSet cannot hold any number
   unsigned numMissed = 0;
   std::vector<std::unique_ptr<Cluster>> clusters;
   /// The position of an op in the block.

@@ -126,7 +126,7 @@ LogicalResult ClusterBuilder::place(Operation *op) {
 /// Whether the op computes elements of an update whose kernels others call.
 bool ClusterBuilder::isOfRepeated(Operation *op) const {
   auto update = updates.find(op);
-  return update != updates.end() && repeated.contains(update->second) &&
+  return update != updates.end() && repeated.count(update->second) &&
          !isNumber(op);
 }
 

@@ -1,7 +1,11 @@
 // RUN: weft-opt %s --weft-decompose -o %t.mlir
-// RUN: weft-opt %t.mlir --weft-fuse -o /dev/null
 // An update with weft.repeats may call the kernels of another one only if these
 // compute its own formula. The dump before weft-fuse is edited.
+
+// The largest number is no special one.
+// RUN: sed 's/update = 0/update = 9223372036854775807/' %t.mlir | weft-opt --weft-fuse -o %t.largest.mlir
+// RUN: weft-opt %t.mlir --weft-fuse -o %t.fused.mlir
+// RUN: diff %t.fused.mlir %t.largest.mlir
 
 // RUN: sed 's/update = 0, states/update = 7, states/' %t.mlir | not weft-opt --weft-fuse 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: error: 'weft.sgd' op expects an op of update 7, whose kernels it calls, but got none
