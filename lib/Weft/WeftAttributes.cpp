@@ -73,18 +73,23 @@ static const char *isIntegerLists(Attribute attr) {
 static const char *isTexts(Attribute attr) {
   return isArrayOf<StringAttr>(attr) ? nullptr : "an array of texts";
 }
-/// They are printed in tables and messages.
-static const char *isOpNames(Attribute attr) {
-  llvm::SmallPtrSet<Attribute, 8> known;
-  auto isName = [&](StringAttr name) {
-    return !name.empty() && known.insert(name).second &&
-           llvm::all_of(name.getValue(), [](char c) {
-             return llvm::isAlnum(c) || llvm::is_contained(StringRef("_.$"), c);
-           });
+/// It is printed in tables and messages.
+static const char *isOpName(Attribute attr) {
+  auto name = dyn_cast<StringAttr>(attr);
+  auto isLetter = [](char c) {
+    return llvm::isAlnum(c) || llvm::is_contained(StringRef("_.$"), c);
   };
-  return isArrayOf<StringAttr>(attr) && !cast<ArrayAttr>(attr).empty() &&
-                 llvm::all_of(cast<ArrayAttr>(attr).getAsRange<StringAttr>(),
-                              isName)
+  return name && !name.empty() && llvm::all_of(name.getValue(), isLetter)
+             ? nullptr
+             : "the name of an op";
+}
+static const char *isOpNames(Attribute attr) {
+  auto names = dyn_cast<ArrayAttr>(attr);
+  llvm::SmallPtrSet<Attribute, 8> known;
+  auto isNew = [&](Attribute name) {
+    return !isOpName(name) && known.insert(name).second;
+  };
+  return names && !names.empty() && llvm::all_of(names, isNew)
              ? nullptr
              : "an array of names of ops, each once";
 }
@@ -183,7 +188,8 @@ static Rule getRule(StringRef name) {
       .Cases({"fingerprint", "fingerprint_1"}, isDigest)
       .Cases({"batch", "seq", "vocab"}, isSize)
       .Cases({"extent", "grain"}, isCount)
-      .Cases({"recompute", "formula"}, isName)
+      .Case("recompute", isName)
+      .Case("formula", isOpName)
       .Case("update", isNumber)
       .Case("repeats", isRepeats)
       .Case("saved", isIntegers)
@@ -245,6 +251,9 @@ LogicalResult WeftDialect::verifyOperationAttribute(Operation *op,
        op->hasTrait<OpTrait::ConstantLike>()))
     return op->emitOpError("expects ")
            << attr.getName() << " on an op that computes something";
+  if ((attr.getName() == kFormulaAttr || attr.getName() == kUpdateAttr) &&
+      !isa_and_nonnull<ProgramOp>(op->getParentOp()))
+    return op->emitOpError("expects ") << attr.getName() << " in a program";
   if (attr.getName() == kRepeatsAttr && !isa<OptimizerOpInterface>(op))
     return op->emitOpError("expects ") << attr.getName() << " on an update";
   // A kernel, or its form in another dialect.

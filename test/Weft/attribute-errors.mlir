@@ -307,6 +307,32 @@ weft.program @update(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<4xf32> {we
 
 // -----
 
+// expected-error @below {{expects "weft.update" in a program}}
+func.func private @f() attributes {weft.update = 0}
+
+// -----
+
+// expected-error @below {{expects "weft.formula" in a program}}
+func.func private @f() attributes {weft.formula = "softmax"}
+
+// -----
+
+weft.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> elementwise [8] inplace [[0]] {
+  // expected-error @below {{expects "weft.formula" in a program}}
+  %e = weft.exp %x {weft.formula = "softmax"} : tensor<8xf32>
+  weft.yield %e : tensor<8xf32>
+}
+
+// -----
+
+weft.program @formula(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // expected-error @below {{expects "weft.formula" to be the name of an op, but got "a b\0A"}}
+  %y = weft.exp %x {weft.formula = "a b\n"} : tensor<4xf32>
+  weft.return %y : tensor<4xf32>
+}
+
+// -----
+
 weft.program @repeats(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
   // expected-error @below {{expects "weft.repeats" on an update}}
   %y = weft.exp %x {weft.repeats = #weft.repeats<update = 0, states = [], results = 0>} : tensor<4xf32>
