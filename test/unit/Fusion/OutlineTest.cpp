@@ -113,6 +113,7 @@ protected:
     mlir::DialectRegistry registry;
     registry.insert<WeftDialect>();
     registerScalarBodies(registry);
+    registerInterpreter(registry);
     context.appendDialectRegistry(registry);
   }
 
