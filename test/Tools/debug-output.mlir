@@ -2,7 +2,7 @@
 // RUN: weft-opt %s --weft-autodiff --debug-only=weft-autodiff -o /dev/null 2>&1 | FileCheck %s
 // RUN: weft-opt %s --weft-autodiff --debug-only=weft-bucket -o /dev/null 2>&1 | count 0
 
-// A build with assertions writes the debug output of the passes that are named.
+// An LLVM with assertions writes the debug output of the passes that are named.
 
 weft.param @w : tensor<f32>
 // CHECK: [weft-autodiff] Differentiator.cpp:{{[0-9]+}} adjoint of {{.*}} weft.neg

@@ -11,7 +11,6 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/Debug.h"
 
 using namespace weft;
 
@@ -35,34 +34,10 @@ static Status writeResult(const std::string &from, const std::string &output) {
                    isBytecode ? *text : sealText(std::move(*text), "//"));
 }
 
-#ifndef NDEBUG
-/// LLVM built without assertions has no flag for debug output, but weft built
-/// with assertions writes it.
-static void addDebugFlag() {
-  if (llvm::cl::getRegisteredOptions().count("debug-only"))
-    return;
-  static llvm::cl::list<std::string> types(
-      "debug-only", llvm::cl::CommaSeparated, llvm::cl::value_desc("passes"),
-      llvm::cl::desc("Debug output of these passes"),
-      llvm::cl::cb<void, std::string>([](const std::string &type) {
-        static std::vector<std::string> given;
-        given.push_back(type);
-        std::vector<const char *> names;
-        for (const std::string &each : given)
-          names.push_back(each.c_str());
-        llvm::DebugFlag = true;
-        llvm::setCurrentDebugTypes(names.data(), names.size());
-      }));
-}
-#endif
-
 static int run(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registerAllDialects(registry);
   registerAllPasses();
-#ifndef NDEBUG
-  addDebugFlag();
-#endif
   llvm::cl::opt<bool> overwrites(
       "overwrite",
       llvm::cl::desc("Let the output replace a file that weft did not write"));
