@@ -8,6 +8,7 @@
 #include "ToolCommands.h"
 
 #include "weft/Base/StandardStreams.h"
+#include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StepDirectories.h"
 #include "weft/Pipeline/Driver/Compiler.h"
 #include "weft/Pipeline/Options/CompileFlags.h"
@@ -15,6 +16,7 @@
 #include "weft/Runtime/Execute/ParallelFor.h"
 #include "weft/Runtime/Run/RunFlags.h"
 #include "weft/Runtime/Run/Signals.h"
+#include "weft/Weft/Optimizers.h"
 
 #include <cstdio>
 #include <filesystem>
