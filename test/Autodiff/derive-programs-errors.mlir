@@ -7,7 +7,7 @@ module {
 // -----
 
 weft.param @w : tensor<f32> {init = #weft.init<ones>}
-// expected-note@below {{the first is here}}
+// expected-note@below {{the first one}}
 weft.program @a() -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
   %w = weft.read @w : tensor<f32>
   weft.return %w : tensor<f32>

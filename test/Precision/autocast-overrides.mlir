@@ -40,8 +40,8 @@ weft.param @w : tensor<4x4xf32>
 // CHECK-NEXT: %[[L:.*]] = weft.cast %{{.*}} : tensor<f16> to tensor<f32>
 // CHECK-NEXT: weft.return %[[L]]
 
-// EXPLAIN: model.mlir:[[# @LINE + 11]]:{{.*}}: Remark="matmul of h.0 casts operand 0 from f32 to f16: lower in the cuda lists
-// EXPLAIN: model.mlir:[[# @LINE + 10]]:{{.*}}: Remark="matmul of h.0 casts operand 1 from f32 to f16, one cast for all uses of @w: lower in the cuda lists
+// EXPLAIN: model.mlir:[[# @LINE + 11]]:{{.*}}: remark: {{.*}}Remark="matmul of h.0 casts operand 0 from f32 to f16: lower in the cuda lists
+// EXPLAIN: model.mlir:[[# @LINE + 10]]:{{.*}}: remark: {{.*}}Remark="matmul of h.0 casts operand 1 from f32 to f16, one cast for all uses of @w: lower in the cuda lists
 // EXPLAIN: Remark="exp of h.0 casts operand 0 from f16 to f32: f32 in the cuda lists
 // EXPLAIN: Remark="exp of h.1 runs in f16: follow in {{.*}}overrides.toml:1
 // EXPLAIN: Remark="matmul of h.1 casts operand 0 from f16 to f32: f32 in {{.*}}overrides.toml:6
