@@ -46,8 +46,10 @@ struct SplitProgram {
   Block &body;
   Operation *backwardStart;
 
+  /// The terminator keeps what it returns, as a forward op does.
   bool isBackward(Operation *op) const {
-    return !op->isBeforeInBlock(backwardStart);
+    return !op->isBeforeInBlock(backwardStart) &&
+           !op->hasTrait<OpTrait::IsTerminator>();
   }
 };
 

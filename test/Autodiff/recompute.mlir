@@ -75,10 +75,36 @@ weft.program @eval(%x: tensor<4xf32> {weft.input = "x"})
   %y = weft.tanh %x {weft.recompute = "h.0"} : tensor<4xf32>
   weft.return %y : tensor<4xf32>
 }
+// CHECK-LABEL: weft.program @micro(
 weft.program @micro(%s: tensor<f32> {weft.input = "loss_seed"},
                     %a: tensor<f32> {weft.input = "accumulate"})
     -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
   %w = weft.read @w : tensor<4xf32>
   %loss = weft.reduce sum %w dims [0] : tensor<4xf32>
   weft.return %loss : tensor<f32>
+}
+
+// -----
+
+// The program returns the tanh and the loss, so the forward part keeps them.
+// No backward op reads them: they are not saved, and nothing is recomputed.
+
+weft.param @w : tensor<4xf32> {init = #weft.init<ones>}
+// CHECK-LABEL: weft.program @micro(
+// CHECK: weft.exp {{.*}}weft.saved
+// CHECK: %[[LOSS:.*]] = weft.reduce sum %{{[^ ]*}} dims [0] {weft.scope = "head"}
+// CHECK: %[[PROBE:.*]] = weft.tanh %{{[^ ]*}} {weft.scope = "h.0"}
+// CHECK-NOT: weft.exp
+// CHECK-NOT: weft.tanh
+// CHECK: weft.return %[[LOSS]], %[[PROBE]] :
+weft.program @micro(%x: tensor<4xf32> {weft.input = "x"},
+                    %s: tensor<f32> {weft.input = "loss_seed"},
+                    %a: tensor<f32> {weft.input = "accumulate"})
+    -> (tensor<f32> {weft.output = "loss"}, tensor<4xf32> {weft.output = "probe"}) attributes {kind = #weft.kind<micro>} {
+  %w = weft.read @w : tensor<4xf32>
+  %m = weft.mul %x, %w {weft.recompute = "h.0", weft.scope = "h.0"} : tensor<4xf32>, tensor<4xf32>
+  %e = weft.exp %m {weft.recompute = "h.0", weft.scope = "h.0"} : tensor<4xf32>
+  %loss = weft.reduce sum %e dims [0] {weft.scope = "head"} : tensor<4xf32>
+  %probe = weft.tanh %e {weft.recompute = "h.0", weft.scope = "h.0"} : tensor<4xf32>
+  weft.return %loss, %probe : tensor<f32>, tensor<4xf32>
 }

@@ -169,6 +169,7 @@ def RecomputePass : Pass<"weft-recompute", "::weft::ProgramOp"> {
     precede its first backward op. They keep types, scopes and the random
     numbers of dropout, so they give the same bits. The values that the copies
     start from stay saved, and so do results that another segment reads.
+    Returned values are kept.
 
     The pass first merges ops that differ only in their marks. It removes
     forward ops that nothing reads any more, and all marks. It updates
