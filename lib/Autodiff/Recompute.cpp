@@ -44,11 +44,11 @@ private:
 /// A program that is split into a forward and a backward part.
 struct SplitProgram {
   Block &body;
-  Operation *backwardStart;
+  Operation *lastForward;
 
   /// The terminator keeps what it returns, as a forward op does.
   bool isBackward(Operation *op) const {
-    return !op->isBeforeInBlock(backwardStart) &&
+    return lastForward->isBeforeInBlock(op) &&
            !op->hasTrait<OpTrait::IsTerminator>();
   }
 };
@@ -127,16 +127,17 @@ void RecomputedSegment::build() {
     use->set(copies.lookup(use->get()));
 }
 
-/// The first op that reads the gradient of the loss: backward ops follow the
-/// forward ops. Null if the program has no backward part.
-static Operation *findBackwardStart(ProgramOp program) {
+/// The last op that makes an output: backward ops follow it, since outputs do
+/// not depend on them. Null if the program has no backward part.
+static Operation *findLastForward(ProgramOp program) {
   BlockArgument seed = program.findInput(names::kLossSeed);
-  Operation *first = nullptr;
-  if (seed)
-    for (Operation *user : seed.getUsers())
-      if (!first || user->isBeforeInBlock(first))
-        first = user;
-  return first && !first->hasTrait<OpTrait::IsTerminator>() ? first : nullptr;
+  Operation *last = nullptr;
+  if (seed && !seed.use_empty())
+    for (Value output : program.getTerminator().getOutputs())
+      if (Operation *maker = output.getDefiningOp();
+          maker && (!last || last->isBeforeInBlock(maker)))
+        last = maker;
+  return last;
 }
 
 static void mergeOps(ProgramOp program, Marks &marks) {
@@ -155,7 +156,8 @@ static void eraseDeadForwardOps(const SplitProgram &program) {
 static void recomputeMarked(const SplitProgram &program, const Marks &marks) {
   llvm::MapVector<StringAttr, RecomputedSegment> segments;
   for (Operation &op : program.body)
-    if (StringAttr segment = marks.lookup(&op))
+    if (StringAttr segment = marks.lookup(&op);
+        segment && !program.isBackward(&op))
       segments.try_emplace(segment, segment).first->second.add(&op);
   // Find all uses before the first copy: copies read the inputs of their
   // segment.
@@ -174,10 +176,10 @@ struct RecomputePass : weft::impl::RecomputePassBase<RecomputePass> {
     if (marks.empty())
       return;
     mergeOps(program, marks);
-    Operation *start = findBackwardStart(program);
-    if (!start)
+    Operation *lastForward = findLastForward(program);
+    if (!lastForward)
       return;
-    SplitProgram parts{body, start};
+    SplitProgram parts{body, lastForward};
     recomputeMarked(parts, marks);
     eraseDeadForwardOps(parts);
     markSaved(body, [&](Operation *op) { return parts.isBackward(op); });

@@ -108,3 +108,31 @@ weft.program @micro(%x: tensor<4xf32> {weft.input = "x"},
   %probe = weft.tanh %e {weft.recompute = "h.0", weft.scope = "h.0"} : tensor<4xf32>
   weft.return %loss, %probe : tensor<f32>, tensor<4xf32>
 }
+
+// -----
+
+// The cosine is a backward op although no earlier op reads `loss_seed`. It
+// reads a copy of the sum, and neither of them is saved.
+
+weft.param @w : tensor<4xf32> {init = #weft.init<ones>}
+// CHECK-LABEL: weft.program @micro(
+// CHECK-SAME: %[[X:[^ ]*]]: tensor<4xf32> {weft.input = "x"}, %[[SEED:[^ ]*]]: tensor<f32> {weft.input = "loss_seed"}
+// CHECK: %[[W:.*]] = weft.read @w
+// CHECK: weft.mul %[[X]], %[[W]] {weft.scope = "head"}
+// CHECK-NEXT: weft.reduce sum
+// CHECK-NEXT: %[[LOSS:.*]] = weft.sin %{{[^ ]*}} {weft.scope = "head"}
+// CHECK-NEXT: %[[M:.*]] = weft.mul %[[X]], %[[W]] {weft.scope = "head"}
+// CHECK-NEXT: %[[AGAIN:.*]] = weft.reduce sum %[[M]] dims [0] {weft.scope = "head"}
+// CHECK-NEXT: %[[COS:.*]] = weft.cos %[[AGAIN]] {weft.scope = "head"}
+// CHECK-NEXT: weft.mul %[[SEED]], %[[COS]]
+// CHECK: weft.return %[[LOSS]]
+weft.program @micro(%x: tensor<4xf32> {weft.input = "x"},
+                    %s: tensor<f32> {weft.input = "loss_seed"},
+                    %a: tensor<f32> {weft.input = "accumulate"})
+    -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+  %w = weft.read @w : tensor<4xf32>
+  %m = weft.mul %x, %w {weft.recompute = "head", weft.scope = "head"} : tensor<4xf32>, tensor<4xf32>
+  %e = weft.reduce sum %m dims [0] {weft.recompute = "head", weft.scope = "head"} : tensor<4xf32>
+  %loss = weft.sin %e {weft.recompute = "head", weft.scope = "head"} : tensor<f32>
+  weft.return %loss : tensor<f32>
+}
