@@ -25,14 +25,13 @@ namespace {
 /// The segments of marked ops.
 class Marks : public RewriterBase::Listener {
 public:
-  /// Takes the marks off the ops: they must not keep CSE from merging ops.
+  /// Takes the marks off the ops.
   explicit Marks(Block &body) {
     for (Operation &op : body)
       if (Attribute segment = op.removeAttr(WeftDialect::kRecomputeAttr))
         segments[&op] = cast<StringAttr>(segment);
   }
 
-  bool empty() const { return segments.empty(); }
   /// The segment of an op, or null.
   StringAttr lookup(Operation *op) const { return segments.lookup(op); }
   void notifyOperationErased(Operation *op) override { segments.erase(op); }
@@ -122,7 +121,7 @@ void RecomputedSegment::build() {
   OpBuilder builder(findFirstUser());
   IRMapping copies;
   for (Operation *op : findNeeded())
-    builder.clone(*op, copies)->removeAttr(kSavedAttr);
+    builder.clone(*op, copies);
   for (OpOperand *use : uses)
     use->set(copies.lookup(use->get()));
 }
@@ -140,7 +139,10 @@ static Operation *findLastForward(ProgramOp program) {
   return last;
 }
 
+/// Merges equal ops, which neither marks nor `weft.saved` must keep apart.
 static void mergeOps(ProgramOp program, Marks &marks) {
+  for (Operation &op : program.getBody().front())
+    op.removeDiscardableAttr(kSavedAttr);
   IRRewriter rewriter(program->getContext(), &marks);
   DominanceInfo dominance(program);
   eliminateCommonSubExpressions(rewriter, dominance, program);
@@ -173,8 +175,6 @@ struct RecomputePass : weft::impl::RecomputePassBase<RecomputePass> {
     ProgramOp program = getOperation();
     Block &body = program.getBody().front();
     Marks marks(body);
-    if (marks.empty())
-      return;
     mergeOps(program, marks);
     Operation *lastForward = findLastForward(program);
     if (!lastForward)

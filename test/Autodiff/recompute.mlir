@@ -136,3 +136,54 @@ weft.program @micro(%x: tensor<4xf32> {weft.input = "x"},
   %loss = weft.sin %e {weft.recompute = "head", weft.scope = "head"} : tensor<f32>
   weft.return %loss : tensor<f32>
 }
+
+// -----
+
+// `weft.saved` keeps no two ops apart: the backward part reads the first tanh,
+// but not the second. The same holds without marks.
+
+weft.param @w : tensor<4xf32> {init = #weft.init<ones>}
+// CHECK-LABEL: weft.program @micro(
+// CHECK: %[[T:.*]] = weft.tanh
+// CHECK-NOT: weft.tanh
+// CHECK: weft.sign %[[T]] {{.*}}weft.saved
+// CHECK: weft.exp %[[T]]
+// CHECK: weft.reduce
+// CHECK: weft.tanh
+// CHECK-NOT: weft.tanh
+// CHECK: weft.return
+weft.program @micro(%s: tensor<f32> {weft.input = "loss_seed"},
+                    %a: tensor<f32> {weft.input = "accumulate"})
+    -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+  %w = weft.read @w : tensor<4xf32>
+  %x = weft.tanh %w {weft.recompute = "h.0", weft.scope = "h.0"} : tensor<4xf32>
+  %y = weft.tanh %w {weft.scope = "h.0"} : tensor<4xf32>
+  %q = weft.sign %y {weft.scope = "h.0"} : tensor<4xf32>
+  %e = weft.exp %x {weft.recompute = "h.0", weft.scope = "h.0"} : tensor<4xf32>
+  %p = weft.mul %e, %q {weft.scope = "h.1"} : tensor<4xf32>, tensor<4xf32>
+  %loss = weft.reduce sum %p dims [0] : tensor<4xf32>
+  weft.return %loss : tensor<f32>
+}
+
+// -----
+
+weft.param @w : tensor<4xf32> {init = #weft.init<ones>}
+// CHECK-LABEL: weft.program @micro(
+// CHECK: %[[T:.*]] = weft.tanh %{{[^ ]*}} {weft.saved
+// CHECK-NEXT: weft.sign %[[T]] {weft.saved
+// CHECK-NEXT: weft.exp %[[T]] {weft.saved
+// CHECK-NOT: weft.tanh
+// CHECK: weft.mul %[[T]], %[[T]]
+// CHECK: weft.return
+weft.program @micro(%s: tensor<f32> {weft.input = "loss_seed"},
+                    %a: tensor<f32> {weft.input = "accumulate"})
+    -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+  %w = weft.read @w : tensor<4xf32>
+  %x = weft.tanh %w : tensor<4xf32>
+  %y = weft.tanh %w : tensor<4xf32>
+  %q = weft.sign %y : tensor<4xf32>
+  %e = weft.exp %x : tensor<4xf32>
+  %p = weft.mul %e, %q : tensor<4xf32>, tensor<4xf32>
+  %loss = weft.reduce sum %p dims [0] : tensor<4xf32>
+  weft.return %loss : tensor<f32>
+}

@@ -169,13 +169,15 @@ def RecomputePass : Pass<"weft-recompute", "::weft::ProgramOp"> {
     precede its first backward op. They keep types, scopes and the random
     numbers of dropout, so they give the same bits. The values that the copies
     start from stay saved, and so do results that another segment reads.
+
     The forward part ends with the last op that makes an output of the program.
     Outputs are kept: copies never replace a returned value.
 
-    The pass first merges ops that differ only in their marks. It removes
-    forward ops that nothing reads any more, and all marks. It updates
-    `weft.saved`. A program without a backward part (nothing reads `loss_seed`)
-    loses its marks only.
+    The pass first merges ops that differ only in their marks or `weft.saved`,
+    also in a program without marks. It removes forward ops that nothing reads
+    any more, and all marks. It updates `weft.saved`. A program without a
+    backward part (nothing reads `loss_seed`) only loses its marks and duplicate
+    ops.
 
     Precondition: `weft-autodiff`. No CSE may follow: it would merge the copies
     with the first computation.
