@@ -28,11 +28,11 @@ struct Turn {
 
 class ApplyBuilder {
 public:
-  ApplyBuilder(ModuleOp module, ArrayRef<Update> updates, ScalerStates scaler,
+  ApplyBuilder(ProgramOp init, ArrayRef<Update> updates, ScalerStates scaler,
                double p, bool nesterov)
-      : module(module), updates(updates), scaler(scaler), p(p),
-        nesterov(nesterov), names(getInstances(updates, scaler)),
-        builder(module.getContext()),
+      : init(init), module(init->getParentOfType<ModuleOp>()), updates(updates),
+        scaler(scaler), p(p), nesterov(nesterov),
+        names(getInstances(updates, scaler)), builder(module.getContext()),
         number(RankedTensorType::get({}, builder.getF64Type())),
         flag(RankedTensorType::get({}, builder.getI1Type())),
         scalar(RankedTensorType::get({}, builder.getF32Type())) {}
@@ -74,6 +74,7 @@ private:
     return scaler.scale ? update.group : StringRef();
   }
 
+  ProgramOp init;
   ModuleOp module;
   ArrayRef<Update> updates;
   llvm::SmallSetVector<const OptimizerInfo *, 4> optimizers; // of the updates
@@ -378,14 +379,14 @@ void ApplyBuilder::buildBody(ProgramOp program) {
 }
 
 void ApplyBuilder::build() {
-  declareOptimizerStates(module, updates);
+  declareOptimizerStates(init, updates);
   buildBody(createProgram());
   recordTraining(module, updates, scaler);
 }
 
-void buildApplyProgram(ModuleOp module, ArrayRef<Update> updates,
+void buildApplyProgram(ProgramOp init, ArrayRef<Update> updates,
                        ScalerStates scaler, double p, bool nesterov) {
-  ApplyBuilder(module, updates, scaler, p, nesterov).build();
+  ApplyBuilder(init, updates, scaler, p, nesterov).build();
 }
 
 } // namespace weft

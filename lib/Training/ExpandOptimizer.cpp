@@ -5,6 +5,7 @@
 #include "UpdateGroups.h"
 #include "weft/Abi/Names.h"
 #include "weft/Weft/Optimizers.h"
+#include "weft/Weft/Programs.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -37,7 +38,10 @@ struct ExpandOptimizerPass
     FailureOr<ScalerStates> scaler = findScaler();
     if (failed(updates) || failed(scaler) || failed(verifyNames(*updates)))
       return signalPassFailure();
-    buildApplyProgram(getOperation(), *updates, *scaler, p, nesterov);
+    FailureOr<ProgramOp> init = findInit();
+    if (failed(init))
+      return signalPassFailure();
+    buildApplyProgram(*init, *updates, *scaler, p, nesterov);
     numUpdated += updates->size();
   }
 
@@ -74,6 +78,16 @@ struct ExpandOptimizerPass
                                     "together with a state of the scaler "
                                     "(weft-loss-scale), but got only ")
            << (dynamic ? "the attribute" : "the state");
+  }
+
+  /// The program that writes the first values of the states.
+  FailureOr<ProgramOp> findInit() {
+    FailureOr<ProgramOp> init =
+        findOnlyProgram(getOperation(), ProgramKind::Init);
+    if (failed(init) || *init)
+      return init;
+    return getOperation().emitError("expects a program of kind init, but got "
+                                    "none; run weft-derive-programs first");
   }
 
   /// Fails if a symbol that the pass declares exists already.

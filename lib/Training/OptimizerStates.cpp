@@ -50,11 +50,8 @@ static void writeZeros(ProgramOp init, ArrayRef<StateOp> states) {
   terminator.addWrites(writes);
 }
 
-void declareOptimizerStates(ModuleOp module, ArrayRef<Update> updates) {
-  SmallVector<StateOp> states = declareStates(module, updates);
-  for (auto program : module.getOps<ProgramOp>())
-    if (program.getKind() == ProgramKind::Init)
-      writeZeros(program, states);
+void declareOptimizerStates(ProgramOp init, ArrayRef<Update> updates) {
+  writeZeros(init, declareStates(init->getParentOfType<ModuleOp>(), updates));
 }
 
 } // namespace weft

@@ -81,14 +81,13 @@ llvm::FailureOr<llvm::SmallVector<Update>>
 collectUpdates(mlir::ModuleOp module, llvm::StringRef defaultOptimizer);
 
 /// Declares the states of `updates` behind their last gradient: a step counter
-/// for each group and the moments of each parameter. Programs of the kind init
-/// write zeros to them.
-void declareOptimizerStates(mlir::ModuleOp module,
-                            llvm::ArrayRef<Update> updates);
+/// for each group and the moments of each parameter. `init` writes zeros to
+/// them.
+void declareOptimizerStates(ProgramOp init, llvm::ArrayRef<Update> updates);
 
 /// Builds the program `@apply` and the states it needs. `p` is the norm that
 /// clipping limits, `nesterov` the default of sgd.
-void buildApplyProgram(mlir::ModuleOp module, llvm::ArrayRef<Update> updates,
+void buildApplyProgram(ProgramOp init, llvm::ArrayRef<Update> updates,
                        ScalerStates scaler, double p, bool nesterov);
 
 } // namespace weft

@@ -84,3 +84,26 @@ weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @
 weft.state @loss_scale : tensor<f32> {kind = #weft.state_kind<scaler>}
 // expected-error @+1 {{expects another name than @step.slow, which the optimizer needs}}
 weft.param @step.slow : tensor<4xf32>
+
+// -----
+
+// Optimizer states would keep what memory holds.
+
+// expected-error @+1 {{expects a program of kind init, but got none; run weft-derive-programs first}}
+module {
+  weft.param @w : tensor<4xf32>
+  weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
+}
+
+// -----
+
+weft.param @w : tensor<4xf32>
+weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
+// expected-note @+1 {{the first one}}
+weft.program @init() attributes {kind = #weft.kind<init>} {
+  weft.return
+}
+// expected-error @+1 {{expects one program of kind init, but got a second one}}
+weft.program @again() attributes {kind = #weft.kind<init>} {
+  weft.return
+}

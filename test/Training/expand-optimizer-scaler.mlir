@@ -22,6 +22,9 @@ weft.state @loss_scale.state : tensor<3xi64> {kind = #weft.state_kind<scaler>}
 // CHECK: %[[OLD:.*]] = weft.read @loss_scale.state
 // CHECK: %[[NEXT:.*]], %[[STATE:.*]], %[[END:.*]] = weft.scaler_update %[[SCALE]], %[[OLD]], %[[BAD]] by #weft.scaler<deepspeed, interval = 500>
 // CHECK-NEXT: weft.return %[[NORM]], %[[BAD]], %[[SCALE]], %[[END]] : {{.*}} @loss_scale = %[[NEXT]] : tensor<f32>, @loss_scale.state = %[[STATE]] : tensor<3xi64>
+weft.program @init() attributes {kind = #weft.kind<init>} {
+  weft.return
+}
 
 // -----
 
@@ -36,6 +39,9 @@ weft.state @loss_scale : tensor<f32> {kind = #weft.state_kind<scaler>}
 // CHECK: weft.clip_coefficient %{{.*}}, %{{.*}} scale
 // CHECK-NOT: scaler_update
 // CHECK-NOT: @loss_scale =
+weft.program @init() attributes {kind = #weft.kind<init>} {
+  weft.return
+}
 
 // -----
 
@@ -79,6 +85,9 @@ weft.state @loss_scale.state : tensor<3xi64> {kind = #weft.state_kind<scaler>}
 // CHECK: %[[ANY:.*]] = weft.or %[[AB]], %[[BC]]
 // CHECK: weft.scaler_update %{{.*}}, %{{.*}}, %[[ANY]]
 // CHECK: weft.return %{{.*}}, %[[ANY]], %[[BA]], %[[BB]], %[[BC]],
+weft.program @init() attributes {kind = #weft.kind<init>} {
+  weft.return
+}
 
 // -----
 
@@ -103,3 +112,6 @@ weft.state @b.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @
 // CHECK: weft.step_increment %[[SLOW]], %[[BAD]]
 // CHECK: %[[EPS:.*]] = weft.constant dense<5.000000e-01> : tensor<f64>
 // CHECK: weft.adamw(%{{.*}}, %[[EPS]])
+weft.program @init() attributes {kind = #weft.kind<init>} {
+  weft.return
+}

@@ -34,6 +34,9 @@ weft.state @b.grad : tensor<2xf32> {kind = #weft.state_kind<gradient>, param = @
 // SGD: weft.state @w.momentum_buffer
 // SGD: weft.norm_and_check {{.*}} {p = 0x7FF0000000000000 : f64}
 // SGD: weft.sgd({{.*}}) {lr_scale = 5.000000e-01 : f64, nesterov, weft.scope = "h.0"}
+weft.program @init() attributes {kind = #weft.kind<init>} {
+  weft.return
+}
 
 // -----
 
@@ -53,6 +56,9 @@ weft.state @v.grad : tensor<4x2xf32> {kind = #weft.state_kind<gradient>, param =
 // CHECK: weft.sgd({{.*}} %[[WD]], {{[^,]*}}) {decay_scale = 2.500000e-01 : f64} :
 // CHECK: weft.adamw({{.*}} %[[AWD]], {{[^,]*}}, {{[^,]*}}, {{[^,]*}})
 // SGD: weft.input = "max_norm"})
+weft.program @init() attributes {kind = #weft.kind<init>} {
+  weft.return
+}
 
 // -----
 
@@ -60,13 +66,13 @@ weft.state @v.grad : tensor<4x2xf32> {kind = #weft.state_kind<gradient>, param =
 
 weft.param @w : tensor<4x2xbf16> {init = #weft.init<ones>}
 weft.state @w.grad : tensor<4x2xbf16> {kind = #weft.state_kind<gradient>, param = @w}
-// CHECK-LABEL: weft.program @init(
+// CHECK-LABEL: weft.program @init(%
 // CHECK: %[[ONES:.*]] = weft.constant dense<1.000000e+00> : tensor<4x2xbf16>
 // CHECK-NEXT: %[[STEP:.*]] = weft.constant dense<0> : tensor<i64>
 // CHECK-NEXT: %[[M:.*]] = weft.constant dense<0.000000e+00> : tensor<4x2xf32>
 // CHECK-NEXT: %[[V:.*]] = weft.constant dense<0.000000e+00> : tensor<4x2xf32>
 // CHECK-NEXT: weft.return writes @w = %[[ONES]] : tensor<4x2xbf16>, @step = %[[STEP]] : tensor<i64>, @w.exp_avg = %[[M]] : tensor<4x2xf32>, @w.exp_avg_sq = %[[V]] : tensor<4x2xf32>
-// SGD-LABEL: weft.program @init(
+// SGD-LABEL: weft.program @init(%
 // SGD: weft.return writes @w = %{{.*}}, @step = %{{.*}}, @w.momentum_buffer = %{{.*}} : tensor<4x2xf32>
 weft.program @init(%seed: tensor<i64> {weft.input = "seed"}) attributes {kind = #weft.kind<init>} {
   %ones = weft.constant dense<1.0> : tensor<4x2xbf16>
@@ -102,3 +108,6 @@ weft.state @m.grad : tensor<2xf32> {kind = #weft.state_kind<gradient>, param = @
 // CHECK-NOT: weft.compare
 // CHECK: weft.adamw({{.*}}, %[[SKIP]], %[[OWN]],
 // CHECK: weft.return {{.*}}@step = %[[STEP]] : tensor<i64>, {{.*}}@step.presence.l = %[[OWN]]
+weft.program @init() attributes {kind = #weft.kind<init>} {
+  weft.return
+}

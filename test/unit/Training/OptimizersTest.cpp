@@ -39,7 +39,10 @@ protected:
     module = mlir::parseSourceString<mlir::ModuleOp>(
         "weft.param @w : tensor<4x2xf32>\n"
         "weft.state @w.grad : tensor<4x2xf32> "
-        "{kind = #weft.state_kind<gradient>, param = @w}",
+        "{kind = #weft.state_kind<gradient>, param = @w}\n"
+        "weft.program @init() attributes {kind = #weft.kind<init>} {\n"
+        "  weft.return\n"
+        "}",
         &context);
     mlir::PassManager passes(&context);
     ExpandOptimizerPassOptions options;
