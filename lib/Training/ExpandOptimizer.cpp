@@ -68,7 +68,16 @@ struct ExpandOptimizerPass
       if (state.getKind() != StateKind::Scaler)
         continue;
       bool isScale = state.getTensorType().getRank() == 0;
-      (isScale ? scaler.scale : scaler.state) = state;
+      StateOp &first = isScale ? scaler.scale : scaler.state;
+      if (first) {
+        InFlightDiagnostic error =
+            state.emitOpError("expects one ")
+            << (isScale ? "loss scale" : "state of the scaler")
+            << ", but got a second one";
+        error.attachNote(first.getLoc()) << "the first one";
+        return error;
+      }
+      first = state;
     }
     bool dynamic =
         scaler.scale && scaler.scale->hasAttr(WeftDialect::kScalerAttr);

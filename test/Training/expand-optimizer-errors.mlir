@@ -107,3 +107,21 @@ weft.program @init() attributes {kind = #weft.kind<init>} {
 weft.program @again() attributes {kind = #weft.kind<init>} {
   weft.return
 }
+
+// -----
+
+weft.param @w : tensor<4xf32>
+weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
+// expected-note @+1 {{the first one}}
+weft.state @first : tensor<f32> {kind = #weft.state_kind<scaler>}
+// expected-error @+1 {{expects one loss scale, but got a second one}}
+weft.state @second : tensor<f32> {kind = #weft.state_kind<scaler>}
+
+// -----
+
+weft.param @w : tensor<4xf32>
+weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
+// expected-note @+1 {{the first one}}
+weft.state @first : tensor<3xi64> {kind = #weft.state_kind<scaler>}
+// expected-error @+1 {{expects one state of the scaler, but got a second one}}
+weft.state @second : tensor<3xi64> {kind = #weft.state_kind<scaler>}

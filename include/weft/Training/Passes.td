@@ -98,8 +98,8 @@ def ExpandOptimizerPass : Pass<"weft-expand-optimizer", "::mlir::ModuleOp"> {
     the one without a name).
     Without a loss scale a bad gradient stops all instances together.
 
-    Precondition: `weft-autodiff`, one program of kind `init`.
-    Guarantees: the module has one program of kind `apply`, which reads
+    Precondition: `weft-autodiff`, one program of kind `init`, at most one loss
+    scale. Guarantees: the module has one program of kind `apply`, which reads
     every gradient once for the norm and once for its update. It does not choose
     kernels and does not fuse updates.
 
