@@ -8,6 +8,7 @@
 
 #include "weft/Verify/VerifyExecutable.h"
 
+#include "VerifyPlan.h"
 #include "weft/Abi/Names.h"
 #include "weft/Analysis/PlanQueries.h"
 #include "weft/Formats/ProgramPorts.h"
@@ -200,16 +201,20 @@ static LogicalResult verifyScaler(ModuleOp module, TrainingAttr training) {
          << " of the module to say how the loss scale changes, but got none";
 }
 
-static LogicalResult verifyTraining(ModuleOp module) {
+LogicalResult weft::verifyTraining(ModuleOp module) {
   auto training =
       module->getAttrOfType<TrainingAttr>(WeftDialect::kTrainingAttr);
-  if (!training)
-    return module.emitError("expects ")
-           << WeftDialect::kTrainingAttr
-           << " to name the optimizers of its update, but got none";
-  return success(succeeded(verifyCounters(module, training)) &&
-                 succeeded(verifyScaler(module, training)) &&
-                 succeeded(verifyIndexInputs(module, training)));
+  return success(!training || (succeeded(verifyCounters(module, training)) &&
+                               succeeded(verifyScaler(module, training)) &&
+                               succeeded(verifyIndexInputs(module, training))));
+}
+
+static LogicalResult verifyHasTraining(ModuleOp module) {
+  if (module->hasAttr(WeftDialect::kTrainingAttr))
+    return success();
+  return module.emitError("expects ")
+         << WeftDialect::kTrainingAttr
+         << " to name the optimizers of its update, but got none";
 }
 
 static LogicalResult verifyFingerprint(ModuleOp module) {
@@ -224,5 +229,6 @@ LogicalResult weft::verifyFacts(ModuleOp module,
   return success(succeeded(verifyAlignment(module, alignment)) &&
                  succeeded(verifyFingerprint(module)) &&
                  succeeded(verifyParameters(module)) &&
+                 succeeded(verifyHasTraining(module)) &&
                  succeeded(verifyTraining(module)));
 }

@@ -185,7 +185,7 @@ struct VerifyPlanPass : weft::impl::VerifyPlanPassBase<VerifyPlanPass> {
         return signalPassFailure();
     if (failed(verifyStreams(module)) || failed(verifyCollectiveEvents(module)))
       return signalPassFailure();
-    if (failed(verifyStateOrder(module)))
+    if (failed(verifyStateOrder(module)) || failed(verifyTraining(module)))
       return signalPassFailure();
     markAllAnalysesPreserved();
   }

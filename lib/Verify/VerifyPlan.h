@@ -28,6 +28,10 @@ llvm::LogicalResult verifyStreams(mlir::ModuleOp module);
 ///    states come from elsewhere and are not checked
 llvm::LogicalResult verifyStateOrder(mlir::ModuleOp module);
 
+/// Checks that the states and inputs that `weft.training` names exist and are
+/// of the right kind. A part of a plan has no such attribute.
+llvm::LogicalResult verifyTraining(mlir::ModuleOp module);
+
 } // namespace weft
 
 #endif // WEFT_LIB_VERIFY_VERIFYPLAN_H

@@ -14,7 +14,7 @@ EDITS = [
     ("loss_sed", "cpu", r'"loss_seed"', '"loss_sed"'),
     ("seeed", "cpu", r'"seed"', '"seeed"'),
     ("one data input", "cpu", r'"image"', '"imaeg"'),
-    ("token", "gpt2", r'plan.input "tokens"', 'plan.input "token"'),
+    ("token", "gpt2", r'(?s)(index_input<"token)s(.*?plan.input "token)s', r"\1\2"),
     ("positions", "gpt2", r'"position"', '"positions"'),
     ("another type of input", "cpu", r'"lr"', '"rank"'),
     ("gn", "gpt2", r'plan.output "grad_norm"', 'plan.output "gn"'),

@@ -151,3 +151,13 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 64 : i64
     %w = plan.use @w {offset = 64 : i64} : memref<4xf32>
   }
 }
+
+// -----
+
+// expected-error @+1 {{expects index_inputs of weft.training to name data of i32 or i64 that @micro reads, 'y', but got 'x'}}
+module attributes {plan.persistent_bytes = 0 : i64, plan.arena_bytes = 256 : i64, weft.training = #weft.training<optimizers = ["sgd"], index_inputs = [#weft.index_input<"x", limit = 8>]>} {
+  plan.program "micro" @micro {
+    %x = plan.input "x" {offset = 0 : i64} : memref<4x2xf32>
+    %y = plan.input "y" {offset = 64 : i64} : memref<4xi32>
+  }
+}

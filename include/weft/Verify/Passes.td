@@ -37,6 +37,9 @@ def VerifyPlanPass : Pass<"weft-verify-plan", "::mlir::ModuleOp"> {
       Working copies are the states whose `param` it is, or that have all of its
       segments.
 
+    If the module has `weft.training`, checks that the states and inputs that it
+    names exist and are of the right kind.
+
     `micro` may read the gradients of the step before. It is trusted to ignore
     them in the first micro-step of a step.
 
