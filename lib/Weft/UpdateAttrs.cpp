@@ -22,23 +22,31 @@ static bool isOptimizer(Attribute name) {
   return text && findOptimizer(text.getValue());
 }
 
-static bool isListOfTexts(Attribute list) {
+/// Whether `list` is an array of texts, at least one and each once.
+static bool isSetOfTexts(Attribute list) {
   auto texts = dyn_cast<ArrayAttr>(list);
-  return texts && llvm::all_of(texts, llvm::IsaPred<StringAttr>);
+  return texts && !texts.empty() &&
+         llvm::all_of(texts, llvm::IsaPred<StringAttr>) &&
+         llvm::SmallPtrSet<Attribute, 4>(texts.begin(), texts.end()).size() ==
+             texts.size();
 }
 
 LogicalResult
 TrainingAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                      ArrayAttr optimizers, DictionaryAttr counters, ScalerAttr,
                      ArrayAttr indexInputs) {
-  if (optimizers.empty() || !llvm::all_of(optimizers, isOptimizer))
+  if (!isSetOfTexts(optimizers) || !llvm::all_of(optimizers, isOptimizer))
     return emitError() << "expects optimizers to be an array of "
-                       << spellOptimizers("\"") << ", but got " << optimizers;
+                       << spellOptimizers("\"")
+                       << ", each at most once, but got " << optimizers;
+  if ((counters && counters.empty()) || (indexInputs && indexInputs.empty()))
+    return emitError() << "expects counters and index_inputs with an entry, "
+                          "but got none";
   for (NamedAttribute counter :
        counters ? counters.getValue() : ArrayRef<NamedAttribute>())
-    if (!isListOfTexts(counter.getValue()))
-      return emitError() << "expects counters to list names of parameters, but "
-                            "got "
+    if (!isSetOfTexts(counter.getValue()))
+      return emitError() << "expects counters to list names of parameters, "
+                            "each once, but got "
                          << counter.getValue() << " for " << counter.getName();
   llvm::SmallPtrSet<Attribute, 4> names;
   for (Attribute each :

@@ -137,14 +137,44 @@ module attributes {weft.training = ["adamw"]} {
 
 // -----
 
-// expected-error @below {{expects optimizers to be an array of "adamw", "adam" or "sgd", but got ["lion"]}}
+// expected-error @below {{expects optimizers to be an array of "adamw", "adam" or "sgd", each at most once, but got ["lion"]}}
 module attributes {weft.training = #weft.training<optimizers = ["lion"]>} {
 }
 
 // -----
 
-// expected-error @below {{expects counters to list names of parameters, but got "w" for "step"}}
+// expected-error @below {{expects optimizers to be an array of "adamw", "adam" or "sgd", each at most once, but got ["sgd", "sgd"]}}
+module attributes {weft.training = #weft.training<optimizers = ["sgd", "sgd"]>} {
+}
+
+// -----
+
+// expected-error @below {{expects counters to list names of parameters, each once, but got "w" for "step"}}
 module attributes {weft.training = #weft.training<optimizers = ["sgd"], counters = {step = "w"}>} {
+}
+
+// -----
+
+// expected-error @below {{expects counters to list names of parameters, each once, but got [] for "step.late"}}
+module attributes {weft.training = #weft.training<optimizers = ["sgd"], counters = {step = ["w"], step.late = []}>} {
+}
+
+// -----
+
+// expected-error @below {{expects counters to list names of parameters, each once, but got ["w", "w"] for "step"}}
+module attributes {weft.training = #weft.training<optimizers = ["sgd"], counters = {step = ["w", "w"]}>} {
+}
+
+// -----
+
+// expected-error @below {{expects counters and index_inputs with an entry, but got none}}
+module attributes {weft.training = #weft.training<optimizers = ["sgd"], counters = {}>} {
+}
+
+// -----
+
+// expected-error @below {{expects counters and index_inputs with an entry, but got none}}
+module attributes {weft.training = #weft.training<optimizers = ["sgd"], index_inputs = []>} {
 }
 
 // -----
