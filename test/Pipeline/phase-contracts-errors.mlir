@@ -10,6 +10,8 @@
 // GROUPS: groups.mlir:1:{{.*}}error: expects the file of --groups in weft.option_files after apply-groups, but got none
 // RUN: not weft-opt %t/mark.mlir --weft-verify-contract=phase=mark-recompute 2>&1 | FileCheck %s --check-prefix=MARK
 // MARK: mark.mlir:5:{{.*}}error: 'weft.exp' op expects no weft.recompute in a program of kind init after mark-recompute
+// RUN: not weft-opt %t/mark.mlir --weft-verify-contract=phase=autodiff 2>&1 | FileCheck %s --check-prefix=LEFT
+// LEFT: mark.mlir:5:{{.*}}error: 'weft.exp' op expects no weft.recompute after autodiff; run weft-recompute first
 // RUN: not weft-opt %t/scale.mlir --weft-verify-contract=phase=loss-scale 2>&1 | FileCheck %s --check-prefix=SCALE
 // SCALE: scale.mlir:2:{{.*}}error: 'weft.state' op expects weft.scaler and the state 'loss_scale.state' after loss-scale, but got only the state
 // RUN: not weft-opt %t/copy.mlir --weft-verify-contract=phase=working-copies 2>&1 | FileCheck %s --check-prefix=COPY

@@ -109,7 +109,22 @@ static std::set<std::string> writtenStates(ModuleOp module, ProgramKind kind) {
   return names;
 }
 
+/// No later pass recomputes marked ops.
+static LogicalResult checkNoRecomputeMarks(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) {
+    if (!op->hasAttr(WeftDialect::kRecomputeAttr))
+      return WalkResult::advance();
+    op->emitOpError("expects no ")
+        << WeftDialect::kRecomputeAttr
+        << " after autodiff; run weft-recompute first";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult weft::checkGradients(ModuleOp module) {
+  if (failed(checkNoRecomputeMarks(module)))
+    return failure();
   std::set<std::string> gradients = writtenStates(module, ProgramKind::Micro);
   std::set<std::string> counts =
       writtenStates(module, ProgramKind::Denominators);
