@@ -22,7 +22,7 @@ bool failCommand(WeftContext &context, const WeftCommand &command,
   return false;
 }
 
-/// The same for an error with an exit code of its own (docs/executable.md).
+/// The same for an error with an exit code of its own (docs/reference/executable.md).
 inline void failCommand(WeftContext &context, const WeftCommand &command,
                         const Error &error) {
   context.fail(error.exitStatus(), placeOf(command) + ": " + error.where(),

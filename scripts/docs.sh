@@ -2,11 +2,11 @@
 # Writes the generated documents from the TableGen files, the flag tables and
 # the phases of a build; a test compares them with the committed ones. If a tool
 # fails, every document stays as it was.
-# Usage: docs.sh [BUILD] [OUT]   (default: build/ and docs/)
+# Usage: docs.sh [BUILD] [OUT]   (default: build/ and docs/reference/)
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=${1:-$top/build}
-out=${2:-$top/docs}
+out=${2:-$top/docs/reference}
 config=$(command -v llvm-config-22 || command -v llvm-config)
 tblgen=$("$config" --bindir)/mlir-tblgen
 includes=(-I "$top/include" -I "$("$config" --includedir)")

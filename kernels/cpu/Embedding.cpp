@@ -23,7 +23,7 @@ private:
 };
 
 /// Row `n` of a gather; NaN for an id without a row, as on devices, which
-/// cannot end the program (docs/plan-ops.md, plan.embedding).
+/// cannot end the program (docs/reference/plan-ops.md, plan.embedding).
 void gatherRow(FloatBuffer table, const RowIds &ids, int64_t n, int64_t width,
                FloatBuffer out) {
   const FloatFormat &format = *findFloatFormat(table.dtype);

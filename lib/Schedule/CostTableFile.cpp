@@ -245,7 +245,7 @@ FailureOr<CostTable> readCostTable(MLIRContext *context, StringRef path) {
   return readCosts(context, path, file->table);
 }
 
-/// Measured on one H100 (docs/performance.md), but for the arithmetic of
+/// Measured on one H100 (docs/how-to/performance.md), but for the arithmetic of
 /// generated kernels: half of the f32 peak.
 static CostTable makeH100Rates() {
   CostTable table;

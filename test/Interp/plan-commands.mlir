@@ -4,7 +4,7 @@
 // RUN: weft-interp %t.mlir | FileCheck %s
 
 // Each command of a plan, on blocks and in an arena. Expected numbers are those of
-// the formulas in docs/plan-ops.md.
+// the formulas in docs/reference/plan-ops.md.
 
 // CHECK-LABEL: program @gemm
 // CHECK-NEXT: accumulated = {{\[\[}}6, 8], [10, 12]] : 2x2xf32

@@ -3,7 +3,7 @@
 
 // What PyTorch's autocast gives for one op after the other, from an f16 (CPU: a
 // bf16) value %h and an f32 value %x. In-place ops, no_grad and norm have no
-// op here; docs/precision.md says what stands for them.
+// op here; docs/explanation/precision.md says what stands for them.
 
 weft.param @w : tensor<4x4xf32>
 // CHECK-LABEL: weft.program @ops

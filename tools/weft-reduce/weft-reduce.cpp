@@ -1,7 +1,7 @@
 //===- weft-reduce.cpp - Makes a failing weft file smaller ----------------===//
 //
 // Keeps the part of a file that a test script calls interesting; see
-// docs/contributing.md.
+// docs/how-to/contributing.md.
 //
 //===----------------------------------------------------------------------===//
 

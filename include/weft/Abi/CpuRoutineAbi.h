@@ -23,7 +23,7 @@
 //   asks for one, have a workspace as their last buffer. Its contents are
 //   undefined before and after. A workspace that is too small is an error.
 //  - rng is i64[2] = {seed, global number of the first row} (Philox.h).
-//  - Same bits for every thread count (docs/kernels-cpu.md names exceptions).
+//  - Same bits for every thread count (docs/explanation/kernels-cpu.md names exceptions).
 //  - Wrong records and data (an index out of range) do not crash: the routine
 //    reports through the context and the executor stops the program.
 //

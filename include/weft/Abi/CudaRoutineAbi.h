@@ -3,7 +3,7 @@
 // The contract of CpuRoutineAbi.h holds for a device as well: records, buffers
 // (all device addresses) and meaning are the same as for the CPU's routine of
 // the kind. A routine checks its record and launches work into the command's
-// stream (Launch.h). docs/kernels-cuda.md says what differs: an id out of range
+// stream (Launch.h). docs/explanation/kernels-cuda.md says what differs: an id out of range
 // makes a row of NaN instead of an error.
 //
 //===----------------------------------------------------------------------===//

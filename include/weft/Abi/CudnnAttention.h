@@ -90,7 +90,7 @@ inline int64_t cudnnRowSumBytes(const WeftAttentionRecord &s) {
 }
 
 /// Forward engines need at most 256 bytes. This number and the following ones
-/// come from the plans of cuDNN 9.19 (docs/kernels-cuda.md).
+/// come from the plans of cuDNN 9.19 (docs/explanation/kernels-cuda.md).
 constexpr int64_t kCudnnEngineBytes = 256;
 
 /// Backward, before sm_100: the gradients of the scores, two bytes each, in

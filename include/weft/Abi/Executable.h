@@ -163,7 +163,7 @@ struct WeftExecutable {
   const struct WeftProgram *programs;
   const struct WeftTensor *tensors;
   int64_t arenaBytes;   // exact size; 64-byte aligned base
-  const char *metadata; // JSON text, described in docs/executable.md
+  const char *metadata; // JSON text, described in docs/reference/executable.md
   int64_t metadataBytes;
   const struct WeftImage *images; // programs for a device have some
   int32_t numImages;

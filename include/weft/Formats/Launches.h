@@ -1,6 +1,6 @@
 //===- Launches.h - Launches of a program's kernels -------------*- C++ -*-===//
 //
-// The field `launches` of the metadata (docs/executable.md), which the compiler
+// The field `launches` of the metadata (docs/reference/executable.md), which the compiler
 // writes for the kernels that it generates.
 //
 //===----------------------------------------------------------------------===//

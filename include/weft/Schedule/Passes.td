@@ -241,7 +241,7 @@ def MarkBesideCollectivesPass : Pass<"weft-mark-beside-collectives", "::mlir::Mo
     collective of another stream may be in flight while the product runs: stream
     0 has started it and has not waited for it yet. The runtime limits such a
     product to the processors that collectives leave free, if the limit does not
-    change its bits (docs/several-gpus.md).
+    change its bits (docs/how-to/several-gpus.md).
 
     `plan.collective_ctas` on the module is the number of CTAs that collectives
     may use. The runtime gives it to the communicators, and plans all products

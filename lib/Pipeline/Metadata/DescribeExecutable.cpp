@@ -67,7 +67,7 @@ static Json describeBucket(plan::StateOp param) {
   return bucket;
 }
 
-/// The field `sharding` of a lowered module's metadata (docs/executable.md);
+/// The field `sharding` of a lowered module's metadata (docs/reference/executable.md);
 /// null for one rank.
 static Json describeSharding(ModuleOp module, const FlagValues &flags) {
   if (!dist::findMesh(module))

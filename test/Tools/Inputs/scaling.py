@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of simulated steps in docs/scaling.md.
+"""The table of simulated steps in docs/explanation/scaling.md.
 
 usage: scaling.py WEFT EXAMPLES [DOCUMENT MODEL]
 

@@ -1,4 +1,4 @@
-//===- DocsTest.cpp - The flag table in docs/running.md -------------------===//
+//===- DocsTest.cpp - The flag table in docs/how-to/running.md -------------------===//
 //
 // The table is generated; WEFT_UPDATE_DOCS=1 writes it anew.
 //
@@ -15,7 +15,7 @@
 using namespace weft;
 
 TEST(Docs, runningHasTheTableOfAllRunFlags) {
-  const std::string path = std::string(WEFT_SOURCE) + "/docs/running.md";
+  const std::string path = std::string(WEFT_SOURCE) + "/docs/how-to/running.md";
   const std::string begin = "<!-- flags: begin -->\n", end = "<!-- flags: end";
   std::ifstream in(path);
   std::string text(std::istreambuf_iterator<char>(in), {});

@@ -69,7 +69,7 @@ def WidenProductsPass : Pass<"weft-widen-products", "::mlir::ModuleOp"> {
     the columns of a product (m in its words) nor where it sums over them (k),
     even if the rows begin where they should. On an H100 a product of 32768 x 50257 by 768
     took 26.7 ms of f16 with rows at multiples of 128 bytes, the sum over the classes
-    19.5 ms, where their operations take about 4 (docs/performance.md).
+    19.5 ms, where their operations take about 4 (docs/how-to/performance.md).
 
     Before:
     ```mlir
@@ -169,7 +169,7 @@ def AddDeviceWorkspacesPass : Pass<"weft-add-device-workspaces", "::mlir::Module
 def DescribeLaunchesPass : Pass<"weft-describe-launches", "::mlir::ModuleOp"> {
   let summary = "Add the launches of a device's kernels to the metadata";
   let description = [{
-    Adds `launches` of docs/executable.md to the attribute `weft.metadata`: the grid
+    Adds `launches` of docs/reference/executable.md to the attribute `weft.metadata`: the grid
     and block that each kernel of the `gpu.module` is written for. Preconditions:
     `weft-describe-executable`, and `weft-lower-to-cuda` behind it.
 

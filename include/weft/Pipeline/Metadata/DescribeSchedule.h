@@ -10,7 +10,7 @@
 namespace weft {
 
 /// The fields `schedule` and `overlap` of a lowered module's metadata
-/// (docs/executable.md): the commands of every program, and how its collectives
+/// (docs/reference/executable.md): the commands of every program, and how its collectives
 /// hide; `overlap` is null where nothing travels. All three fail like
 /// Timeline::get.
 llvm::FailureOr<Json> describeSchedule(mlir::ModuleOp module);

@@ -8,7 +8,7 @@ include "mlir/Pass/PassBase.td"
 def DescribeExecutablePass : Pass<"weft-describe-executable", "::mlir::ModuleOp"> {
   let summary = "Write the metadata that the executable carries";
   let description = [{
-    Builds the JSON text of docs/executable.md from the module (model, options,
+    Builds the JSON text of docs/reference/executable.md from the module (model, options,
     optimizer, memory report, parameter table) and keeps it as the attribute
     `weft.metadata`. Precondition: memory is planned. Holds no path, time or
     location.

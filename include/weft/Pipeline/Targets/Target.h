@@ -134,7 +134,7 @@ public:
 
   virtual TargetLibraries getLibraries() const = 0;
   /// Adds the properties of the machine to the metadata of an executable
-  /// (docs/executable.md), such as features that it checks when it starts.
+  /// (docs/reference/executable.md), such as features that it checks when it starts.
   virtual void describe(Json &metadata) const = 0;
   /// The rates that estimate its commands without a cost table
   /// (findKnownRates in weft/Schedule/CostTableFile.h).

@@ -1,6 +1,6 @@
 //===- Metadata.h - The description inside an executable --------*- C++ -*-===//
 //
-// The JSON text of WeftExecutable::metadata, parsed. docs/executable.md
+// The JSON text of WeftExecutable::metadata, parsed. docs/reference/executable.md
 // describes every field.
 //
 //===----------------------------------------------------------------------===//
@@ -91,7 +91,7 @@ struct Metadata {
   bool hasHyperParameter(const std::string &name) const;
 };
 
-/// A text that breaks docs/executable.md is an internal error (exit 70).
+/// A text that breaks docs/reference/executable.md is an internal error (exit 70).
 Expected<Metadata> parseMetadata(std::string_view text);
 
 //===- The loss scale -----------------------------------------------------===//
@@ -100,7 +100,7 @@ Expected<Metadata> parseMetadata(std::string_view text);
 // `init` writes to them and the rule of the update.
 
 /// None: the loss is not scaled. Fixed: the scale never changes. The others say
-/// how it moves (docs/precision.md).
+/// how it moves (docs/explanation/precision.md).
 enum class ScalePolicy {
   None,
   Fixed,

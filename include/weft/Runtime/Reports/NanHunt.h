@@ -1,7 +1,7 @@
 //===- NanHunt.h - Find the op of the first non-finite value ----*- C++ -*-===//
 //
 // For programs compiled with --debug-nan. Their metadata lists the buffers that
-// each command reads and writes, and its source location (docs/executable.md).
+// each command reads and writes, and its source location (docs/reference/executable.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -93,7 +93,7 @@ struct WrittenBuffer {
   std::vector<int64_t> sources;
 };
 
-/// Of the metadata's `debug_nan` (docs/executable.md).
+/// Of the metadata's `debug_nan` (docs/reference/executable.md).
 struct DebugCommand {
   std::string place, ops;
   bool holdsInfinity = false; // in a constant
