@@ -22,7 +22,8 @@ def ShardPass : Pass<"weft-shard", "::mlir::ModuleOp"> {
     (`weft-partition` describes which micro-steps). With `gradients=replicated`
     they are reduced in the update and stay replicated.
 
-    `rules` is a file of rules ([sharding.md](sharding.md#rules)). The first
+    `rules` is a file of
+    [rules](../how-to/several-ranks.md#exempt-parameters-from-sharding). The first
     rule that matches a parameter decides whether stages may shard it.
     Parameters without a rule and with fewer than `min` elements are replicated
     at every stage. Rules and `min` set `dist.rule` on a parameter, at stage 0
