@@ -100,7 +100,7 @@ Expected<Metadata> parseMetadata(std::string_view text);
 // `init` writes to them and the rule of the update.
 
 /// None: the loss is not scaled. Fixed: the scale never changes. The others say
-/// how it moves (docs/explanation/precision.md).
+/// how it moves (docs/explanation/loss-scaling.md).
 enum class ScalePolicy {
   None,
   Fixed,
