@@ -7,7 +7,7 @@ usage: plans.py WORK MODEL [FLAG]...
 With one --bucket for both, programs, their inputs and outputs, and all states
 (names, kinds, types) are the same, and so are the commands of libraries in their
 order: their kind, types, scopes and attributes. What may differ, as
-docs/explanation/codegen.md says: places in memory and workspaces; the costs, which know the
+docs/explanation/codegen-cuda.md says: places in memory and workspaces; the costs, which know the
 machine; the copies between host and device; all that CUDA devices generate as
 kernels where the CPU has routines, or in other kernels; and what products compute
 beside their sums, which is left to kernels here (--epilogues=off).

@@ -2,7 +2,7 @@
 //
 // f32 only; scalars and vectors run the same operations, so a value has the
 // same bits wherever it is computed. Bounds (against double references) are in
-// docs/explanation/codegen.md and tested in test/unit/Lowering/MathTest.cpp.
+// docs/explanation/codegen-cpu.md; test/unit/Lowering/MathTest.cpp tests them.
 //
 //===----------------------------------------------------------------------===//
 
