@@ -31,7 +31,7 @@ def ExpandMathPass : Pass<"weft-expand-math"> {
   let summary = "Write elementary functions as polynomials";
   let description = [{
     Replaces math.exp, log, log1p, tanh, erf, sin, cos and powf on f32 scalars
-    and vectors by arithmetic; the error bounds are in docs/explanation/codegen-cpu.md.
+    and vectors by arithmetic; docs/explanation/codegen-cpu.md has the error bounds.
     Conversions from and to bf16 become integer operations.
 
     Precondition: none. Guarantees: none of these is left for f32; f64 ones stay
