@@ -1,7 +1,7 @@
 //===- MathTest.cpp - Error bounds of the elementary functions ------------===//
 //
 // Dense samples of each function against double references, in units in the
-// last place. The bounds are those of docs/explanation/codegen-cpu.md.
+// last place. docs/explanation/codegen-cpu.md has the same bounds.
 //
 //===----------------------------------------------------------------------===//
 
