@@ -85,17 +85,21 @@ LogicalResult weft::checkPrograms(ModuleOp module) {
   return success();
 }
 
+static LogicalResult checkNoMarks(ProgramOp program, StringRef where) {
+  for (Operation &op : program.getBody().front())
+    if (op.hasAttr(WeftDialect::kRecomputeAttr))
+      return op.emitOpError("expects no ")
+             << WeftDialect::kRecomputeAttr << where;
+  return success();
+}
+
 /// Only forward values are recomputed.
 LogicalResult weft::checkRecomputeMarks(ModuleOp module) {
-  for (auto program : module.getOps<ProgramOp>()) {
-    if (program.getKind() != ProgramKind::Init)
-      continue;
-    for (Operation &op : program.getBody().front())
-      if (op.hasAttr(WeftDialect::kRecomputeAttr))
-        return op.emitOpError("expects no ")
-               << WeftDialect::kRecomputeAttr
-               << " in a program of kind init after mark-recompute";
-  }
+  for (auto program : module.getOps<ProgramOp>())
+    if (program.getKind() == ProgramKind::Init &&
+        failed(checkNoMarks(program,
+                            " in a program of kind init after mark-recompute")))
+      return failure();
   return success();
 }
 
@@ -110,21 +114,11 @@ static std::set<std::string> writtenStates(ModuleOp module, ProgramKind kind) {
 }
 
 /// No later pass recomputes marked ops.
-static LogicalResult checkNoRecomputeMarks(ModuleOp module) {
-  WalkResult result = module.walk([](Operation *op) {
-    if (!op->hasAttr(WeftDialect::kRecomputeAttr))
-      return WalkResult::advance();
-    op->emitOpError("expects no ")
-        << WeftDialect::kRecomputeAttr
-        << " after autodiff; run weft-recompute first";
-    return WalkResult::interrupt();
-  });
-  return failure(result.wasInterrupted());
-}
-
 LogicalResult weft::checkGradients(ModuleOp module) {
-  if (failed(checkNoRecomputeMarks(module)))
-    return failure();
+  for (auto program : module.getOps<ProgramOp>())
+    if (failed(
+            checkNoMarks(program, " after autodiff; run weft-recompute first")))
+      return failure();
   std::set<std::string> gradients = writtenStates(module, ProgramKind::Micro);
   std::set<std::string> counts =
       writtenStates(module, ProgramKind::Denominators);
