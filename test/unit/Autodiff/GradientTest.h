@@ -13,6 +13,8 @@
 
 #include "gtest/gtest.h"
 
+#include <memory>
+
 namespace weft::test {
 
 /// Loads weft with its adjoints and the interpreter. The op of the name
@@ -33,15 +35,19 @@ protected:
     return checkText(context, text, options);
   }
 
-  /// Checks the gradients with a wrong adjoint of the ops of that name.
+  /// Checks the gradients with a wrong adjoint of the ops of that name. The
+  /// locations of the result hold until the next call.
   llvm::FailureOr<GradientCheck> checkBroken(const std::string &text,
                                              const std::string &op) {
-    mlir::MLIRContext wrong;
-    loadWeft(wrong, op);
-    return checkText(wrong, text, {});
+    wrong = std::make_unique<mlir::MLIRContext>();
+    loadWeft(*wrong, op);
+    return checkText(*wrong, text, {});
   }
 
   mlir::MLIRContext context;
+
+private:
+  std::unique_ptr<mlir::MLIRContext> wrong;
 };
 
 } // namespace weft::test
