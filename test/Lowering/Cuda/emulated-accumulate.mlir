@@ -1,3 +1,4 @@
+// REQUIRES: full
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: weft-opt %s --weft-select-kernels=library=cuda --weft-decompose --weft-fuse -o %t/fused.mlir
 // RUN: weft-interp --compare %s %t/fused.mlir --tolerance=1e-6 | FileCheck %s --check-prefix=INTERP

@@ -1,3 +1,4 @@
+// REQUIRES: full
 // RUN: rm -rf %t && %python %S/Inputs/emulate.py %s %t 1 | FileCheck %s
 // Cross-entropy and dropout as kernels of a device, for vocabularies that no chunk and no block divides.
 

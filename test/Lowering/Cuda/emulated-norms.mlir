@@ -1,3 +1,4 @@
+// REQUIRES: full
 // RUN: rm -rf %t && %python %S/Inputs/emulate.py %s %t 1 | FileCheck %s
 // Norms, softmax and activations as kernels of a device, in each type, for rows that
 // no chunk divides: rows of a warp and of a block.

@@ -1,3 +1,4 @@
+// REQUIRES: full
 // RUN: rm -rf %t && %python %S/Inputs/emulate.py %s %t 1 | FileCheck %s
 // Random numbers of a device are those of the CPU, whatever a thread takes.
 

@@ -1,6 +1,6 @@
 // RUN: not %python %S/Inputs/emulate.py %s %t.read 0 k_neg.0 2>&1 | FileCheck %s --check-prefix=READ
 // RUN: not %python %S/Inputs/emulate.py %s %t.sum 0 k_sum.0 2>&1 | FileCheck %s --check-prefix=SUM
-// REQUIRES: told-accesses
+// REQUIRES: full, told-accesses
 // What a kernel of the tests beside this one reads behind a buffer is an error, also where its result is the same.
 
 // READ: emulation: error: kernel k_neg: thread {{[0-9]+}} of block 0 reads what nobody has written: byte 568 of an allocation of 632 bytes

@@ -1,3 +1,4 @@
+// REQUIRES: full
 // RUN: rm -rf %t && mkdir %t
 // RUN: weft-opt %s --weft-split-sums -o %t/split.mlir
 // RUN: FileCheck %s --check-prefix=SPLIT --input-file=%t/split.mlir

@@ -1,3 +1,4 @@
+// REQUIRES: full
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: weft-opt %s --weft-select-kernels=library=cuda --weft-decompose --weft-fuse -o %t/fused.mlir
 // RUN: sed '/weft.program/,/^  }/d' %t/fused.mlir > %t/kernels.mlir
