@@ -95,7 +95,7 @@ public:
 //
 // A small layer over cuDNN's backend API: operations on tensors of four
 // dimensions become a graph, the graph a plan, and the plan runs in a stream.
-// docs/decisions.md says why it is not cudnn-frontend.
+// docs/decisions/0038-cudnn-backend-api.md says why it is not cudnn-frontend.
 //
 //===----------------------------------------------------------------------===//
 

@@ -9,7 +9,8 @@
 // Where reductions have a stream of their own, each group has a second
 // communicator for them. Collectives of two communicators at once would need
 // the same order on the multiprocessors of all ranks, which nobody promises: an
-// edge from each to the next keeps them apart (docs/decisions.md).
+// edge from each to the next keeps them apart
+// (docs/decisions/0073-collectives-in-turn.md).
 //
 //===----------------------------------------------------------------------===//
 
