@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Writes the generated documents from the TableGen files, the flag tables and
 # the phases of a build; a test compares them with the committed ones. If a tool
-# fails, every document stays as it was.
+# fails, every document stays as it was. The tables of docs/index.md follow.
 # Usage: docs.sh [BUILD] [OUT]   (default: build/ and docs/reference/)
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -53,3 +53,4 @@ python3 "$top/scripts/walkthrough.py" "$build/bin/weft" "$top" >"$fresh/walkthro
 
 # All of them or none: a tool that failed has ended the script by now.
 mv "$fresh"/*.md "$out"
+[ $# -ge 2 ] || python3 "$top/scripts/index.py"
