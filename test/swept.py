@@ -1,7 +1,8 @@
-"""A lit format that removes what tests wrote once they pass."""
+"""A lit format that removes the files of tests that pass, and lets a test skip itself."""
 
 import glob
 import os
+import re
 import shutil
 
 import lit.formats
@@ -24,11 +25,20 @@ class SweptShTest(lit.formats.ShTest):
     """A ShTest; what one that does not fail wrote to %t and %t.NAME is removed.
 
     All tests together write 9 GB. `-Dkeep=1` keeps all.
+
+    A test that finds out while it runs that this machine lacks something, such
+    as the network, writes a line `weft-skip: REASON` and fails: it is
+    unsupported then.
     """
 
     def execute(self, test, lit_config):
         result = super().execute(test, lit_config)
-        code = result[0] if isinstance(result, tuple) else result.code
+        if isinstance(result, tuple):
+            result = lit.Test.Result(*result)
+        reason = re.search(r"^(?:# \| )?weft-skip: (.+)$", result.output or "", re.M)
+        if result.code.isFailure and reason:
+            result = lit.Test.Result(lit.Test.UNSUPPORTED, reason[1])
+        code = result.code
         if not code.isFailure and lit_config.params.get("keep", "0") == "0":
             _, base = lit.TestRunner.getTempPaths(test)
             for path in glob.glob(glob.escape(base + ".tmp") + "*"):
