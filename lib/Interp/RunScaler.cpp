@@ -2,7 +2,7 @@
 //
 // The scale is an f32 number in both modes: where it stops growing and when it
 // reaches zero are properties of f32. Products are rounded once from double, as
-// PyTorch's kernel does. Fusion/ScalerFormulas.cpp has the same rules.
+// PyTorch's kernel does. Fusion/DecomposeScaler.cpp has the same rules.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 //===- LossScale.cpp - Multiply the loss gradient by a scale --------------===//
 //
-// Fusion/ScalerFormulas.cpp has the rules by which a dynamic scale changes.
+// Fusion/DecomposeScaler.cpp has the rules by which a dynamic scale changes.
 //
 //===----------------------------------------------------------------------===//
 

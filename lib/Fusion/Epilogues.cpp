@@ -1,6 +1,6 @@
-//===- ProductParts.cpp - Ops that a product can take in ------------------===//
+//===- Epilogues.cpp - Ops that a product can take in ---------------------===//
 
-#include "ProductParts.h"
+#include "Epilogues.h"
 
 #include "weft/Analysis/Implementations.h"
 #include "weft/Weft/Precision.h"

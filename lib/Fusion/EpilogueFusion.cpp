@@ -1,4 +1,4 @@
-//===- ProductGroups.cpp - Merge products with the ops around them --------===//
+//===- EpilogueFusion.cpp - Merge products with the ops around them -------===//
 //
 // A group grows from its product outwards: a bias, an activation or the adjoint
 // of one, sums over the rows. A part joins if the library has it and if there
@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProductParts.h"
+#include "Epilogues.h"
 #include "Selection.h"
 #include "weft/Weft/Precision.h"
 
@@ -21,9 +21,9 @@ using namespace weft;
 namespace {
 
 /// A product and the ops that one command computes with it.
-class ProductGroup {
+class FusedProduct {
 public:
-  ProductGroup(MatmulOp root, const KernelLibrary &library,
+  FusedProduct(MatmulOp root, const KernelLibrary &library,
                MergeOptions options, ChoiceLog &log)
       : root(root), library(library), options(options), log(log),
         end(root.getResult()), place(root), bias(root.getBias()) {}
@@ -91,22 +91,22 @@ private:
 static Type getElement(Value value) { return getElementTypeOrSelf(value); }
 
 /// The later one of `place` and the op that defines `operand`.
-Operation *ProductGroup::getPlace(Value operand) const {
+Operation *FusedProduct::getPlace(Value operand) const {
   Operation *definer = operand ? operand.getDefiningOp() : nullptr;
   return definer && place->isBeforeInBlock(definer) ? definer : place;
 }
 
-void ProductGroup::keepOut(Operation *op, const Twine &reason) {
+void FusedProduct::keepOut(Operation *op, const Twine &reason) {
   log.add(op, "is not part of the product before it: " + reason);
   ++missed;
 }
 
-std::string ProductGroup::lacks(StringRef part) const {
+std::string FusedProduct::lacks(StringRef part) const {
   return ("products of " + library.getTitle() + " have no " + part).str();
 }
 
 /// The reason why the product cannot have the part, or "".
-std::string ProductGroup::refuse(ProductPart part) const {
+std::string FusedProduct::refuse(ProductPart part) const {
   const bool readsFactor =
       part == ProductPart::LhsSum || part == ProductPart::RhsSum;
   if (!library.hasPart(part))
@@ -122,7 +122,7 @@ std::string ProductGroup::refuse(ProductPart part) const {
 
 /// Whether `op`, a user of the end of the group, can join. If not, logs the
 /// reason.
-bool ProductGroup::mayJoin(ProductPart part, Operation *op) {
+bool FusedProduct::mayJoin(ProductPart part, Operation *op) {
   std::string reason = refuse(part);
   if (!reason.empty())
     keepOut(op, reason);
@@ -131,7 +131,7 @@ bool ProductGroup::mayJoin(ProductPart part, Operation *op) {
 
 /// A part with an operand is the only user of the end before it. Nothing reads
 /// the group between its first op and the new position.
-void ProductGroup::join(Operation *op, Value operand) {
+void FusedProduct::join(Operation *op, Value operand) {
   log.add(op, "is part of the product before it");
   place = getPlace(operand);
   members.push_back(op);
@@ -139,7 +139,7 @@ void ProductGroup::join(Operation *op, Value operand) {
 }
 
 /// The reason why a product cannot add the row as its bias, or "".
-std::string ProductGroup::refuseBias(Value row, Operation *between) {
+std::string FusedProduct::refuseBias(Value row, Operation *between) {
   std::string reason;
   llvm::raw_string_ostream text(reason);
   Type element = getElement(root.getLhs());
@@ -157,7 +157,7 @@ std::string ProductGroup::refuseBias(Value row, Operation *between) {
   return reason;
 }
 
-bool ProductGroup::addBias() {
+bool FusedProduct::addBias() {
   for (Operation *reader : getReaders(end)) {
     auto add = dyn_cast<AddOp>(reader);
     Operation *between = nullptr;
@@ -177,7 +177,7 @@ bool ProductGroup::addBias() {
   return false;
 }
 
-bool ProductGroup::addActivation() {
+bool FusedProduct::addActivation() {
   for (Operation *user : getReaders(end)) {
     if (isGeluWithErf(user))
       keepOut(user, lacks("gelu with erf"));
@@ -197,7 +197,7 @@ bool ProductGroup::addActivation() {
   return false;
 }
 
-bool ProductGroup::addGradient() {
+bool FusedProduct::addGradient() {
   if (bias)
     return false;
   for (Operation *user : getReaders(end)) {
@@ -223,7 +223,7 @@ bool ProductGroup::addGradient() {
 
 /// A column sum is of the product alone. An accumulating product, which adds to
 /// old contents, therefore gets none.
-bool ProductGroup::addColumnSum() {
+bool FusedProduct::addColumnSum() {
   bool isAdded = llvm::any_of(getReaders(end), llvm::IsaPred<AccumulateOp>);
   for (Operation *user : getReaders(end)) {
     if (!sumsRows(user, end))
@@ -244,7 +244,7 @@ bool ProductGroup::addColumnSum() {
 
 /// Whether the group depends on the value, or a user of it cannot be moved
 /// after the group.
-bool ProductGroup::isNeededBefore(Value value) const {
+bool FusedProduct::isNeededBefore(Value value) const {
   auto isOfGroup = [&](Operation *op) {
     return op == root || llvm::is_contained(members, op);
   };
@@ -259,7 +259,7 @@ bool ProductGroup::isNeededBefore(Value value) const {
 
 /// If a kernel computes the factor, that kernel also sums its rows, which it
 /// has at hand. The sum is f32 for every element type.
-std::string ProductGroup::refuseFactorSum(FactorSum sum) const {
+std::string FusedProduct::refuseFactorSum(FactorSum sum) const {
   Type element = getElement(sum.op.getResult());
   if (isGenerated(sum.factor, library))
     return "a kernel computes that";
@@ -274,7 +274,7 @@ std::string ProductGroup::refuseFactorSum(FactorSum sum) const {
   return "";
 }
 
-void ProductGroup::addFactorSum(FactorSum sum) {
+void FusedProduct::addFactorSum(FactorSum sum) {
   std::string reason = refuseFactorSum(sum);
   if (!reason.empty()) {
     log.add(sum.op,
@@ -289,7 +289,7 @@ void ProductGroup::addFactorSum(FactorSum sum) {
 
 /// Adds one sum per factor; a second one is not merged. A sum that is found for
 /// both factors is merged once.
-void ProductGroup::addFactorSums() {
+void FusedProduct::addFactorSums() {
   for (FactorSum found : findFactorSums(root)) {
     Value known = found.part == ProductPart::LhsSum ? lhsSum : rhsSum;
     if (!known && !llvm::is_contained(members, found.op))
@@ -297,7 +297,7 @@ void ProductGroup::addFactorSums() {
   }
 }
 
-bool ProductGroup::couldJoin(Operation *op, Value value) {
+bool FusedProduct::couldJoin(Operation *op, Value value) {
   Operation *between = nullptr;
   Value operand;
   std::optional<ProductPart> part;
@@ -312,7 +312,7 @@ bool ProductGroup::couldJoin(Operation *op, Value value) {
   return part && library.hasPart(*part) && library.mayMerge(*part, root);
 }
 
-void ProductGroup::reportBehind() {
+void FusedProduct::reportBehind() {
   SmallVector<std::pair<Operation *, StringRef>> repeats;
   auto addRepeat = [&](Operation *op, StringRef name) {
     if (isRepeat(op))
@@ -330,7 +330,7 @@ void ProductGroup::reportBehind() {
   }
 }
 
-void ProductGroup::grow() {
+void FusedProduct::grow() {
   addBias();
   if (!addActivation())
     addGradient();
@@ -343,7 +343,7 @@ void ProductGroup::grow() {
 // One op
 //===----------------------------------------------------------------------===//
 
-Operation *ProductGroup::build(OpBuilder &builder, Location loc) {
+Operation *FusedProduct::build(OpBuilder &builder, Location loc) {
   if (epilogue == Epilogue::None && !columnSum && !lhsSum && !rhsSum)
     return MatmulOp::create(builder, loc, end.getType(), root.getLhs(),
                             root.getRhs(), bias, root.getTransposeLhsAttr(),
@@ -367,7 +367,7 @@ static void eraseNames(Value value) {
   }
 }
 
-void ProductGroup::merge() {
+void FusedProduct::merge() {
   if (members.empty())
     return;
   SmallVector<Location> locations = {root.getLoc()};
@@ -395,7 +395,7 @@ MergeCounts weft::mergeProducts(ProgramOp program, const KernelLibrary &library,
   MergeCounts counts;
   SmallVector<MatmulOp> products(program.getBody().front().getOps<MatmulOp>());
   for (MatmulOp product : products) {
-    ProductGroup group(product, library, options, log);
+    FusedProduct group(product, library, options, log);
     group.grow();
     counts.merged += group.getCounts().merged;
     counts.missed += group.getCounts().missed;

@@ -1,4 +1,4 @@
-//===- OptimizerFormulas.cpp - Formulas of the update of a parameter ------===//
+//===- DecomposeOptimizers.cpp - Formulas of the update of a parameter ----===//
 //
 // Numbers that are the same for all elements are computed in f64 and rounded to
 // f32 once, like PyTorch's Python scalars. weft-decompose computes each of them

@@ -1,4 +1,4 @@
-//===- RandomFormulas.cpp - Dropout and initial values --------------------===//
+//===- DecomposeRandom.cpp - Dropout and initial values -------------------===//
 //
 // Streams of random numbers are read from one table in memory: kernels of equal
 // layers stay equal, since none holds a number of its own.

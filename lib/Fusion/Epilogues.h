@@ -1,11 +1,11 @@
-//===- ProductParts.h - Ops that a product can take in ----------*- C++ -*-===//
+//===- Epilogues.h - Ops that a product can take in -------------*- C++ -*-===//
 //
 // Recognises ops around a product that a library may compute with it.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_LIB_FUSION_PRODUCTPARTS_H
-#define WEFT_LIB_FUSION_PRODUCTPARTS_H
+#ifndef WEFT_LIB_FUSION_EPILOGUES_H
+#define WEFT_LIB_FUSION_EPILOGUES_H
 
 #include "weft/Analysis/KernelLibrary.h"
 
@@ -67,4 +67,4 @@ void sinkReaders(mlir::Operation *op);
 
 } // namespace weft
 
-#endif // WEFT_LIB_FUSION_PRODUCTPARTS_H
+#endif // WEFT_LIB_FUSION_EPILOGUES_H

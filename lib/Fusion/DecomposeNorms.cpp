@@ -1,4 +1,4 @@
-//===- NormFormulas.cpp - Formulas of norms and softmax -------------------===//
+//===- DecomposeNorms.cpp - Formulas of norms and softmax -----------------===//
 
 #include "FormulaBuilder.h"
 #include "weft/Fusion/Passes.h"

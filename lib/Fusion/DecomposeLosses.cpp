@@ -1,4 +1,4 @@
-//===- LossFormulas.cpp - Cross-entropy with class indices ----------------===//
+//===- DecomposeLosses.cpp - Cross-entropy with class indices -------------===//
 //
 // The logit of a row's target is the largest of its logits where the class is
 // the target: it is found in the pass over the row that finds the largest of

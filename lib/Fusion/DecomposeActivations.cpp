@@ -1,4 +1,4 @@
-//===- ActivationFormulas.cpp - Activations, rope and pair losses ---------===//
+//===- DecomposeActivations.cpp - Activations, rope and pair losses -------===//
 
 #include "FormulaBuilder.h"
 #include "weft/Fusion/Passes.h"

@@ -1,4 +1,4 @@
-//===- GradientFormulas.cpp - Adjoints of activations ---------------------===//
+//===- DecomposeGradients.cpp - Adjoints of activations -------------------===//
 
 #include "FormulaBuilder.h"
 #include "weft/Fusion/Passes.h"

@@ -1,4 +1,4 @@
-//===- NormAndCheckFormulas.cpp - Formulas of norms of gradients ----------===//
+//===- DecomposeGradientNorm.cpp - Formulas of norms of gradients ---------===//
 //
 // A gradient is divided into rows, whose sums are computed in parallel. Then
 // the sums of all gradients are added. Everything is f64, so that no power of a

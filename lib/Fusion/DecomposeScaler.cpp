@@ -1,4 +1,4 @@
-//===- ScalerFormulas.cpp - Formula of the loss scale's update ------------===//
+//===- DecomposeScaler.cpp - Formula of the loss scale's update -----------===//
 //
 // The policies of weft.scaler_update (growth, backoff), with a choice where
 // they have a branch. Interp/RunScaler.cpp has the same rules.
