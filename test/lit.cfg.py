@@ -31,6 +31,8 @@ config.substitutions.append(("%src", config.weft_source))
 config.substitutions.append(("%build", config.weft_build))
 config.substitutions.append(("%llvm_include", os.path.join(config.llvm_bin, "..", "include")))
 config.substitutions.append(("%examples", os.path.join(config.weft_source, "examples")))
+# The text that language models are trained on. Tests count its rows and compare losses: do not edit it.
+config.substitutions.append(("%corpus", os.path.join(config.test_source_root, "Inputs", "corpus.txt")))
 
 # `lit-22 -Dverify_roundtrip=1` runs every weft-opt through text and bytecode and back.
 if lit_config.params.get("verify_roundtrip"):

@@ -141,7 +141,7 @@ def build(options):
     inside = lambda name: os.path.join(options.out, name)
     call([sys.executable, os.path.join(ROOT, "examples", "make_mlp_data.py"),
           inside("digits.safetensors"), "--rows", "64"])
-    shutil.copy(os.path.join(ROOT, "README.md"), inside("text.txt"))
+    shutil.copy(os.path.join(ROOT, "test/Inputs/corpus.txt"), inside("text.txt"))
     expected = {}
     for name in options.models or [*MODELS, *SPECIAL]:
         compile_program(options, name, inside("cpu"))

@@ -106,7 +106,7 @@ def main():
     expect(result.returncode == 0 and "begins with a byte-order mark, which is left out" in result.stderr, result.stderr)
     write("commas.txt", "a,b,c\n1,2,3\n" * 50)
     write("footnotes.txt", "[1] See {\"text\": 1}.\n" * 50)
-    for path in ("commas.txt", "footnotes.txt", os.path.join(source, "README.md"),
+    for path in ("commas.txt", "footnotes.txt", os.path.join(source, "test/Inputs/corpus.txt"),
                  os.path.join(source, "lib/Formats/JsonParse.cpp"), os.path.join(examples, "make_mlp_data.py")):
         result = train(path)
         expect(result.returncode == 0 and path not in result.stderr, path, result.stderr)

@@ -250,7 +250,7 @@ def try_program(folder, model, dice):
                  if "weft.param" in line and "tie =" not in line and "trainable = false" not in line]
         data = args.work / "digits.safetensors"
     else:
-        path, data, small = args.source / "examples" / model, args.source / "README.md", ["--batch", "1", "--seq", "8"]
+        path, data, small = args.source / "examples" / model, args.source / "test/Inputs/corpus.txt", ["--batch", "1", "--seq", "8"]
         names = ["transformer.h.1.mlp.c_fc.bias", "transformer.h.0.ln_1.weight", "transformer.wpe.weight"]
         if model.startswith("llama"):
             names = ["model.layers.0.self_attn.q_proj.weight", "model.norm.weight", "model.embed_tokens.weight"]

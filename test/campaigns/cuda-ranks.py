@@ -127,7 +127,7 @@ class Combination:
             emulation = self.args.build / "test/emulation"
             settings.update(LD_LIBRARY_PATH=str(emulation), WEFT_TWINS=f"{program}.so:{emulation}/kernels.so",
                             WEFT_EMULATION_SEED=str(seed))
-        flags = ["--data", self.args.source / "README.md", "--steps", steps, "--accum", self.values["accum"], "--lr=0.003",
+        flags = ["--data", self.args.source / "test/Inputs/corpus.txt", "--steps", steps, "--accum", self.values["accum"], "--lr=0.003",
                  "--progress=none", "--metrics", metrics, "--save-dir", saves, "--save-every=2", "--seed=5"]
         if ranks > 1:
             flags.append("--timeout=300")

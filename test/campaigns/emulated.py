@@ -113,7 +113,7 @@ def examples(source, work):
     """Models by name: each kind of generated kernel is in some of them."""
     digits = work / "digits.safetensors"
     need(sys.executable, source / "examples/make_mlp_data.py", digits, "--rows", "64")
-    text, models = source / "README.md", source / "examples"
+    text, models = source / "test/Inputs/corpus.txt", source / "examples"
     config = json.loads((models / "gpt2-mini/config.json").read_text())
     # Rows of classes are the work of a block, and so are 640 rows of a bias gradient.
     config.update(n_layer=2, n_embd=32, n_head=2, vocab_size=1100)

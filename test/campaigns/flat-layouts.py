@@ -32,7 +32,7 @@ parser.add_argument("--keep", action="store_true", help="the programs, to look a
 args = parser.parse_args()
 
 SMALL = ["--batch", "1", "--seq", "8"]
-TEXT = ["--data", args.source / "README.md"]
+TEXT = ["--data", args.source / "test/Inputs/corpus.txt"]
 IMAGES = ["--data", args.work / "digits.safetensors"]
 MODELS = {
     "net": ("test/Train/Inputs/flat-net.mlir", [], IMAGES),

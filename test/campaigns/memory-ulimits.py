@@ -127,7 +127,7 @@ def without_threads(name, command):
 def main():
     args.work, args.threads = args.work.resolve(), args.threads.resolve(strict=True)
     args.work.mkdir(parents=True, exist_ok=True)
-    model, data = args.source / "examples/gpt2-mini", args.source / "README.md"
+    model, data = args.source / "examples/gpt2-mini", args.source / "test/Inputs/corpus.txt"
     small = ["--batch", "1", "--seq", "32"]
     training = ["--data", data, "--steps", "2", "--progress", "none"]
     program, ranks = args.work / "program", args.work / "ranks"

@@ -74,7 +74,7 @@ def check(model, optimizer, precision):
     program = work / "program"
     run([args.weft, "compile", source, "-o", program, "--optimizer", optimizer, *MODELS[model],
          *compiled, *PRECISIONS[precision]])
-    data = args.work / "digits.safetensors" if model == "mlp" else args.source / "README.md"
+    data = args.work / "digits.safetensors" if model == "mlp" else args.source / "test/Inputs/corpus.txt"
     runs = {}
     # The third starts from the weights of a file, which replace those of init.
     for name, poison, extra in (("clean", "", []), ("poisoned", "arena:poison", []),

@@ -85,7 +85,7 @@ class Models:
 
     def __init__(self, args):
         self.folder = args.work / "models"
-        self.data, self.first = args.source / "README.md", {}
+        self.data, self.first = args.source / "test/Inputs/corpus.txt", {}
         for model in OPTIONS["model"]:
             for dropout in OPTIONS["dropout"]:
                 self.write(args, model, dropout)
