@@ -21,7 +21,7 @@ EDITS = [
     ("another type of output", "gpt2", r'(?s)"grad_norm"(.*?)"loss_scale"', r'"loss_scale"\1"grad_norm"'),
     ("no loss scale", "f16", r'\n[^\n]*plan.output "loss_scale"[^\n]*', ""),
     ("logit", "gpt2", r'plan.output "logits"', 'plan.output "logit"'),
-    ("kind", "gpt2", r'plan.program "logits"', 'plan.program "sample"'),
+    ("kind", "gpt2", r'plan.program "logits"', 'plan.program "model"'),
     ("batch", "cpu", r"weft.batch = 32", "weft.batch = 33"),
     ("seq", "gpt2", r"weft.seq = 256", "weft.seq = 255"),
     ("vocab", "gpt2", r"weft.vocab = 256", "weft.vocab = 257"),

@@ -80,3 +80,12 @@ plan.program "init" @init {
   // expected-error @+1 {{expects at least one rank, but got 0}}
   plan.rank to %r among 0 : memref<i64>
 }
+
+// -----
+
+plan.program "apply" @apply {
+  %n = plan.alloc temporary : memref<f64>
+  %s = plan.alloc temporary : memref<f64>
+  // expected-error @+1 {{expects sum, max or or, but got mean}}
+  plan.all_reduce %n by ["mean"] to %s among 2 : memref<f64> to memref<f64>
+}

@@ -404,3 +404,9 @@ weft.kernel @k_1(%x: tensor<8x8x4xf32>) -> tensor<8x8x4xf32> elementwise [256] i
   %y = weft.neg %x : tensor<8x8x4xf32>
   weft.yield %y : tensor<8x8x4xf32>
 }
+
+// -----
+
+// expected-error @+1 {{expects the kind of a program, but got 'sample'}}
+plan.program "sample" @sample {
+}
