@@ -1,5 +1,6 @@
 # lit configuration: test/**/*.mlir and test/**/*.test, tools from the build tree.
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -98,6 +99,13 @@ def find_thread_sanitizer():
 
 if find_thread_sanitizer():
     config.available_features.add("thread-sanitizer")
+# Readers of what a run writes.
+if importlib.util.find_spec("tensorboard"):
+    config.available_features.add("tensorboard")
+chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+if chromium:
+    config.available_features.add("chromium")
+    config.substitutions.append(("%chromium", chromium))
 if config.cuda_device:
     config.available_features.add("cuda-device")
 if config.full:

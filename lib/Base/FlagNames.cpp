@@ -121,9 +121,10 @@ static const ForeignName outputNames[] = {
     {"log-interval|logging-steps|print-every|steps-per-report|print-freq|"
      "log-freq|log-every-n-steps|log-steps|logging-interval",
      "log-every"},
-    {"wandb|wandb-log|wandb-project|wandb-run-name|report-to|tensorboard|"
-     "logging-dir|tensorboard-dir|log-file|run-name|use-wandb",
+    {"wandb|wandb-log|wandb-project|wandb-run-name|report-to|log-file|"
+     "run-name|use-wandb",
      "metrics", "FILE gets one JSON object per step"},
+    {"logging-dir|tensorboard-dir|log-dir|tb-dir", "tensorboard"},
     {"verbose|show-progress", "progress=line"},
     {"quiet|disable-tqdm|silent|no-progress", "progress=none"},
     {"profiler|use-profiler|profile", "trace",

@@ -129,6 +129,8 @@ static std::vector<FlagSpec> outputFlags() {
       toggle("eval-only", "print the validation loss and, of a language model, "
                           "the perplexity; do not train"),
       text("metrics", "FILE", "one JSON object per step", FlagFile::Written),
+      text("tensorboard", "DIR",
+           "the numbers of the metrics as an event file in DIR"),
       choice("progress", "auto", "auto|bar|line|json|none",
              "what to print; auto: a bar on a terminal, else lines"),
       text("trace", "FILE", "Chrome trace of the commands that ran",

@@ -44,6 +44,7 @@ std::vector<KeptFlag> weft::keptFlags() {
       {"eval-every", false, false, false},
       {"eval-steps", true, false, false},
       {"metrics", false, true, false},
+      {"tensorboard", false, true, false},
       {"generate", false, false, false},
       {"max-new-tokens", false, false, false},
       {"temperature", false, false, false},
@@ -96,7 +97,9 @@ static std::string locateFile(const std::string &given,
                                                                     : given;
 }
 
-static bool isWritten(const std::string &flag) { return flag == "metrics"; }
+static bool isWritten(const std::string &flag) {
+  return flag == "metrics" || flag == "tensorboard";
+}
 
 //===----------------------------------------------------------------------===//
 // From the checkpoint

@@ -46,8 +46,10 @@ Status Run::checkFiles() const {
   if (options.initFrom.empty())
     for (const InitialFile &file : metadata.initialWeights)
       add({"the initial weights", locateWeights(file.path, executablePath)});
-  if (Status s = checkOutputPaths(options.filesWritten, inputs, manifestName);
-      !s)
+  std::vector<FileUse> outputs = options.filesWritten;
+  if (!options.tensorboard.empty())
+    outputs.push_back({"--tensorboard", options.tensorboard + "/events"});
+  if (Status s = checkOutputPaths(outputs, inputs, manifestName); !s)
     return s;
   return checkReplaced(options.filesWritten, options.overwrites);
 }
@@ -146,6 +148,25 @@ Expected<MetricsLog> Run::openMetrics() const {
   return MetricsLog::open(options.metrics, *start, *old);
 }
 
+/// Begins the files of the journal, after all other checks.
+Expected<Journal> Run::openJournal(Progress progress) const {
+  auto metrics = openMetrics();
+  if (!metrics)
+    return metrics.takeError();
+  EventFile events;
+  if (!options.tensorboard.empty() && isFirst()) {
+    // An evaluation repeats no steps.
+    std::optional<int64_t> firstStep;
+    if (options.trains())
+      firstStep = state.step + 1;
+    if (Status s =
+            assign(EventFile::create(options.tensorboard, firstStep), events);
+        !s)
+      return s.takeError();
+  }
+  return Journal(std::move(progress), std::move(*metrics), std::move(events));
+}
+
 /// Trains on all ranks; rank 0 writes the journal.
 Expected<ExitCode> Run::trainTogether(const SavePolicy *policy,
                                       Journal &journal,
@@ -199,18 +220,16 @@ Expected<ExitCode> Run::train() {
                              &lock};
   if (Status s = ranks.settle(prepareOutputs(policy)); !s)
     return s.takeError();
-  auto metrics = openMetrics();
-  if (Status s = ranks.settle(metrics ? Status::success()
-                                      : Status(metrics.takeError()));
-      !s)
-    return s.takeError();
   const ProgressKind progress =
       isFirst() ? options.progress : ProgressKind::None;
-  Journal journal(Progress(progress, state.step + 1, *options.steps,
-                           options.logEvery,
-                           metadata.isLanguageModel() ? "tok" : "rows"),
-                  std::move(*metrics));
-  return trainTogether(policy.saveDir.empty() ? nullptr : &policy, journal,
+  auto journal = openJournal(
+      Progress(progress, state.step + 1, *options.steps, options.logEvery,
+               metadata.isLanguageModel() ? "tok" : "rows"));
+  if (Status s = ranks.settle(journal ? Status::success()
+                                      : Status(journal.takeError()));
+      !s)
+    return s.takeError();
+  return trainTogether(policy.saveDir.empty() ? nullptr : &policy, *journal,
                        signals);
 }
 
@@ -222,9 +241,10 @@ void Run::warnOfRandomWeights(const char *what) const {
 
 Status Run::evaluateAlone() {
   warnOfRandomWeights("evaluating");
-  auto metrics = openMetrics();
-  if (Status s = ranks.settle(metrics ? Status::success()
-                                      : Status(metrics.takeError()));
+  auto journal =
+      openJournal(Progress(options.progress, state.step, state.step, 1, ""));
+  if (Status s = ranks.settle(journal ? Status::success()
+                                      : Status(journal.takeError()));
       !s)
     return s;
   EvalReport report;
@@ -241,8 +261,7 @@ Status Run::evaluateAlone() {
   if (!isFirst())
     return Status::success();
   report.step = state.step;
-  Progress(options.progress, state.step, state.step, 1, "").eval(report);
-  if (Status s = metrics->line(evalJson(report)); !s)
+  if (Status s = journal->eval(report); !s)
     return s;
   if (std::isfinite(report.loss))
     return Status::success();

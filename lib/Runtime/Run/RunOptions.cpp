@@ -99,6 +99,7 @@ static void readOutput(const FlagValues &flags, RunOptions &out) {
                       ? 0
                       : flags.getInt("eval-steps");
   out.metrics = flags.getString("metrics");
+  out.tensorboard = flags.getString("tensorboard");
   out.trace = flags.getString("trace");
   out.dumpGrads = flags.getString("dump-grads");
   out.progress = progressKind(flags.getString("progress"));
@@ -161,7 +162,7 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out,
        !out.evalOnly,
        "a run that trains, not --eval-only"},
       {{"eval-every"}, writes, training},
-      {{"metrics"}, writes || out.evalOnly, reading},
+      {{"metrics", "tensorboard"}, writes || out.evalOnly, reading},
       {{"trace", "dump-grads"}, writes, training},
       {{"overwrite"},
        !out.filesWritten.empty(),

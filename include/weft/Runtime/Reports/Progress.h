@@ -10,6 +10,7 @@
 
 #include "weft/Base/Descriptor.h"
 #include "weft/Runtime/Execute/Context.h"
+#include "weft/Runtime/Reports/EventFile.h"
 
 #include <chrono>
 #include <cstdint>
@@ -166,24 +167,28 @@ private:
   std::string path;
 };
 
-/// Part of the process: progress on standard output and the metrics file, which
-/// have one writer however many ranks a process runs.
+/// Part of the process: progress on standard output, the metrics file and the
+/// event file, which have one writer however many ranks a process runs.
 class Journal {
 public:
   /// Says nothing and writes nowhere: for the ranks that do not report.
   Journal() = default;
-  Journal(Progress progress, MetricsLog metrics)
+  Journal(Progress progress, MetricsLog metrics, EventFile events = {})
       : progress(std::move(progress)), metrics(std::move(metrics)),
-        reports(true) {}
+        events(std::move(events)), reports(true) {}
 
-  /// Shows it and appends it to the metrics; a full disk is a storage error.
+  /// Shows it and appends it to the files; a full disk is a storage error.
   Status step(const StepReport &report) {
     progress.step(report);
-    return metrics.line(stepJson(report));
+    if (Status s = metrics.line(stepJson(report)); !s)
+      return s;
+    return events.step(report);
   }
   Status eval(const EvalReport &report) {
     progress.eval(report);
-    return metrics.line(evalJson(report));
+    if (Status s = metrics.line(evalJson(report)); !s)
+      return s;
+    return events.eval(report);
   }
   Status sample(int64_t step, const std::string &text) {
     progress.sample(step, text);
@@ -202,6 +207,7 @@ public:
 private:
   Progress progress;
   MetricsLog metrics;
+  EventFile events;
   bool reports = false;
 };
 

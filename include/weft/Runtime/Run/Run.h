@@ -91,6 +91,7 @@ private:
   Expected<MetricsStart> metricsStart() const;
   bool wroteMetrics() const;
   Expected<MetricsLog> openMetrics() const;
+  Expected<Journal> openJournal(Progress progress) const;
   void warnOfRandomWeights(const char *what) const;
   Status evaluateAlone();
   Status sample();

@@ -81,7 +81,7 @@ struct RunOptions : DataOptions, ResumeOptions {
   bool evalOnly = false;
   int64_t saveEvery = 0, keep = 0;
   bool keepBest = false;
-  std::string metrics, trace, dumpGrads;
+  std::string metrics, tensorboard, trace, dumpGrads;
   ProgressKind progress = ProgressKind::Line;
 
   std::optional<std::string> generate;
