@@ -107,6 +107,7 @@ OUTCOMES = {
     "eval-steps": named("eval-steps", "3", "2", same=True),
     "eval-only": nothing("on", last=""),
     "metrics": nothing("other.jsonl"),
+    "tensorboard": nothing("events"),
     "progress": nothing("json"),
     "trace": nothing("trace.json"),
     "dump-grads": nothing("grads.safetensors"),
