@@ -91,8 +91,9 @@ if(NOT TARGET weft_pch)
 endif()
 
 function(weft_compiler_side name header)
-  target_compile_definitions(${name} PUBLIC ${WEFT_COMPILER_DEFINITIONS})
-  target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  target_compile_definitions(${name} PUBLIC "$<BUILD_INTERFACE:${WEFT_COMPILER_DEFINITIONS}>")
+  target_include_directories(${name} SYSTEM PUBLIC
+    "$<BUILD_INTERFACE:${MLIR_INCLUDE_DIRS};${LLVM_INCLUDE_DIRS}>")
   # CMake would name the header by its absolute path, by which ccache tells clones apart.
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND CMAKE_GENERATOR STREQUAL "Ninja")
     add_dependencies(${name} ${header}_built)
@@ -116,17 +117,47 @@ function(weft_mlir_library name)
     weft_compiler_side(${name} weft_pch)
   endif()
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
+  # Libraries of tests are not installed.
+  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/lib/")
+    set_property(GLOBAL APPEND PROPERTY WEFT_COMPILER_LIBRARIES ${name})
+    install(TARGETS ${name} EXPORT weftTargets ARCHIVE DESTINATION lib/weft)
+  endif()
 endfunction()
 
+# Appends to the list `all` the compiler libraries that `libraries` link,
+# directly or through others, each once.
+function(weft_collect_linked all libraries)
+  get_property(known GLOBAL PROPERTY WEFT_COMPILER_LIBRARIES)
+  set(found ${${all}})
+  foreach(library ${libraries})
+    if(library IN_LIST known AND NOT library IN_LIST found)
+      list(APPEND found ${library})
+      get_target_property(next ${library} INTERFACE_LINK_LIBRARIES)
+      if(next)
+        weft_collect_linked(found "${next}")
+      endif()
+    endif()
+  endforeach()
+  set(${all} ${found} PARENT_SCOPE)
+endfunction()
+
+# A plug-in takes weft's symbols from the tool that loads it, so that both have
+# one copy of each dialect and interface. Therefore a tool links its libraries
+# whole and exports their symbols.
 function(weft_tool name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   weft_compiler_side(${name} weft_pch)
+  weft_collect_linked(whole "${ARG_LINK}")
+  list(TRANSFORM whole REPLACE "(.+)" "$<TARGET_FILE:\\1>")
+  list(JOIN whole " " whole)
+  target_link_options(${name} PRIVATE
+    "SHELL:-Wl,--whole-archive ${whole} -Wl,--no-whole-archive")
   target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
-  set_target_properties(${name} PROPERTIES
+  set_target_properties(${name} PROPERTIES ENABLE_EXPORTS ON
     BUILD_RPATH "${WEFT_LLVM_LIB_DIR}" INSTALL_RPATH "${WEFT_LLVM_LIB_DIR}")
   set_property(GLOBAL APPEND PROPERTY WEFT_TOOLS ${name})
-  install(TARGETS ${name} RUNTIME DESTINATION bin)
+  install(TARGETS ${name} EXPORT weftTargets RUNTIME DESTINATION bin)
 endfunction()
 
 function(weft_tablegen target td)
