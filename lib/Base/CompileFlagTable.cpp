@@ -132,6 +132,15 @@ static const FlagSpec kDistributionFlags[] = {
      "auto|f32|f16|bf16"},
 };
 
+/// Passes and dialects of plug-ins.
+static const FlagSpec kPluginFlags[] = {
+    {"load-pass-plugin", FlagKind::List, CompileFlag, "", "FILE",
+     "load the passes and dialects of an MLIR plug-in"},
+    {"add-pass", FlagKind::List, CompileFlag, "", "PHASE:PIPELINE",
+     "run passes at the end of a phase, in the syntax of weft-opt "
+     "--pass-pipeline"},
+};
+
 /// Memory, time and diagnosis.
 static const FlagSpec kMemoryFlags[] = {
     {"recompute", FlagKind::String, CompileFlag, "none", "RULE",
@@ -172,6 +181,7 @@ const std::vector<FlagSpec> &weft::compileFlags() {
     append(kTrainingFlags);
     append(kDistributionFlags);
     append(kMemoryFlags);
+    append(kPluginFlags);
     for (FlagSpec &spec : all)
       if (spec.valueName == std::string_view("FILE"))
         spec.file = FlagFile::Read;

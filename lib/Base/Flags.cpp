@@ -254,8 +254,8 @@ int64_t FlagValues::getBytes(const std::string &name, int64_t fallback) const {
   return parseByteCount(text(name, FlagKind::Bytes), value) ? value : fallback;
 }
 
-std::vector<std::string> FlagValues::getList(const std::string &name) const {
-  const std::string &all = text(name, FlagKind::List);
+/// The parts between commas that are not empty.
+static std::vector<std::string> splitList(const std::string &all) {
   std::vector<std::string> result;
   for (size_t begin = 0; begin < all.size();) {
     size_t end = std::min(all.find(',', begin), all.size());
@@ -266,12 +266,21 @@ std::vector<std::string> FlagValues::getList(const std::string &name) const {
   return result;
 }
 
+std::vector<std::string> FlagValues::getList(const std::string &name) const {
+  return splitList(text(name, FlagKind::List));
+}
+
 std::vector<FileUse> FlagValues::files(FlagFile use) const {
   std::vector<FileUse> result;
-  for (const Value &value : values)
-    if (value.given && value.spec.file == use &&
-        !isChoice(value.spec.valueName, value.text))
-      result.push_back({"--" + std::string(value.spec.name), value.text});
+  for (const Value &value : values) {
+    if (!value.given || value.spec.file != use)
+      continue;
+    const bool isList = value.spec.kind == FlagKind::List;
+    for (const std::string &path :
+         isList ? splitList(value.text) : std::vector{value.text})
+      if (!isChoice(value.spec.valueName, path))
+        result.push_back({"--" + std::string(value.spec.name), path});
+  }
   return result;
 }
 

@@ -13,6 +13,7 @@
 #include "weft/Interp/Inputs.h"
 #include "weft/Interp/NamedStates.h"
 #include "weft/Interp/TensorFile.h"
+#include "weft/Pipeline/Driver/Plugins.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Support/ToolMain.h"
 #include "weft/Weft/Weft.h"
@@ -62,6 +63,9 @@ static const std::vector<FlagSpec> flagSpecs = {
     {"save-state", FlagKind::String, DriverFlag, "", "FILE",
      "write parameters and states as safetensors", "", -kNoLimit, kNoLimit, "",
      FlagFile::Written},
+    {"load-dialect-plugin", FlagKind::List, DriverFlag, "", "FILE",
+     "load the dialects of an MLIR plug-in", "", -kNoLimit, kNoLimit, "",
+     FlagFile::Read},
     {"overwrite", FlagKind::Switch, DriverFlag, "", "",
      "let outputs replace files that weft did not write"},
     {"print", FlagKind::Switch, DriverFlag, "on", "",
@@ -199,6 +203,10 @@ static int run(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<WeftDialect, dist::DistDialect, plan::PlanDialect>();
   registerInterpreter(registry);
+  if (Status status = registerPluginDialects(
+          flags->getList("load-dialect-plugin"), registry);
+      !status)
+    return status.error().report();
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;

@@ -12,6 +12,8 @@
 
 using namespace weft;
 
+static constexpr double kMost = std::numeric_limits<double>::infinity();
+
 static FlagTable checkFlags() {
   return FlagTable({
       {"grad", FlagKind::Switch, DriverFlag, "", "",
@@ -22,6 +24,11 @@ static FlagTable checkFlags() {
        "", 1, 1 << 20},
       {"ignore-field", FlagKind::List, DriverFlag, "", "NAME",
        "accept this unknown field of config.json"},
+      {"load-pass-plugin", FlagKind::List, DriverFlag, "", "FILE",
+       "load the passes and dialects of an MLIR plug-in", "", -kMost, kMost, "",
+       FlagFile::Read},
+      {"add-pass", FlagKind::List, DriverFlag, "", "PHASE:PIPELINE",
+       "run passes at the end of a phase up to autocast"},
       {"elements", FlagKind::Int, DriverFlag, "2", "N",
        "elements compared of each parameter, and one random direction; 0: all",
        "", 0, 1 << 30},
@@ -44,6 +51,9 @@ static Expected<FlagValues> importFlags(const FlagValues &flags,
     args.push_back("--seq=" + std::to_string(flags.getInt("seq", 4)));
   for (const std::string &field : flags.getList("ignore-field"))
     args.push_back("--ignore-field=" + field);
+  for (const char *flag : {"load-pass-plugin", "add-pass"})
+    if (flags.isSet(flag))
+      args.push_back("--" + std::string(flag) + "=" + flags.getText(flag));
   return compilerFlagTable().parse(args);
 }
 

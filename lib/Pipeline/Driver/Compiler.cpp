@@ -4,6 +4,7 @@
 
 #include "DiagnosticSink.h"
 
+#include "weft/Base/InputFile.h"
 #include "weft/Base/OutputFile.h"
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Frontend/Frontend.h"
@@ -11,6 +12,7 @@
 #include "weft/Pipeline/Driver/InitAll.h"
 #include "weft/Pipeline/Driver/Passes.h"
 #include "weft/Pipeline/Driver/PhaseTable.h"
+#include "weft/Pipeline/Driver/Plugins.h"
 #include "weft/Pipeline/Metadata/Fingerprint.h"
 #include "weft/Pipeline/Options/CompileFlags.h"
 #include "weft/Pipeline/Targets/Target.h"
@@ -91,6 +93,8 @@ Status Compiler::importModel(const std::string &model) {
   if (!found)
     return found.takeError();
   table = std::move(*found);
+  if (Status status = loadDialects(values.getList("load-pass-plugin")); !status)
+    return status;
   FrontendOptions options;
   if (values.isSet("batch"))
     options.batch = values.getInt("batch");
@@ -106,9 +110,18 @@ Status Compiler::importModel(const std::string &model) {
   warnOfFlags(values, *context);
   storeOptions(*owned, values);
   storeFingerprint(*owned);
-  if (Status status = verifyPhase(0); !status)
+  return runPhase(0);
+}
+
+Status Compiler::loadDialects(const std::vector<std::string> &plugins) {
+  if (plugins.empty())
+    return Status::success();
+  DialectRegistry registry;
+  if (Status status = registerPluginDialects(plugins, registry); !status)
     return status;
-  return finishPhase(0);
+  context->appendDialectRegistry(registry);
+  context->loadAllAvailableDialects();
+  return Status::success();
 }
 
 /// Rejects a dump of another phase, which has other top-level ops.
@@ -144,6 +157,10 @@ Status Compiler::loadDump(const std::string &path) {
                         " together with --from")
           .hint(
               "the dump carries its options in weft.options; edit them there");
+  // A file that cannot be read is an error of the parser.
+  if (Expected<std::string> text = readFile(path))
+    if (Status status = loadDialects(findPluginsOfDump(*text)); !status)
+      return status;
   FailureOr<OwningOpRef<ModuleOp>> parsed = parseTextFile(path, *context);
   if (failed(parsed))
     return sink->takeError("parsing");
@@ -252,10 +269,13 @@ Status Compiler::runPasses(int index, PassManager &manager) {
   return Status::success();
 }
 
-/// Verifies the module at the end of a level, and the contract of the phase.
+/// Verifies the module at the end of a level and after passes of --add-pass,
+/// and the contract of the phase.
 Status Compiler::verifyPhase(int index) {
   const PhaseInfo &phase = phases()[index];
-  if (isLevelEnd(phases(), index) && failed(verifyLevel(*owned, phase.level)))
+  const bool verifies =
+      isLevelEnd(phases(), index) || phases().hasAddedPasses(index);
+  if (verifies && failed(verifyLevel(*owned, phase.level)))
     return sink->takeError("verifying phase " + std::string(phase.name));
   if (failed(verifyContract(*owned, phase, target(), values)))
     return sink->takeError("the contract of phase " + std::string(phase.name));

@@ -2,8 +2,10 @@
 
 #include "weft/Pipeline/Driver/PhaseTable.h"
 
-#include "weft/Pipeline/Metadata/Passes.h"
+#include "AddedPasses.h"
 
+#include "weft/Pipeline/Driver/Plugins.h"
+#include "weft/Pipeline/Metadata/Passes.h"
 #include "weft/Pipeline/Targets/Target.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -34,6 +36,12 @@ Expected<PhaseTable> PhaseTable::get(const FlagValues &flags) {
     return target.takeError();
   PhaseTable table(**kind);
   table.targetObject = std::move(*target);
+  if (Status status = loadPlugins(flags); !status)
+    return status.takeError();
+  Expected<std::vector<AddedPasses>> added = parseAddedPasses(table, flags);
+  if (!added)
+    return added.takeError();
+  table.added = std::move(*added);
   return table;
 }
 
@@ -128,6 +136,15 @@ void PhaseTable::addPasses(int index, const FlagValues &flags,
   const KernelCompiler *kernels = targetObject->getKernelCompiler();
   if (phase == Phase::LowerToTarget && kernels)
     kernels->addPasses(flags, passes);
+  for (const AddedPasses &extra : added)
+    if (extra.phase == index)
+      // parseAddedPasses() has parsed it before.
+      (void)parsePassPipeline(extra.pipeline, passes);
+}
+
+bool PhaseTable::hasAddedPasses(int index) const {
+  return llvm::any_of(
+      added, [&](const AddedPasses &extra) { return extra.phase == index; });
 }
 
 bool PhaseTable::hasPasses(int index, const FlagValues &flags) const {

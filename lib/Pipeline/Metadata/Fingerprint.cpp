@@ -160,6 +160,10 @@ static std::string makeFingerprint(ModuleOp module,
   if (version == FingerprintVersion::Two)
     stream << "fingerprint 2\n";
   printParams(module, stream);
+  // Added passes may change the computation.
+  if (auto options = module->getAttrOfType<DictionaryAttr>("weft.options"))
+    if (auto passes = options.getAs<StringAttr>("add-pass"))
+      stream << "add-pass=" << passes.getValue() << "\n";
   if (auto config = module->getAttrOfType<DictionaryAttr>("weft.config")) {
     // The configuration decides the computation; its slices and tables would
     // bring in the batch and the length.

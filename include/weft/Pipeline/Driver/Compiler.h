@@ -100,6 +100,7 @@ private:
   class DiagnosticSink;
   Status importModel(const std::string &model);
   Status loadDump(const std::string &path);
+  Status loadDialects(const std::vector<std::string> &plugins);
   Status checkDump(int index);
   Status takeDumpOptions(const std::string &path);
   Status runPhase(int index);

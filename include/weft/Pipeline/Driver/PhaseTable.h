@@ -28,11 +28,19 @@ namespace weft {
 class Target;
 struct TargetKind;
 
+/// Passes of --add-pass: they run after the phase with this index.
+struct AddedPasses {
+  int phase;
+  std::string pipeline;
+};
+
 /// The phases of a compilation for one target in order, import first and emit
 /// last.
 class PhaseTable {
 public:
-  /// For the target that --target names; a usage error if it names none.
+  /// For the target that --target names; a usage error if it names none. Loads
+  /// the plug-ins of --load-pass-plugin. With --add-pass, passes must be
+  /// registered.
   static Expected<PhaseTable> get(const FlagValues &flags);
   /// Without passes: names, contracts and levels of a kind.
   explicit PhaseTable(const TargetKind &kind);
@@ -49,9 +57,12 @@ public:
   std::string dumpFileName(int index) const;
 
   /// Adds the passes of a phase with the options of the flags. It adds none for
-  /// an identity, nor for import and emit, which are not passes.
+  /// an identity, nor for import and emit, which are not passes. The passes of
+  /// --add-pass come last.
   void addPasses(int index, const FlagValues &flags,
                  mlir::OpPassManager &passes) const;
+  /// Whether --add-pass adds passes to a phase.
+  bool hasAddedPasses(int index) const;
   /// Whether a phase has passes with these flags.
   bool hasPasses(int index, const FlagValues &flags) const;
   /// The phases in (from, to] in MLIR's text of pipelines, a pass per line.
@@ -62,6 +73,7 @@ public:
 private:
   std::vector<PhaseInfo> entries;
   std::shared_ptr<const Target> targetObject;
+  std::vector<AddedPasses> added;
 };
 
 /// Whether a phase of some target has this name.
