@@ -17,12 +17,16 @@ namespace weft {
 
 static constexpr std::string_view kSeal = " weft: xxh3 ";
 static constexpr size_t kDigestLetters = 32;
+/// The end of a comment in HTML.
+static constexpr std::string_view kHtmlClose = " -->";
 
-std::string sealText(std::string text, std::string_view comment) {
+std::string sealText(std::string text, std::string_view comment,
+                     std::string_view close) {
   if (!text.empty() && text.back() != '\n')
     text += '\n';
   const std::string digest = digest128(text);
-  return text + std::string(comment) + std::string(kSeal) + digest + "\n";
+  return text + std::string(comment) + std::string(kSeal) + digest +
+         std::string(close) + "\n";
 }
 
 /// Whether the last line has the digest of the others; nothing where no line
@@ -31,7 +35,10 @@ static std::optional<bool> checkSeal(std::string_view text) {
   const size_t seal = text.rfind(kSeal);
   if (seal == text.npos)
     return std::nullopt;
-  const size_t digest = seal + kSeal.size(), end = digest + kDigestLetters;
+  const size_t digest = seal + kSeal.size();
+  size_t end = digest + kDigestLetters;
+  if (end < text.size() && text.substr(end, kHtmlClose.size()) == kHtmlClose)
+    end += kHtmlClose.size();
   const size_t line = text.rfind('\n', seal) + 1; // 0 for the first
   return text.size() == end + 1 && text[end] == '\n' &&
          digest128(text.substr(0, line)) == text.substr(digest, kDigestLetters);

@@ -32,6 +32,7 @@ static const Command kCommands[] = {
     {"launch", launchCommand, "PROGRAM: run it as the ranks of its mesh"},
     {"inspect", inspectCommand,
      "PROGRAM: memory, schedule, parameters, kernels"},
+    {"report", reportCommand, "RUN: one HTML page about a run"},
     {"bench", benchCommand, "a cost table of this machine"},
     {"check", checkCommand, "MODEL: gradients against finite differences"},
     {"ckpt", checkpointCommand, "ls, verify, diff, export of checkpoints"},

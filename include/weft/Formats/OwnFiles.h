@@ -36,9 +36,10 @@ FileOrigin originOf(const std::string &path);
 /// Whether a safetensors file has the entry `writtenByKey`.
 bool hasOwnEntry(const std::string &path);
 
-/// `text` and a last line: a comment that begins with `comment` and has the
-/// digest of the lines before it.
-std::string sealText(std::string text, std::string_view comment);
+/// `text` and a last line: a comment that begins with `comment`, has the digest
+/// of the lines before it and ends with `close`, which is "" or " -->".
+std::string sealText(std::string text, std::string_view comment,
+                     std::string_view close = "");
 
 /// An output that exists was written by weft, unless the user `overwrites`.
 /// Else a usage error. Devices, pipes and folders are not looked at, nor is

@@ -1,0 +1,35 @@
+//===- ReportPage.h - The page of weft report -------------------*- C++ -*-===//
+
+#ifndef WEFT_TOOLS_WEFT_REPORTPAGE_H
+#define WEFT_TOOLS_WEFT_REPORTPAGE_H
+
+#include "ReportData.h"
+
+namespace weft {
+
+/// Sections of the page; "" for none.
+std::string drawCurves(const RunFacts &run);
+std::string drawSettings(const RunFacts &run);
+/// `program` is null where no --program is given.
+std::string drawMemory(const ProgramFacts *program);
+std::string drawStep(const ProgramFacts *program);
+std::string drawKernels(const ProgramFacts *program);
+std::string drawSharding(const ProgramFacts *program);
+
+/// A paragraph that names the flag which records what is missing.
+std::string missing(const std::string &what, const std::string &remedy);
+
+/// A table; the cells are text, and numbers are aligned to the right.
+struct HtmlTable {
+  std::vector<std::string> titles; // that of a number begins with '>'
+  std::vector<std::vector<std::string>> rows;
+
+  std::string str() const;
+};
+
+/// The HTML document. It needs no other file and no network.
+std::string drawPage(const RunFacts &run, const ProgramFacts *program);
+
+} // namespace weft
+
+#endif // WEFT_TOOLS_WEFT_REPORTPAGE_H
