@@ -221,7 +221,7 @@ static std::string drawSeries(const Points &points, bool isStepwise,
     path += isFirst ? "M" + across + " " + up
                     : (isStepwise ? "H" + across + "V" + up
                                   : "L" + across + " " + up);
-    if ((isFirst && isGap(i + 1)) || points.size() <= 40)
+    if ((isFirst && isGap(i + 1)) || (!isStepwise && points.size() <= 40))
       dots += "<circle class=\"dot " + style + "\" cx=\"" + across +
               "\" cy=\"" + up + "\" r=\"2.2\"/>\n";
   }

@@ -5,6 +5,7 @@
 #include "weft/Base/Text.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace weft;
 
@@ -121,7 +122,11 @@ static std::string medianOf(std::vector<double> values, const char *unit) {
     return "";
   const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
-  return numberText(*middle, 4) + unit;
+  // Four digits without an exponent: a thousandth of the number is enough.
+  const double power = std::pow(10, std::floor(std::log10(*middle)) - 3);
+  const double rounded =
+      *middle > 0 ? std::round(*middle / power) * power : *middle;
+  return numberText(rounded, 9) + unit;
 }
 
 static std::string drawFacts(const RunMetrics &metrics) {
