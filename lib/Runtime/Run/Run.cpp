@@ -108,65 +108,6 @@ Status Run::identifyData() {
   return assign(data.val->identity(), record.valData);
 }
 
-Expected<MetricsStart> Run::metricsStart() const {
-  if (options.metrics.empty() || !isFirst())
-    return MetricsStart();
-  // With --eval-only, a line is appended to the existing metrics.
-  std::optional<int64_t> keptStep;
-  if (options.evalOnly)
-    keptStep = keepAllSteps;
-  else if (resume)
-    keptStep = state.step;
-  return startMetrics(options.metrics, metricsHeader(), keptStep,
-                      options.overwrites);
-}
-
-/// Whether the resumed run has written the same metrics file.
-bool Run::wroteMetrics() const {
-  if (!resume || !resume->manifest.run || options.evalOnly ||
-      isWrittenInPlace(options.metrics))
-    return false;
-  const std::string *was = findSetting(resume->manifest.run->files, "metrics");
-  const std::string *now = findSetting(record.files, "metrics");
-  return was && now && *was == *now;
-}
-
-Expected<MetricsLog> Run::openMetrics() const {
-  if (options.metrics.empty() || !isFirst())
-    return MetricsLog();
-  auto old = FileLock::take(options.metrics);
-  if (!old)
-    return old.takeError();
-  auto start = metricsStart();
-  if (!start)
-    return start.takeError();
-  for (const std::string &text : start->warnings)
-    warn(text);
-  if (start->isEmpty && wroteMetrics())
-    tell(options.metrics + ": begins anew: the metrics up to step " +
-         std::to_string(state.step) + " of the checkpoint are gone");
-  return MetricsLog::open(options.metrics, *start, *old);
-}
-
-/// Begins the files of the journal, after all other checks.
-Expected<Journal> Run::openJournal(Progress progress) const {
-  auto metrics = openMetrics();
-  if (!metrics)
-    return metrics.takeError();
-  EventFile events;
-  if (!options.tensorboard.empty() && isFirst()) {
-    // An evaluation repeats no steps.
-    std::optional<int64_t> firstStep;
-    if (options.trains())
-      firstStep = state.step + 1;
-    if (Status s =
-            assign(EventFile::create(options.tensorboard, firstStep), events);
-        !s)
-      return s.takeError();
-  }
-  return Journal(std::move(progress), std::move(*metrics), std::move(events));
-}
-
 /// Trains on all ranks; rank 0 writes the journal.
 Expected<ExitCode> Run::trainTogether(const SavePolicy *policy,
                                       Journal &journal,
@@ -335,6 +276,16 @@ void Run::warnOfFewReplicas() const {
          ": each rank has its own slice of the others");
 }
 
+/// Whether a training from `firstStep` on has shown a sample of its last step.
+static bool hasShownSample(const RunOptions &options, int64_t firstStep) {
+  if (!options.trains() || options.sampleEvery == 0 ||
+      options.progress == ProgressKind::None)
+    return false;
+  const int64_t ownEnd = firstStep + options.stopAfter;
+  const bool isCut = options.stopAfter > 0 && ownEnd < *options.steps;
+  return (isCut ? ownEnd : *options.steps) % options.sampleEvery == 0;
+}
+
 /// All remaining checks of inputs, before anything is written.
 Status Run::prepare() {
   if (Status s = findInputs(); !s)
@@ -388,7 +339,8 @@ Expected<ExitCode> Run::execute(Status ready) {
   if (options.evalOnly)
     if (Status s = ranks.settle(evaluateAlone()); !s)
       return s.takeError();
-  if (options.generate && code == ExitCode::Ok)
+  if (options.generate && code == ExitCode::Ok &&
+      !hasShownSample(options, state.step))
     if (Status s = sample(); !s)
       return s.takeError();
   Status finished = ranks.inTurn([](RankPart &rank) { return rank.finish(); });

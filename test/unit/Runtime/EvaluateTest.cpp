@@ -270,4 +270,26 @@ TEST_F(EvaluateTest, samplesDuringTrainingChangeNothing) {
   EXPECT_NE(run.out.find("\nstep 1  sample\nth"), std::string::npos) << run.out;
 }
 
+TEST_F(EvaluateTest, theLastSampleIsPrintedOnce) {
+  auto count = [&](std::vector<std::string> flags) {
+    std::vector<std::string> all = {
+        "--data",           "text.txt", "--generate", "th",
+        "--max-new-tokens", "4",        "--steps",    "4"};
+    all.insert(all.end(), flags.begin(), flags.end());
+    const auto run = bigram(all);
+    EXPECT_EQ(run.status, 0) << run.err;
+    int samples = 0;
+    for (size_t at = run.out.find("\nth"); at != std::string::npos;
+         at = run.out.find("\nth", at + 1))
+      ++samples;
+    return samples;
+  };
+  EXPECT_EQ(count({"--progress", "line", "--sample-every", "2"}), 2);
+  EXPECT_EQ(count({"--progress", "line", "--sample-every", "3"}), 2);
+  EXPECT_EQ(count({"--progress", "line", "--sample-every", "2", "--save-dir",
+                   "s", "--stop-after", "3"}),
+            2);
+  EXPECT_EQ(count({"--progress", "line"}), 1);
+}
+
 } // namespace
