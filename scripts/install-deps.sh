@@ -1,7 +1,20 @@
 #!/usr/bin/env bash
 # Installs what weft needs on Debian 12, with apt (root or sudo). Does nothing
 # when everything is there.
+# Usage: install-deps.sh [--no-root]
+#   --no-root   install nothing: name the missing packages, exit 1 if there are any
 set -euo pipefail
+
+installs=true
+for argument in "$@"; do
+  case $argument in
+  --no-root) installs=false ;;
+  *)
+    echo "install-deps.sh: error: expects --no-root or nothing, but got $argument" >&2
+    exit 1
+    ;;
+  esac
+done
 
 packages=(
   build-essential cmake ninja-build ccache git python3 python3-numpy
@@ -16,6 +29,10 @@ for package in "${packages[@]}"; do
   [ "$status" = installed ] || missing+=("$package")
 done
 [ ${#missing[@]} -eq 0 ] && exit 0
+if ! $installs; then
+  echo "install-deps.sh: error: misses packages, get them with: apt-get install --no-install-recommends ${missing[*]}" >&2
+  exit 1
+fi
 
 sudo=()
 if [ "$(id -u)" -ne 0 ]; then

@@ -2,10 +2,16 @@
 # Installs missing packages, builds weft, compiles a small GPT and trains it on
 # the Markdown and C++ of this repository; shows the falling loss and a sample.
 # Ends with an error if the last loss is above 0.75 of the first.
+# Usage: quickstart.sh [--no-root]
+#   --no-root   install nothing: name the missing packages
 set -euo pipefail
+if [ $# -gt 1 ] || [ "${1:---no-root}" != --no-root ]; then
+  echo "quickstart.sh: error: expects --no-root or nothing, but got $*" >&2
+  exit 1
+fi
 top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top"
-scripts/install-deps.sh
+scripts/install-deps.sh "$@"
 scripts/build.sh weft
 
 out=build/quickstart
