@@ -23,7 +23,7 @@ import sys
 
 STEPS = 3
 MIB = 1 << 20
-# Exit codes of docs/how-to/running.md that a limit may lead to.
+# Exit codes of docs/reference/exit-codes.md that a limit may lead to.
 MEMORY, STORAGE, DEVICE = 4, 8, 9
 
 parser = argparse.ArgumentParser()

@@ -1,4 +1,4 @@
-//===- DocsTest.cpp - The flag table in docs/how-to/running.md -------------------===//
+//===- DocsTest.cpp - The flag table in docs/reference/run-flags.md -------===//
 //
 // The table is generated; WEFT_UPDATE_DOCS=1 writes it anew.
 //
@@ -14,8 +14,9 @@
 
 using namespace weft;
 
-TEST(Docs, runningHasTheTableOfAllRunFlags) {
-  const std::string path = std::string(WEFT_SOURCE) + "/docs/how-to/running.md";
+TEST(Docs, runFlagsHasTheTableOfAllRunFlags) {
+  const std::string path =
+      std::string(WEFT_SOURCE) + "/docs/reference/run-flags.md";
   const std::string begin = "<!-- flags: begin -->\n", end = "<!-- flags: end";
   std::ifstream in(path);
   std::string text(std::istreambuf_iterator<char>(in), {});
