@@ -276,7 +276,7 @@ def find_uncovered(source):
     for path in glob.glob(os.path.join(source, "test", "**", "*.test"), recursive=True):
         with open(path, encoding="utf-8", errors="replace") as file:
             runs += "".join(line for line in file if "RUN:" in line and
-                            re.search(r"(run_page|pages)\.py", line))
+                            re.search(r"(run_page|pages|shell_blocks)\.py", line))
     pages = [os.path.join(source, "README.md")]
     pages += sorted(glob.glob(os.path.join(source, "docs", "tutorials", "*.md")))
     for page in pages:
