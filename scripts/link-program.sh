@@ -53,7 +53,8 @@ while [ "$count" -gt 0 ]; do
   esac
 done
 
-exec "$here/libexec/ld.lld" --hash-style=gnu --eh-frame-hdr -m elf_x86_64 -pie \
+# DT_RPATH, not DT_RUNPATH: the loader uses it for oneDNN's own libraries too.
+exec "$here/libexec/ld.lld" --disable-new-dtags --hash-style=gnu --eh-frame-hdr -m elf_x86_64 -pie \
   -dynamic-linker /lib64/ld-linux-x86-64.so.2 -rpath "$here/lib/programs" \
   "$sysroot/Scrt1.o" "$sysroot/crti.o" "$sysroot/crtbeginS.o" \
   "-L$here/lib/programs" "-L$sysroot" "$@" \
