@@ -9,9 +9,9 @@ using namespace llvm;
 namespace weft {
 
 /// "dp:4"
-static std::optional<MeshAxis> parseAxis(StringRef text) {
+static std::optional<MeshTextAxis> parseAxis(StringRef text) {
   auto [name, number] = text.split(':');
-  MeshAxis axis = {name.str(), 0};
+  MeshTextAxis axis = {name.str(), 0};
   bool isNumber = !number.empty() &&
                   number.find_first_not_of("0123456789") == StringRef::npos;
   if (!isNumber || number.getAsInteger(10, axis.size) || axis.size < 1 ||
@@ -32,7 +32,7 @@ std::optional<MeshText> parseMesh(StringRef text) {
   text.split(words, ',');
   int64_t ranks = 1;
   for (StringRef word : words) {
-    std::optional<MeshAxis> axis = parseAxis(word);
+    std::optional<MeshTextAxis> axis = parseAxis(word);
     if (!axis || ranks > kMostRanks / axis->size)
       return std::nullopt;
     ranks *= axis->size;

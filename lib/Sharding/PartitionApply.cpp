@@ -100,7 +100,7 @@ FailureOr<Value> ApplyPartition::findShard(NormAndCheckOp op, Value grad) {
 }
 
 /// Creates the check of the shards that this rank owns.
-FailureOr<GradientCheck> ApplyPartition::checkShards(NormAndCheckOp op) {
+FailureOr<ShardCheck> ApplyPartition::checkShards(NormAndCheckOp op) {
   llvm::SmallSetVector<Value, 8> shards;
   for (Value grad : op.getGrads()) {
     FailureOr<Value> shard = findShard(op, grad);
@@ -112,12 +112,12 @@ FailureOr<GradientCheck> ApplyPartition::checkShards(NormAndCheckOp op) {
   auto own = NormAndCheckOp::create(
       builder, op.getLoc(), op.getNorm().getType(), op.getFoundInf().getType(),
       shards.getArrayRef(), op.getPAttr(), builder.getUnitAttr());
-  return GradientCheck{op, own.getNorm(), own.getFoundInf()};
+  return ShardCheck{op, own.getNorm(), own.getFoundInf()};
 }
 
 /// Combines the results of all checks, and the presence of gradients, over all
 /// ranks in one message.
-void ApplyPartition::reduceChecks(MutableArrayRef<GradientCheck> checks,
+void ApplyPartition::reduceChecks(MutableArrayRef<ShardCheck> checks,
                                   RankPresence &presence) {
   SmallVector<Value> numbers;
   SmallVector<int64_t> reductions;
@@ -125,7 +125,7 @@ void ApplyPartition::reduceChecks(MutableArrayRef<GradientCheck> checks,
     numbers.push_back(number);
     reductions.push_back(static_cast<int64_t>(reduction));
   };
-  for (GradientCheck &check : checks) {
+  for (ShardCheck &check : checks) {
     bool isMax = std::isinf(check.op.getP().convertToDouble());
     add(check.norm, isMax ? RankReduction::Max : RankReduction::Sum);
     add(check.foundInf, RankReduction::Or);
@@ -143,7 +143,7 @@ void ApplyPartition::reduceChecks(MutableArrayRef<GradientCheck> checks,
 
 /// Users of the norm get the root of the sum. A norm of several groups adds
 /// their sums and takes one root.
-void ApplyPartition::takeRoots(GradientCheck &check) {
+void ApplyPartition::takeRoots(ShardCheck &check) {
   Value root;
   for (OpOperand &use :
        llvm::make_early_inc_range(check.op.getNorm().getUses())) {
@@ -188,9 +188,9 @@ static void eraseUnread(llvm::SetVector<Operation *> views) {
 
 /// One message, after the last check, combines the results of all checks: no
 /// user of a result may come before it.
-static LogicalResult verifyOrder(ArrayRef<GradientCheck> checks) {
+static LogicalResult verifyOrder(ArrayRef<ShardCheck> checks) {
   Operation *last = checks.back().op;
-  for (GradientCheck check : checks)
+  for (ShardCheck check : checks)
     for (Operation *user : check.op->getUsers())
       if (user->isBeforeInBlock(last)) {
         InFlightDiagnostic error = user->emitOpError(
@@ -202,10 +202,10 @@ static LogicalResult verifyOrder(ArrayRef<GradientCheck> checks) {
 }
 
 LogicalResult ApplyPartition::checkShards() {
-  std::vector<GradientCheck> checks;
+  std::vector<ShardCheck> checks;
   for (auto op : llvm::make_early_inc_range(
            program.getBody().front().getOps<NormAndCheckOp>())) {
-    FailureOr<GradientCheck> check = checkShards(op);
+    FailureOr<ShardCheck> check = checkShards(op);
     if (failed(check))
       return failure();
     checks.push_back(*check);
@@ -219,7 +219,7 @@ LogicalResult ApplyPartition::checkShards() {
   if (failed(verifyOrder(checks)) || failed(presence.verify(checks.back().op)))
     return failure();
   reduceChecks(checks, presence);
-  for (GradientCheck &check : checks) {
+  for (ShardCheck &check : checks) {
     takeRoots(check);
     llvm::SetVector<Operation *> views = findViews(check.op.getGrads());
     check.op.erase();

@@ -26,7 +26,7 @@ struct ReducedGradient {
 };
 
 /// The results of one check of gradients.
-struct GradientCheck {
+struct ShardCheck {
   NormAndCheckOp op;
   mlir::Value norm, foundInf; // of this rank, then of all ranks
 };
@@ -48,10 +48,10 @@ private:
   llvm::LogicalResult reduceGradients();
   llvm::LogicalResult checkShards();
   llvm::FailureOr<mlir::Value> findShard(NormAndCheckOp op, mlir::Value grad);
-  llvm::FailureOr<GradientCheck> checkShards(NormAndCheckOp op);
-  void reduceChecks(llvm::MutableArrayRef<GradientCheck> checks,
+  llvm::FailureOr<ShardCheck> checkShards(NormAndCheckOp op);
+  void reduceChecks(llvm::MutableArrayRef<ShardCheck> checks,
                     RankPresence &presence);
-  void takeRoots(GradientCheck &check);
+  void takeRoots(ShardCheck &check);
 
   ProgramOp program;
   const MeshCollectives &mesh;

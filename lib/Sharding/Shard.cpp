@@ -45,7 +45,7 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
     auto builder = OpBuilder::atBlockBegin(getOperation().getBody());
     SmallVector<StringRef> names;
     SmallVector<int64_t> sizes;
-    for (const MeshAxis &axis : *axes) {
+    for (const MeshTextAxis &axis : *axes) {
       names.push_back(axis.name);
       sizes.push_back(axis.size);
     }

@@ -62,7 +62,7 @@ static Status writeReport(const std::string &name, ReportSources sources,
     return run.takeError();
   if (Status s = checkOutput(sources, overwrites); !s)
     return s;
-  std::optional<ProgramFacts> program;
+  std::optional<ReportedProgram> program;
   if (!sources.program.empty()) {
     auto read = readProgram(sources, run->fingerprint);
     if (!read)

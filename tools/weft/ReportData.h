@@ -48,7 +48,7 @@ struct RunFacts {
 Expected<RunFacts> readRun(const std::string &name, ReportSources &sources);
 
 /// A program of the run, and a trace of the program.
-struct ProgramFacts {
+struct ReportedProgram {
   Json meta, sharding;
   std::optional<Json> profile; // output of weft inspect --profile
   std::vector<Slice> estimated, measured;
@@ -58,8 +58,8 @@ struct ProgramFacts {
 
 /// Reads the program and the trace. A program of another model than
 /// `fingerprint` and a trace of another program are errors (exit 3).
-Expected<ProgramFacts> readProgram(const ReportSources &sources,
-                                   const std::string &fingerprint);
+Expected<ReportedProgram> readProgram(const ReportSources &sources,
+                                      const std::string &fingerprint);
 
 } // namespace weft
 

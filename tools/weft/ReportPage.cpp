@@ -147,7 +147,8 @@ static std::string drawFacts(const RunMetrics &metrics) {
                     medianOf(valuesOf(metrics.steps, "tokens_per_s"), ""));
 }
 
-static std::string modelOf(const RunFacts &run, const ProgramFacts *program) {
+static std::string modelOf(const RunFacts &run,
+                           const ReportedProgram *program) {
   std::string name;
   if (run.metrics)
     name = textOf(run.metrics->header, "model");
@@ -156,7 +157,8 @@ static std::string modelOf(const RunFacts &run, const ProgramFacts *program) {
   return name.empty() ? "Run" : name;
 }
 
-std::string weft::drawPage(const RunFacts &run, const ProgramFacts *program) {
+std::string weft::drawPage(const RunFacts &run,
+                           const ReportedProgram *program) {
   const std::string title = htmlText(modelOf(run, program) + ": " + run.name);
   std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
                     "<meta charset=\"utf-8\">\n"

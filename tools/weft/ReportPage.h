@@ -11,10 +11,10 @@ namespace weft {
 std::string drawCurves(const RunFacts &run);
 std::string drawSettings(const RunFacts &run);
 /// `program` is null where no --program is given.
-std::string drawMemory(const ProgramFacts *program);
-std::string drawStep(const ProgramFacts *program);
-std::string drawKernels(const ProgramFacts *program);
-std::string drawSharding(const ProgramFacts *program);
+std::string drawMemory(const ReportedProgram *program);
+std::string drawStep(const ReportedProgram *program);
+std::string drawKernels(const ReportedProgram *program);
+std::string drawSharding(const ReportedProgram *program);
 
 /// A paragraph that names the flag which records what is missing.
 std::string missing(const std::string &what, const std::string &remedy);
@@ -28,7 +28,7 @@ struct HtmlTable {
 };
 
 /// The HTML document. It needs no other file and no network.
-std::string drawPage(const RunFacts &run, const ProgramFacts *program);
+std::string drawPage(const RunFacts &run, const ReportedProgram *program);
 
 } // namespace weft
 

@@ -63,7 +63,7 @@ static std::vector<Slice> slicesOf(const Json &meta,
 }
 
 /// Appends the memory that is in use at each command of stream 0.
-static void addMemory(ProgramFacts &facts, const std::string &program,
+static void addMemory(ReportedProgram &facts, const std::string &program,
                       double beginUs) {
   const Json::Array &rows =
       facts.meta.find("schedule")->find(program)->asArray();
@@ -75,7 +75,7 @@ static void addMemory(ProgramFacts &facts, const std::string &program,
 }
 
 /// A step of one micro-batch, as the cost model estimates it.
-static void estimateStep(ProgramFacts &facts) {
+static void estimateStep(ReportedProgram &facts) {
   double beginUs = 0;
   for (const char *program :
        {names::kDenominators, names::kMicro, names::kApply}) {
@@ -152,7 +152,7 @@ static std::vector<const Json *> lastStep(const Json::Array &events) {
   return isUpdated ? step : last;
 }
 
-static void measureStep(ProgramFacts &facts, const Json &trace) {
+static void measureStep(ReportedProgram &facts, const Json &trace) {
   SlicesByProgram programs;
   for (const Json *event : lastStep(trace.find("traceEvents")->asArray()))
     facts.measured.push_back(sliceOf(*event, facts.meta, programs));
@@ -179,7 +179,7 @@ static Status checkModel(const Json &meta, const std::string &path,
       .at(path);
 }
 
-static Status readTrace(ProgramFacts &facts, const std::string &digest,
+static Status readTrace(ReportedProgram &facts, const std::string &digest,
                         const std::string &path) {
   auto profile = makeProfile(facts.meta, digest, path);
   if (!profile)
@@ -192,15 +192,15 @@ static Status readTrace(ProgramFacts &facts, const std::string &digest,
   return Status::success();
 }
 
-Expected<ProgramFacts> weft::readProgram(const ReportSources &sources,
-                                         const std::string &fingerprint) {
+Expected<ReportedProgram> weft::readProgram(const ReportSources &sources,
+                                            const std::string &fingerprint) {
   auto file = readProgramFile(sources.program);
   if (!file)
     return file.takeError();
   auto meta = parseJson(file->metadata, sources.program);
   if (!meta)
     return meta.takeError();
-  ProgramFacts facts;
+  ReportedProgram facts;
   facts.meta = std::move(*meta);
   if (Status s = checkModel(facts.meta, sources.program, fingerprint); !s)
     return s.takeError();

@@ -36,7 +36,7 @@ static std::string textOf(const Json &json, const char *field) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-static std::string drawMemoryChart(const ProgramFacts &program) {
+static std::string drawMemoryChart(const ReportedProgram &program) {
   Chart chart;
   chart.title = "Bytes of the arena in use over a step, estimated";
   chart.xTitle = "ms";
@@ -51,7 +51,7 @@ static std::string drawMemoryChart(const ProgramFacts &program) {
   return drawChart(chart);
 }
 
-std::string weft::drawMemory(const ProgramFacts *program) {
+std::string weft::drawMemory(const ReportedProgram *program) {
   const std::string head = "<h2 id=\"memory\">Memory over a step</h2>\n";
   if (!program)
     return head + missing("No memory report", kNeedsProgram);
@@ -74,7 +74,7 @@ static double endOf(const std::vector<Slice> &slices) {
   return endUs;
 }
 
-std::string weft::drawStep(const ProgramFacts *program) {
+std::string weft::drawStep(const ReportedProgram *program) {
   std::string out = "<h2 id=\"step\">Timeline of a step</h2>\n";
   if (!program)
     return out + missing("No timeline", kNeedsProgram);
@@ -154,7 +154,7 @@ static std::string drawEstimatedKernels(const std::vector<Slice> &slices) {
          restText(sums.size());
 }
 
-std::string weft::drawKernels(const ProgramFacts *program) {
+std::string weft::drawKernels(const ReportedProgram *program) {
   const std::string head = "<h2 id=\"kernels\">Commands by time</h2>\n";
   if (!program)
     return head + missing("No commands", kNeedsProgram);
@@ -235,7 +235,7 @@ static std::string drawParameters(const Json &sharding) {
          " parameters</summary>\n" + table.str() + "</details>\n";
 }
 
-std::string weft::drawSharding(const ProgramFacts *program) {
+std::string weft::drawSharding(const ReportedProgram *program) {
   const std::string head = "<h2 id=\"sharding\">Sharding</h2>\n";
   if (!program)
     return head + missing("No sharding", kNeedsProgram);

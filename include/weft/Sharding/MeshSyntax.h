@@ -11,14 +11,14 @@
 
 namespace weft {
 
-struct MeshAxis {
+struct MeshTextAxis {
   std::string name;
   int64_t size = 1; // ranks
 };
 
 /// The axes of a mesh. The last one varies fastest with the rank; shards are
 /// along the last axis.
-using MeshText = llvm::SmallVector<MeshAxis, 2>;
+using MeshText = llvm::SmallVector<MeshTextAxis, 2>;
 
 /// Valid meshes, for messages.
 inline constexpr llvm::StringLiteral kMeshRule =

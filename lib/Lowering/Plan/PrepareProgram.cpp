@@ -24,12 +24,13 @@ private:
   };
 
   void collectReads(ProgramOp program);
-  bool place(Value value, Place wanted);
-  bool placeConcat(ConcatOp op, const Place &wanted);
-  bool isFree(OpResult result, Operation *writer, const Place &wanted) const;
+  bool place(Value value, BufferPlace wanted);
+  bool placeConcat(ConcatOp op, const BufferPlace &wanted);
+  bool isFree(OpResult result, Operation *writer,
+              const BufferPlace &wanted) const;
   bool mayUpdateInPlace(OpResult result, const Read &read,
-                        const Place &wanted) const;
-  bool mayLieAt(OpResult result, const Place &wanted) const;
+                        const BufferPlace &wanted) const;
+  bool mayLieAt(OpResult result, const BufferPlace &wanted) const;
 
   const SymbolTable &symbols;
   const Positions &positions;
@@ -74,7 +75,7 @@ void Placer::collectReads(ProgramOp program) {
 /// Whether the op that computes `result` may overwrite the operand that it
 /// reads from that place.
 bool Placer::mayUpdateInPlace(OpResult result, const Read &read,
-                              const Place &wanted) const {
+                              const BufferPlace &wanted) const {
   auto destination = dyn_cast<DestinationOpInterface>(result.getOwner());
   return destination && read.operand->getOwner() == result.getOwner() &&
          llvm::is_contained(
@@ -86,7 +87,7 @@ bool Placer::mayUpdateInPlace(OpResult result, const Read &read,
 /// Whether no op at or after `writer` reads the old contents of the state in
 /// these bytes, apart from a read that the op itself may overwrite.
 bool Placer::isFree(OpResult result, Operation *writer,
-                    const Place &wanted) const {
+                    const BufferPlace &wanted) const {
   auto found = reads.find(wanted.state);
   if (!wanted.state || found == reads.end())
     return true;
@@ -134,7 +135,7 @@ static OpResult findMadeOld(OpResult result) {
 }
 
 /// Whether the op that computes the result may do it in those bytes.
-bool Placer::mayLieAt(OpResult result, const Place &wanted) const {
+bool Placer::mayLieAt(OpResult result, const BufferPlace &wanted) const {
   auto accumulate = dyn_cast<AccumulateOp>(result.getOwner());
   Operation *writer =
       accumulate ? findFoldableProducer(accumulate) : result.getOwner();
@@ -142,7 +143,7 @@ bool Placer::mayLieAt(OpResult result, const Place &wanted) const {
          isFree(result, writer, wanted);
 }
 
-bool Placer::place(Value value, Place wanted) {
+bool Placer::place(Value value, BufferPlace wanted) {
   while (renames(value.getDefiningOp())) {
     value = value.getDefiningOp()->getOperand(0);
     std::optional<Layout> layout = wanted.layout.reshape(getShape(value));
@@ -169,13 +170,13 @@ bool Placer::place(Value value, Place wanted) {
 
 /// Each piece is computed in its part of the whole if it can be, and copied
 /// there at the concatenation otherwise.
-bool Placer::placeConcat(ConcatOp op, const Place &wanted) {
+bool Placer::placeConcat(ConcatOp op, const BufferPlace &wanted) {
   auto result = cast<OpResult>(op.getResult());
   if (wanted.state && !isFree(result, op, wanted))
     return false;
   if (wanted.whole != result)
     places[result] = wanted;
-  Place piece = wanted;
+  BufferPlace piece = wanted;
   int64_t dim = op.getDim();
   for (Value input : op.getInputs()) {
     piece.layout.sizes[dim] = getShape(input)[dim];
@@ -206,7 +207,7 @@ Placement computePlacement(ProgramOp program, const SymbolTable &symbols,
   return Placer(symbols, positions).run(program);
 }
 
-int64_t ProgramFacts::getLastUse(Value value) const {
+int64_t LoweringFacts::getLastUse(Value value) const {
   return lastUses.lookup(skipViews(value));
 }
 
@@ -264,7 +265,7 @@ static void orderProgram(Block &body) {
 // Facts
 //===----------------------------------------------------------------------===//
 
-static void collectPositions(ProgramOp program, ProgramFacts &facts) {
+static void collectPositions(ProgramOp program, LoweringFacts &facts) {
   BlockArgument seed = program.findInput(names::kLossSeed);
   Block &body = program.getBody().front();
   facts.backwardStart = body.getOperations().size();
@@ -286,9 +287,9 @@ static void collectPositions(ProgramOp program, ProgramFacts &facts) {
   }
 }
 
-ProgramFacts prepareProgram(ProgramOp program, const SymbolTable &symbols) {
+LoweringFacts prepareProgram(ProgramOp program, const SymbolTable &symbols) {
   orderProgram(program.getBody().front());
-  ProgramFacts facts;
+  LoweringFacts facts;
   collectPositions(program, facts);
   for (auto accumulate : program.getBody().front().getOps<AccumulateOp>())
     facts.folded.insert(findFoldableProducer(accumulate));

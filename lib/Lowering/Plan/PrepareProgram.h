@@ -12,7 +12,7 @@
 namespace weft {
 
 /// Part of a root: of a state, or of the buffer of a concatenation.
-struct Place {
+struct BufferPlace {
   mlir::StringAttr state;
   mlir::Value whole; // where there is no state
   Layout layout;
@@ -22,7 +22,7 @@ struct Place {
 using Positions = llvm::DenseMap<mlir::Operation *, int64_t>;
 
 /// The places of results. A result without a place may be computed anywhere.
-using Placement = llvm::DenseMap<mlir::Value, Place>;
+using Placement = llvm::DenseMap<mlir::Value, BufferPlace>;
 
 /// Decides which results are computed in the bytes of a state or of a
 /// concatenation. It walks the program from its end back. A result may
@@ -32,8 +32,8 @@ Placement computePlacement(ProgramOp program, const mlir::SymbolTable &symbols,
                            const Positions &positions);
 
 /// Facts about one program that the lowering of an op needs about later ops.
-struct ProgramFacts {
-  /// Place of every op of the body; the terminator is the last.
+struct LoweringFacts {
+  /// Position of every op of the body; the terminator is the last.
   Positions positions;
   /// Last reader of a value or of any view of it, by the value without views.
   llvm::DenseMap<mlir::Value, int64_t> lastUses;
@@ -50,8 +50,8 @@ struct ProgramFacts {
 
 /// Moves reads to the start and every accumulation next to its gradient, then
 /// collects the facts.
-ProgramFacts prepareProgram(ProgramOp program,
-                            const mlir::SymbolTable &symbols);
+LoweringFacts prepareProgram(ProgramOp program,
+                             const mlir::SymbolTable &symbols);
 
 } // namespace weft
 

@@ -56,7 +56,7 @@ private:
 
   // ValueBuffers.cpp: where values live.
   ValueBuffer getBuffer(mlir::Value value);
-  ValueBuffer getBuffer(const Place &place);
+  ValueBuffer getBuffer(const BufferPlace &place);
   /// The value in a dense buffer; copies it if it lies with other strides.
   mlir::Value getDense(mlir::Value value);
   /// Buffer for a result, which all its bytes are written to: dense, or as its
@@ -131,7 +131,7 @@ private:
   const mlir::SymbolTable &symbols;
   mlir::OpBuilder &builder;
   LoweringCounts *counts = nullptr;
-  ProgramFacts facts;
+  LoweringFacts facts;
   mlir::Block *body = nullptr;
   /// The op being lowered: its location, scope and position.
   mlir::Operation *current = nullptr;

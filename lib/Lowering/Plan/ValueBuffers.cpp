@@ -155,7 +155,7 @@ std::optional<ValueBuffer> ProgramLowering::findReusable(OpResult result) {
 
 /// The buffer of a place. The buffer of a concatenation is allocated at its
 /// first operand.
-ValueBuffer ProgramLowering::getBuffer(const Place &place) {
+ValueBuffer ProgramLowering::getBuffer(const BufferPlace &place) {
   if (place.state)
     return {getState(place.state), place.layout};
   auto [whole, isNew] = buffers.try_emplace(place.whole);

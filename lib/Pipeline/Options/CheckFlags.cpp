@@ -129,7 +129,7 @@ static Status checkNesterov(const FlagValues &flags) {
 int64_t weft::meshRanks(const FlagValues &flags) {
   int64_t ranks = 1;
   if (std::optional<MeshText> mesh = parseMesh(flags.getText("mesh")))
-    for (const MeshAxis &axis : *mesh)
+    for (const MeshTextAxis &axis : *mesh)
       ranks *= axis.size;
   return ranks;
 }
