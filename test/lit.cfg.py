@@ -99,7 +99,7 @@ def find_thread_sanitizer():
 
 if find_thread_sanitizer():
     config.available_features.add("thread-sanitizer")
-# Readers of what a run writes.
+# Readers of the files of a run.
 if importlib.util.find_spec("tensorboard"):
     config.available_features.add("tensorboard")
 chromium = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -45,7 +45,7 @@ struct SplitProgram {
   Block &body;
   Operation *lastForward;
 
-  /// The terminator keeps what it returns, as a forward op does.
+  /// The terminator keeps its operands, as a forward op does.
   bool isBackward(Operation *op) const {
     return lastForward->isBeforeInBlock(op) &&
            !op->hasTrait<OpTrait::IsTerminator>();

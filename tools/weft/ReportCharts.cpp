@@ -89,7 +89,7 @@ static std::vector<double> ticksOf(const Axis &axis, double step) {
   return ticks;
 }
 
-/// Makes room around values that are all equal.
+/// Widens an axis around values that are all equal.
 static void widen(Axis &axis) {
   if (axis.most > axis.least)
     return;

@@ -16,12 +16,12 @@ std::string drawStep(const ReportedProgram *program);
 std::string drawKernels(const ReportedProgram *program);
 std::string drawSharding(const ReportedProgram *program);
 
-/// A paragraph that names the flag which records what is missing.
+/// A paragraph that names the flag which records the missing part.
 std::string missing(const std::string &what, const std::string &remedy);
 
 /// A table; the cells are text, and numbers are aligned to the right.
 struct HtmlTable {
-  std::vector<std::string> titles; // that of a number begins with '>'
+  std::vector<std::string> titles; // '>' begins the title of a number
   std::vector<std::vector<std::string>> rows;
 
   std::string str() const;

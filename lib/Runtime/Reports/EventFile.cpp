@@ -128,8 +128,8 @@ static std::string makeStart() { return integerField(1, 1); }
 // The file
 //===----------------------------------------------------------------------===//
 
-/// TensorBoard takes files with "tfevents" in their names and reads those of a
-/// directory in the order of the names.
+/// TensorBoard takes files with "tfevents" in their names and reads the files
+/// of a directory in the order of the names.
 static std::string fileName(int64_t seconds, int number) {
   return "events.out.tfevents." + std::to_string(seconds) + ".weft." +
          std::to_string(::getpid()) + "." + std::to_string(number);

@@ -3,7 +3,7 @@
 # scripts/package.sh in a root file system that holds libc, libstdc++ and dash.
 #
 # The root is made from packages in SCRATCH: `*.deb` files in PACKAGES, of any
-# distribution, else those of this system's archive, else, without an archive,
+# distribution, else packages of this system's archive, else, without an archive,
 # the installed files of the same packages. Needs root, or user namespaces.
 set -euo pipefail
 tarball=$(realpath "$1")

@@ -16,7 +16,7 @@ namespace weft::test {
 /// What the ops of the dialect have beside their definitions.
 struct Pieces {
   bool rules = true, functions = true, sources = true, routines = true;
-  /// Whether ops with a command say what it costs.
+  /// Whether ops with a command have a cost.
   bool costs = true;
   /// Whether test.scale_add becomes an op that is no command.
   bool makesNoCommand = false;
