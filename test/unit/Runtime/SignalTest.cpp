@@ -220,8 +220,9 @@ TEST(EarlySignalsDeathTest, EndARunThatSavesNothing) {
     ::raise(SIGINT);
   };
   EXPECT_EXIT(endsTwice(), testing::ExitedWithCode(130), "");
-  // After the run.
+  // After the run; below nohup it would be ignored.
   auto endsLater = [] {
+    ::signal(SIGHUP, SIG_DFL);
     EarlySignals early;
     {
       SignalScope scope(/*canSave=*/true);
