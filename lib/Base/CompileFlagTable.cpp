@@ -19,7 +19,8 @@ static const FlagSpec kModelFlags[] = {
     {"batch", FlagKind::Int, CompileFlag, "", "N",
      "rows of a micro-step on each rank", "", 1, kMost},
     {"seq", FlagKind::Int, CompileFlag, "", "N",
-     "tokens of a row; default: all positions of the model", "", 1, kMost},
+     "tokens of a row; default: the positions of the model, at most 1024", "",
+     1, kMost},
     {"ignore-field", FlagKind::List, CompileFlag, "", "NAME",
      "accept this unknown field of config.json"},
 };
