@@ -88,8 +88,6 @@ private:
 // Which parts
 //===----------------------------------------------------------------------===//
 
-static Type getElement(Value value) { return getElementTypeOrSelf(value); }
-
 /// The later one of `place` and the op that defines `operand`.
 Operation *FusedProduct::getPlace(Value operand) const {
   Operation *definer = operand ? operand.getDefiningOp() : nullptr;
@@ -113,7 +111,8 @@ std::string FusedProduct::refuse(ProductPart part) const {
     return lacks(stringifyProductPart(part));
   if (!options.epilogues && part != ProductPart::Bias)
     return "epilogues are off";
-  if (isLowPrecision(getElement(end)) && !options.fast && !readsFactor)
+  if (isLowPrecision(getElementTypeOrSelf(end)) && !options.fast &&
+      !readsFactor)
     return "it is rounded before";
   if (!library.mayMerge(part, root))
     return "another order of sums would give other bits";
@@ -142,16 +141,16 @@ void FusedProduct::join(Operation *op, Value operand) {
 std::string FusedProduct::refuseBias(Value row, Operation *between) {
   std::string reason;
   llvm::raw_string_ostream text(reason);
-  Type element = getElement(root.getLhs());
+  Type element = getElementTypeOrSelf(root.getLhs());
   if (bias)
     text << "the product has a bias already";
   else if (between)
     text << "its bias is behind a " << between->getName().stripDialect();
   else if (getShape(row).size() != 1)
     text << "its bias has " << getShape(row).size() << " dimensions";
-  else if (getElement(row) != element)
-    text << "its bias is " << getElement(row) << ", but the product reads "
-         << element;
+  else if (getElementTypeOrSelf(row) != element)
+    text << "its bias is " << getElementTypeOrSelf(row)
+         << ", but the product reads " << element;
   else if (!end.hasOneUse())
     text << "another op reads the product";
   return reason;
@@ -260,7 +259,7 @@ bool FusedProduct::isNeededBefore(Value value) const {
 /// If a kernel computes the factor, that kernel also sums its rows, which it
 /// has at hand. The sum is f32 for every element type.
 std::string FusedProduct::refuseFactorSum(FactorSum sum) const {
-  Type element = getElement(sum.op.getResult());
+  Type element = getElementTypeOrSelf(sum.op.getResult());
   if (isGenerated(sum.factor, library))
     return "a kernel computes that";
   if (std::string reason = refuse(sum.part); !reason.empty())

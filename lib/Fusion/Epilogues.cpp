@@ -8,8 +8,6 @@
 using namespace mlir;
 using namespace weft;
 
-static Type getElement(Value value) { return getElementTypeOrSelf(value); }
-
 static int64_t getColumns(Value value) { return getShape(value).back(); }
 
 SmallVector<Operation *> weft::getReaders(Value value) {
@@ -104,8 +102,8 @@ static Value skipReshapes(Value value) {
 }
 
 static bool widens(Operation *op) {
-  return isa<CastOp>(op) && getElement(op->getResult(0)).isF32() &&
-         isLowPrecision(getElement(op->getOperand(0)));
+  return isa<CastOp>(op) && getElementTypeOrSelf(op->getResult(0)).isF32() &&
+         isLowPrecision(getElementTypeOrSelf(op->getOperand(0)));
 }
 
 /// Whether the reduction sums over all dimensions but one and leaves `size`

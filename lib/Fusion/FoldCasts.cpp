@@ -14,13 +14,11 @@ namespace weft {
 using namespace mlir;
 using namespace weft;
 
-static Type getElement(Value value) { return getElementTypeOrSelf(value); }
-
 /// The f16 or bf16 value that `value` widens to f32, or null.
 static Value findNarrow(Value value) {
   auto cast = value.getDefiningOp<CastOp>();
-  if (!cast || !getElement(value).isF32() ||
-      !isLowPrecision(getElement(cast.getOperand())))
+  if (!cast || !getElementTypeOrSelf(value).isF32() ||
+      !isLowPrecision(getElementTypeOrSelf(cast.getOperand())))
     return Value();
   return cast.getOperand();
 }
@@ -30,9 +28,9 @@ static Type findRounding(Value result) {
   Type rounded;
   for (Operation *user : result.getUsers()) {
     auto cast = dyn_cast<CastOp>(user);
-    if (!cast || (rounded && getElement(cast.getResult()) != rounded))
+    if (!cast || (rounded && getElementTypeOrSelf(cast.getResult()) != rounded))
       return Type();
-    rounded = getElement(cast.getResult());
+    rounded = getElementTypeOrSelf(cast.getResult());
   }
   return rounded && isLowPrecision(rounded) ? rounded : Type();
 }
@@ -82,10 +80,10 @@ struct RoundGradient : CountedPattern<CrossEntropyGradOp> {
   LogicalResult matchAndRewrite(CrossEntropyGradOp op,
                                 PatternRewriter &rewriter) const override {
     Value narrow = findNarrow(op.getLogits());
-    if (!narrow || findRounding(op.getResult()) != getElement(narrow))
+    if (!narrow || findRounding(op.getResult()) != getElementTypeOrSelf(narrow))
       return failure();
     rewriter.modifyOpInPlace(op, [&] { op.getLogitsMutable().assign(narrow); });
-    takeRounding(op, getElement(narrow), rewriter);
+    takeRounding(op, getElementTypeOrSelf(narrow), rewriter);
     ++count;
     return success();
   }
@@ -97,8 +95,9 @@ struct RoundProduct : CountedPattern<MatmulOp> {
 
   LogicalResult matchAndRewrite(MatmulOp op,
                                 PatternRewriter &rewriter) const override {
-    Type element = getElement(op.getLhs());
-    if (!isLowPrecision(element) || !getElement(op.getResult()).isF32() ||
+    Type element = getElementTypeOrSelf(op.getLhs());
+    if (!isLowPrecision(element) ||
+        !getElementTypeOrSelf(op.getResult()).isF32() ||
         findRounding(op.getResult()) != element)
       return failure();
     rewriter.modifyOpInPlace(op, [&] { op.removeOutAttr(); });

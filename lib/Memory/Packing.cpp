@@ -12,8 +12,6 @@
 
 #define DEBUG_TYPE "weft-plan-memory"
 
-using namespace llvm;
-
 namespace weft {
 
 namespace {
@@ -28,7 +26,7 @@ struct Placed {
 
 /// Start of the smallest gap between the placed items that interfere with
 /// `item`, or the end of the last of them.
-static int64_t findGap(ArrayRef<Placed> placed, const PackItem &item,
+static int64_t findGap(llvm::ArrayRef<Placed> placed, const PackItem &item,
                        int64_t bytes) {
   int64_t best = -1, bestSize = std::numeric_limits<int64_t>::max();
   int64_t free = 0;
@@ -45,19 +43,19 @@ static int64_t findGap(ArrayRef<Placed> placed, const PackItem &item,
   return best >= 0 ? best : free;
 }
 
-static Packing packInOrder(ArrayRef<PackItem> items, ArrayRef<size_t> order,
-                           int64_t alignment) {
+static Packing packInOrder(llvm::ArrayRef<PackItem> items,
+                           llvm::ArrayRef<size_t> order, int64_t alignment) {
   Packing packing;
   packing.offsets.assign(items.size(), 0);
   // Sorted by offset.
-  SmallVector<Placed> placed;
+  llvm::SmallVector<Placed> placed;
   for (size_t index : order) {
-    int64_t bytes = alignTo(items[index].bytes, alignment);
+    int64_t bytes = llvm::alignTo(items[index].bytes, alignment);
     if (bytes == 0)
       continue;
     int64_t offset = findGap(placed, items[index], bytes);
     auto place =
-        upper_bound(placed, offset, [](int64_t value, const Placed &p) {
+        llvm::upper_bound(placed, offset, [](int64_t value, const Placed &p) {
           return value < p.offset;
         });
     placed.insert(place, {items[index], offset, offset + bytes});
@@ -68,10 +66,10 @@ static Packing packInOrder(ArrayRef<PackItem> items, ArrayRef<size_t> order,
   return packing;
 }
 
-int64_t getLowerBound(ArrayRef<PackItem> items, int64_t alignment) {
+int64_t getLowerBound(llvm::ArrayRef<PackItem> items, int64_t alignment) {
   std::map<int64_t, int64_t> change;
   for (const PackItem &item : items) {
-    int64_t bytes = alignTo(item.bytes, alignment);
+    int64_t bytes = llvm::alignTo(item.bytes, alignment);
     change[item.begin] += bytes;
     change[item.end + 1] -= bytes;
   }
@@ -83,7 +81,7 @@ int64_t getLowerBound(ArrayRef<PackItem> items, int64_t alignment) {
   return bound;
 }
 
-Packing packItems(ArrayRef<PackItem> items, int64_t alignment) {
+Packing packItems(llvm::ArrayRef<PackItem> items, int64_t alignment) {
   int64_t bound = getLowerBound(items, alignment);
   auto length = [&](size_t i) { return items[i].end - items[i].begin; };
   auto bySize = [&](size_t a, size_t b) {
@@ -98,12 +96,13 @@ Packing packItems(ArrayRef<PackItem> items, int64_t alignment) {
            static_cast<double>(items[b].bytes) * (length(b) + 1);
   };
   Packing best;
-  auto tryOrder = [&](function_ref<bool(size_t, size_t)> before) {
+  auto tryOrder = [&](llvm::function_ref<bool(size_t, size_t)> before) {
     if (best.bytes == bound && !best.offsets.empty())
       return;
-    SmallVector<size_t> order = to_vector(seq<size_t>(0, items.size()));
+    llvm::SmallVector<size_t> order =
+        llvm::to_vector(llvm::seq<size_t>(0, items.size()));
     // Equal items keep their order.
-    sort(order, [&](size_t a, size_t b) {
+    llvm::sort(order, [&](size_t a, size_t b) {
       return before(a, b) || (!before(b, a) && a < b);
     });
     Packing packing = packInOrder(items, order, alignment);

@@ -12,7 +12,7 @@
 
 using namespace weft;
 
-static const char *const kUsage =
+static const char *const kCacheUsage =
     "usage: weft cache ls      the programs that weft train keeps\n"
     "       weft cache clear   remove them\n"
     "XDG_CACHE_HOME (default ~/.cache) says where, WEFT_CACHE_SIZE (default "
@@ -84,7 +84,7 @@ Expected<ExitCode> weft::cacheCommand(const Arguments &args) {
   if (!flags)
     return flags.takeError();
   if (flags->getSwitch("help")) {
-    std::printf("%s", kUsage);
+    std::printf("%s", kCacheUsage);
     return ExitCode::Ok;
   }
   const std::string verb =

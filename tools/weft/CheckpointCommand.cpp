@@ -10,7 +10,7 @@
 
 using namespace weft;
 
-static const char *const kUsage =
+static const char *const kCheckpointUsage =
     "usage: weft ckpt ls DIR          steps, or the tensors of one step\n"
     "       weft ckpt verify DIR      check every digest\n"
     "       weft ckpt diff A B        compare two checkpoints\n"
@@ -46,7 +46,7 @@ Expected<ExitCode> weft::checkpointCommand(const Arguments &args) {
   if (!flags)
     return flags.takeError();
   if (flags->getSwitch("help")) {
-    std::printf("%s\n%s", kUsage, table.help().c_str());
+    std::printf("%s\n%s", kCheckpointUsage, table.help().c_str());
     return ExitCode::Ok;
   }
   const std::vector<std::string> &words = flags->positionals();

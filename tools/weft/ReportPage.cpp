@@ -91,7 +91,7 @@ static std::string fact(const std::string &name, const std::string &value) {
                              htmlText(value) + "</b></div>\n";
 }
 
-static std::string textOf(const Json &json, const char *field) {
+std::string weft::reportText(const Json &json, const char *field) {
   const Json *value = json.find(field);
   if (!value || value->isNull())
     return "";
@@ -131,13 +131,13 @@ static std::string medianOf(std::vector<double> values, const char *unit) {
 
 static std::string drawFacts(const RunMetrics &metrics) {
   const Json &head = metrics.header;
-  std::string out = fact("target", textOf(head, "target")) +
-                    fact("precision", textOf(head, "precision")) +
-                    fact("parameters", textOf(head, "parameters")) +
-                    fact("ranks", textOf(head, "ranks")) +
-                    fact("batch", textOf(head, "batch"));
+  std::string out = fact("target", reportText(head, "target")) +
+                    fact("precision", reportText(head, "precision")) +
+                    fact("parameters", reportText(head, "parameters")) +
+                    fact("ranks", reportText(head, "ranks")) +
+                    fact("batch", reportText(head, "batch"));
   if (!metrics.steps.empty())
-    out += fact("last step", textOf(metrics.steps.back(), "step"));
+    out += fact("last step", reportText(metrics.steps.back(), "step"));
   out += fact("last loss", lastOf(valuesOf(metrics.steps, "loss")));
   out += fact("least val_loss",
               leastOf(valuesOf(metrics.evaluations, "val_loss")));
@@ -151,9 +151,9 @@ static std::string modelOf(const RunFacts &run,
                            const ReportedProgram *program) {
   std::string name;
   if (run.metrics)
-    name = textOf(run.metrics->header, "model");
+    name = reportText(run.metrics->header, "model");
   if (name.empty() && program)
-    name = textOf(program->meta, "name");
+    name = reportText(program->meta, "name");
   return name.empty() ? "Run" : name;
 }
 

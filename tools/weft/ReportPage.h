@@ -18,6 +18,8 @@ std::string drawSharding(const ReportedProgram *program);
 
 /// A paragraph that names the flag which records the missing part.
 std::string missing(const std::string &what, const std::string &remedy);
+/// A field as text; "" if it is absent or null.
+std::string reportText(const Json &json, const char *field);
 
 /// A table; the cells are text, and numbers are aligned to the right.
 struct HtmlTable {

@@ -25,13 +25,6 @@ static double numberOf(const Json &json, const char *field) {
   return value && value->isNumber() ? value->asDouble() : 0;
 }
 
-static std::string textOf(const Json &json, const char *field) {
-  const Json *value = json.find(field);
-  if (!value || value->isNull())
-    return "";
-  return value->isString() ? value->asString() : value->compact();
-}
-
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
@@ -59,7 +52,7 @@ std::string weft::drawMemory(const ReportedProgram *program) {
   if (!program->memory.empty())
     out += drawMemoryChart(*program);
   if (const Json *memory = program->meta.find("memory"))
-    out += "<pre>" + htmlText(textOf(*memory, "text")) + "</pre>\n";
+    out += "<pre>" + htmlText(reportText(*memory, "text")) + "</pre>\n";
   return out + "</div>\n";
 }
 
@@ -108,12 +101,12 @@ static std::string drawMeasuredKernels(const Json &profile) {
   const Json::Array &rows = profile.find("kernels")->asArray();
   for (const Json &row : rows)
     if (table.rows.size() < kMostKernels)
-      table.rows.push_back({fixed(100 * numberOf(row, "share"), 1) + " %",
-                            fixed(numberOf(row, "us") / 1000, 3),
-                            textOf(row, "calls"),
-                            fixed(numberOf(row, "gflops"), 1),
-                            fixed(numberOf(row, "gigabytes_per_second"), 1),
-                            textOf(row, "name"), textOf(row, "routine")});
+      table.rows.push_back(
+          {fixed(100 * numberOf(row, "share"), 1) + " %",
+           fixed(numberOf(row, "us") / 1000, 3), reportText(row, "calls"),
+           fixed(numberOf(row, "gflops"), 1),
+           fixed(numberOf(row, "gigabytes_per_second"), 1),
+           reportText(row, "name"), reportText(row, "routine")});
   return "<p>Measured, all steps of the trace.</p>\n" + table.str() +
          restText(rows.size());
 }
@@ -191,9 +184,10 @@ static std::string drawStateBytes(const Json &sharding) {
 static std::string statesText(const Json &bucket) {
   std::string text;
   for (const Json &state : bucket.find("states")->asArray()) {
-    const std::string slot = textOf(state, "slot");
+    const std::string slot = reportText(state, "slot");
     text += (text.empty() ? "" : ", ") + (slot.empty() ? "parameters" : slot) +
-            " " + textOf(state, "dtype") + " in " + textOf(state, "slices");
+            " " + reportText(state, "dtype") + " in " +
+            reportText(state, "slices");
   }
   return text;
 }
@@ -202,9 +196,10 @@ static std::string drawBuckets(const Json &sharding) {
   HtmlTable table;
   table.titles = {"bucket", ">elements", ">padding", ">shards", "states"};
   for (const Json &bucket : sharding.find("buckets")->asArray())
-    table.rows.push_back({textOf(bucket, "name"), textOf(bucket, "elements"),
-                          textOf(bucket, "padding"), textOf(bucket, "slices"),
-                          statesText(bucket)});
+    table.rows.push_back({reportText(bucket, "name"),
+                          reportText(bucket, "elements"),
+                          reportText(bucket, "padding"),
+                          reportText(bucket, "slices"), statesText(bucket)});
   return table.str();
 }
 
@@ -227,10 +222,10 @@ static std::string drawParameters(const Json &sharding) {
   table.titles = {"parameter", "bucket", ">begin", ">end", "ranks"};
   const Json::Array &parameters = sharding.find("parameters")->asArray();
   for (const Json &parameter : parameters)
-    table.rows.push_back({textOf(parameter, "name"),
-                          textOf(parameter, "bucket"),
-                          textOf(parameter, "begin"), textOf(parameter, "end"),
-                          ranksText(parameter)});
+    table.rows.push_back({reportText(parameter, "name"),
+                          reportText(parameter, "bucket"),
+                          reportText(parameter, "begin"),
+                          reportText(parameter, "end"), ranksText(parameter)});
   return "<details><summary>" + std::to_string(parameters.size()) +
          " parameters</summary>\n" + table.str() + "</details>\n";
 }
@@ -243,9 +238,9 @@ std::string weft::drawSharding(const ReportedProgram *program) {
   if (sharding.isNull())
     return head + missing("One rank holds everything",
                           "a program compiled with --mesh dp:N shards it");
-  return head + "<p>Mesh " + htmlText(textOf(sharding, "mesh")) + ", " +
-         htmlText(textOf(sharding, "ranks")) + " ranks, ZeRO stage " +
-         htmlText(textOf(sharding, "zero")) + ".</p>\n" +
+  return head + "<p>Mesh " + htmlText(reportText(sharding, "mesh")) + ", " +
+         htmlText(reportText(sharding, "ranks")) + " ranks, ZeRO stage " +
+         htmlText(reportText(sharding, "zero")) + ".</p>\n" +
          drawStateBytes(sharding) + drawBuckets(sharding) +
          drawParameters(sharding);
 }

@@ -15,7 +15,7 @@ static constexpr int64_t kThreads = 256;
 /// Blocks of a grid in its first dimension, of any device.
 static constexpr int64_t kMostBlocks = (int64_t(1) << 31) - 1;
 /// Bytes of the widest elements that a thread takes, and the most elements.
-static constexpr int64_t kChunkBytes = 16, kMostElements = 8;
+static constexpr int64_t kChunkBytes = 16, kChunkElements = 8;
 
 GpuEmitter::GpuEmitter(func::FuncOp source, const LinalgKernel &kernel,
                        llvm::ArrayRef<int64_t> alignments)
@@ -75,7 +75,7 @@ void GpuEmitter::emitOuterNest(const KernelNest &nest) {
 /// Elements that a thread takes: 16 bytes of the widest type of which it takes
 /// one for each.
 int64_t GpuEmitter::chooseChunk() const {
-  int64_t bytes = kChunkBytes / kMostElements, size = shape.getLaneSize();
+  int64_t bytes = kChunkBytes / kChunkElements, size = shape.getLaneSize();
   for (const KernelNest &nest : kernel.getNests())
     for (const auto *operands : {&nest.inputs, &nest.outputs})
       for (const NestOperand &operand : *operands)

@@ -14,6 +14,16 @@ class LLJIT;
 
 namespace weft {
 
+/// Targets of all processor levels.
+inline constexpr const char *kLevels[] = {"cpu:x86-64-v2", "cpu:x86-64-v3",
+                                          "cpu"};
+
+/// The bytes of the values, as a buffer holds them.
+template <typename T> std::string bytesOf(const std::vector<T> &values) {
+  return {reinterpret_cast<const char *>(values.data()),
+          values.size() * sizeof(T)};
+}
+
 /// How a kernel is run.
 struct RunStyle {
   size_t misalignment = 0; // bytes that every buffer is off a 64-byte boundary

@@ -14,8 +14,6 @@ using namespace weft;
 
 namespace {
 
-constexpr const char *kLevels[] = {"cpu:x86-64-v2", "cpu:x86-64-v3", "cpu"};
-
 struct LowType {
   const char *name;
   uint16_t (*round)(float);
@@ -23,11 +21,6 @@ struct LowType {
 };
 constexpr LowType kLowTypes[] = {{"f16", floatToHalf, halfToFloat},
                                  {"bf16", floatToBf16, bf16ToFloat}};
-
-template <typename T> std::string bytesOf(const std::vector<T> &values) {
-  return {reinterpret_cast<const char *>(values.data()),
-          values.size() * sizeof(T)};
-}
 
 /// Compiles a program of these ops, the last of which is %z, and runs it.
 std::string runOps(const std::string &ops, const std::string &arguments,

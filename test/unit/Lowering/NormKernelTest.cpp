@@ -19,7 +19,6 @@ namespace {
 
 using Floats = std::vector<float>;
 
-constexpr const char *kLevels[] = {"cpu:x86-64-v2", "cpu:x86-64-v3", "cpu"};
 const double kInf = std::numeric_limits<double>::infinity();
 
 struct Norm {
@@ -34,11 +33,6 @@ Floats randomFloats(int64_t count, unsigned seed) {
     values.push_back(static_cast<float>(static_cast<int32_t>(generator())) *
                      0x1p-31f);
   return values;
-}
-
-template <typename T> std::string bytesOf(const std::vector<T> &values) {
-  return {reinterpret_cast<const char *>(values.data()),
-          values.size() * sizeof(T)};
 }
 
 std::string numberText(double value) {

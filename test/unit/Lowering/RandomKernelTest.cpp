@@ -30,10 +30,6 @@ std::vector<uint64_t> makeWords(uint64_t seed, bool isSmall) {
   return words;
 }
 
-std::string bytesOf(const std::vector<uint64_t> &words) {
-  return {reinterpret_cast<const char *>(words.data()), words.size() * 8};
-}
-
 /// A program that draws `kCount` numbers, each with a key and a place.
 std::string makeProgram(const std::string &kind) {
   std::string words = "tensor<" + std::to_string(kCount) + "xi64>";

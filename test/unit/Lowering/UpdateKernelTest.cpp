@@ -21,12 +21,6 @@ namespace {
 using Floats = std::vector<float>;
 using Doubles = std::vector<double>;
 
-constexpr const char *kLevels[] = {"cpu:x86-64-v2", "cpu:x86-64-v3", "cpu"};
-
-template <typename T> std::string bytesOf(const std::vector<T> &values) {
-  return {reinterpret_cast<const char *>(values.data()),
-          values.size() * sizeof(T)};
-}
 template <typename T> std::string numberBytes(T value) {
   return {reinterpret_cast<const char *>(&value), sizeof(T)};
 }

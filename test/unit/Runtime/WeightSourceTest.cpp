@@ -24,7 +24,7 @@ const WeftTensor tensors[] = {{"transformer.wte.weight", "", "", WEFT_PARAM,
                                192, 16, "", nullptr, 0, 1},
                               {"head.m", "head", "", WEFT_OPTIMIZER, WEFT_F32,
                                1, 0, dims, 256, 8, "", nullptr, 0, 1}};
-const WeftExecutable model = {
+const WeftExecutable kProgram = {
     WEFT_ABI_VERSION, 0, 5, 0, nullptr, tensors, 320, "", 0, nullptr, 0};
 
 class WeightSourceTest : public ToyTest {
@@ -58,7 +58,7 @@ protected:
                               const std::string &file) {
     metadata.family = family;
     initFrom = path(file);
-    return WeightSource::open(initFrom, /*trains=*/false, metadata, model,
+    return WeightSource::open(initFrom, /*trains=*/false, metadata, kProgram,
                               "/bin/x");
   }
   Metadata metadata;
@@ -76,7 +76,7 @@ TEST_F(WeightSourceTest, wrappersAreTakenOff) {
   EXPECT_EQ(weights->describe(0),
             "weights of " + path("w") + ", names without 'module._orig_mod.'");
   std::string error;
-  auto context = WeftContext::create(model, {}, error);
+  auto context = WeftContext::create(kProgram, {}, error);
   ASSERT_TRUE(context) << error;
   ASSERT_TRUE(weights->load(*context, 0).ok());
   EXPECT_EQ(static_cast<float *>(context->at(0))[1], 2.0f);
@@ -92,7 +92,7 @@ TEST_F(WeightSourceTest, prefixesSourcesAndConversions) {
   auto weights = open("gpt2", "w");
   ASSERT_TRUE(weights.ok()) << weights.error().where();
   std::string error;
-  auto context = WeftContext::create(model, {}, error);
+  auto context = WeftContext::create(kProgram, {}, error);
   ASSERT_TRUE(context) << error;
   ASSERT_TRUE(weights->load(*context, 0).ok());
   auto *wte = static_cast<float *>(context->at(0));
@@ -123,7 +123,7 @@ TEST_F(WeightSourceTest, segmentsOfAFlatTensor) {
                                   {"second", "", 1, dims, 3, 5}};
   const WeftTensor flat = {"flat",   "", "", WEFT_PARAM, WEFT_F32, 1, 1,
                            flatDims, 0,  12, "",         segments, 2, 2};
-  WeftExecutable program = model;
+  WeftExecutable program = kProgram;
   program.numTensors = 1;
   program.tensors = &flat;
   for (int rank : {0, 1}) {
@@ -154,7 +154,7 @@ TEST_F(WeightSourceTest, valuesThatTheWeightCannotHold) {
   auto weights = open("gpt2", "w");
   ASSERT_TRUE(weights.ok());
   std::string message;
-  auto context = WeftContext::create(model, {}, message);
+  auto context = WeftContext::create(kProgram, {}, message);
   ASSERT_TRUE(context) << message;
   Status checked = weights->verify(/*rank=*/0),
          loaded = weights->load(*context, 0);
@@ -256,7 +256,7 @@ TEST_F(WeightSourceTest, recordedDigestsAreCheckedWhileTheWeightsAreRead) {
 TEST_F(WeightSourceTest, weightsThatWereNotReadMustBeAskedFor) {
   metadata.unreadWeights = {"m/pytorch_model.bin", "m/x.gguf"};
   auto open = [&](const std::string &initFrom) {
-    return WeightSource::open(initFrom, /*trains=*/false, metadata, model,
+    return WeightSource::open(initFrom, /*trains=*/false, metadata, kProgram,
                               "/bin/x");
   };
   auto weights = open("");
@@ -299,7 +299,7 @@ TEST_F(WeightSourceTest, severalFilesBehindAnIndex) {
     metadata.initialWeights.assign(count, {path("a.safetensors"), "0"});
     metadata.initialWeights.front().path = path("model.safetensors.index.json");
     auto other =
-        WeightSource::open("", /*trains=*/false, metadata, model, "/bin/x");
+        WeightSource::open("", /*trains=*/false, metadata, kProgram, "/bin/x");
     ASSERT_TRUE(other.ok()) << other.error().where();
     EXPECT_TRUE(other->isRecorded());
     ASSERT_TRUE(other->verify(/*rank=*/0).ok());
