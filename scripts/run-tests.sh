@@ -60,7 +60,8 @@ PY
 read -r passed failed skipped <<<"$counts"
 
 lit=$(command -v lit-22 || echo "$(llvm-config-22 --bindir)/lit")
-"$lit" -sv --output "$report" "$build/test" ${WEFT_LIT_ARGS:-}
+# A third of the tests waits for processes more than it computes.
+"$lit" -sv -j $(($(nproc) * 3 / 2)) --output "$report" "$build/test" ${WEFT_LIT_ARGS:-}
 counts=$(python3 - "$report" "$failures" <<'PY'
 import json, re, sys
 failures = open(sys.argv[2], "a")
