@@ -13,7 +13,10 @@ function(weft_keep_compiler language)
   file(STRINGS "${known}" old REGEX "^set\\(CMAKE_${language}_COMPILER \"")
   string(REGEX REPLACE ".*_COMPILER \"(.*)\"\\)" "\\1" old "${old}")
   find_program(WEFT_NEW_COMPILER "${CMAKE_${language}_COMPILER}" NO_CACHE)
-  if(NOT "${old}" STREQUAL "${WEFT_NEW_COMPILER}")
+  # One compiler has several links, and PATH may have changed.
+  get_filename_component(same "${old}" REALPATH)
+  get_filename_component(new "${WEFT_NEW_COMPILER}" REALPATH)
+  if(NOT "${same}" STREQUAL "${new}")
     message(FATAL_ERROR "expects the compiler that ${CMAKE_BINARY_DIR} was made with, "
                         "${old}, but got ${CMAKE_${language}_COMPILER}: remove the folder, "
                         "or choose another one")
