@@ -13,7 +13,8 @@ function(weft_keep_compiler language)
   file(STRINGS "${known}" old REGEX "^set\\(CMAKE_${language}_COMPILER \"")
   string(REGEX REPLACE ".*_COMPILER \"(.*)\"\\)" "\\1" old "${old}")
   find_program(WEFT_NEW_COMPILER "${CMAKE_${language}_COMPILER}" NO_CACHE)
-  # One compiler has several links, and PATH may have changed.
+  # One compiler has several links, and PATH may have changed. CMake compares
+  # their paths, so the folder keeps the one that it was made with.
   get_filename_component(same "${old}" REALPATH)
   get_filename_component(new "${WEFT_NEW_COMPILER}" REALPATH)
   if(NOT "${same}" STREQUAL "${new}")
@@ -21,6 +22,7 @@ function(weft_keep_compiler language)
                         "${old}, but got ${CMAKE_${language}_COMPILER}: remove the folder, "
                         "or choose another one")
   endif()
+  set(CMAKE_${language}_COMPILER "${old}" CACHE FILEPATH "" FORCE)
 endfunction()
 weft_keep_compiler(C)
 weft_keep_compiler(CXX)
