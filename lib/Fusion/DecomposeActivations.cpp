@@ -164,6 +164,7 @@ void registerFusionModels(DialectRegistry &registry) {
   registerActivationFormulas(registry);
   registerGradientFormulas(registry);
   registerOptimizerFormulas(registry);
+  registerClipFormula(registry);
   registerGradientNormFormulas(registry);
   registerScalerFormulas(registry);
   registerPhiloxBody(registry);

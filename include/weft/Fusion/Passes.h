@@ -26,6 +26,7 @@ void registerNormFormulas(mlir::DialectRegistry &registry);
 void registerActivationFormulas(mlir::DialectRegistry &registry);
 void registerGradientFormulas(mlir::DialectRegistry &registry);
 void registerOptimizerFormulas(mlir::DialectRegistry &registry);
+void registerClipFormula(mlir::DialectRegistry &registry);
 void registerGradientNormFormulas(mlir::DialectRegistry &registry);
 void registerScalerFormulas(mlir::DialectRegistry &registry);
 void registerPhiloxBody(mlir::DialectRegistry &registry);
