@@ -8,10 +8,15 @@
 using namespace mlir;
 using namespace weft;
 
-int64_t weft::getBufferAlignment(ModuleOp module) {
+FailureOr<int64_t> weft::getBufferAlignment(ModuleOp module) {
   auto alignment =
       module->getAttrOfType<IntegerAttr>(plan::PlanDialect::kAlignmentAttr);
-  return alignment && alignment.getInt() > 0 ? alignment.getInt() : 64;
+  if (alignment && alignment.getInt() > 0)
+    return alignment.getInt();
+  return module.emitError("expects ")
+         << plan::PlanDialect::kAlignmentAttr
+         << ", the alignment of buffers that weft-plan-memory records, but got "
+            "none";
 }
 
 plan::ProgramOp weft::findProgram(ModuleOp module, ProgramKind kind) {

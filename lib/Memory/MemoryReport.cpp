@@ -159,8 +159,9 @@ MemoryReport computeMemoryReport(ModuleOp module) {
   addStates(module, report);
   report.formula = computeStateFormula(module);
   CommandNames names(module);
+  const int64_t alignment = getBufferAlignment(module).value_or(1);
   for (auto program : module.getOps<plan::ProgramOp>()) {
-    Liveness liveness = computeLiveness(program, getBufferAlignment(module));
+    Liveness liveness = computeLiveness(program, alignment);
     int64_t end = getTransientEnd(liveness);
     report.programs.push_back(
         {program.getSymName().str(),

@@ -176,13 +176,15 @@ static LogicalResult verifyIndexInputs(ModuleOp module, TrainingAttr training) {
 /// multiple of the alignment that the target requires.
 static LogicalResult verifyAlignment(ModuleOp module,
                                      const RequiredAlignment &required) {
-  const int64_t alignment = getBufferAlignment(module);
-  if (alignment % required.bytes == 0)
+  const FailureOr<int64_t> alignment = getBufferAlignment(module);
+  if (failed(alignment))
+    return failure();
+  if (*alignment % required.bytes == 0)
     return success();
   return module.emitError("expects ")
          << plan::PlanDialect::kAlignmentAttr << ", a multiple of "
          << required.bytes << " for " << required.target << ", but got "
-         << alignment;
+         << *alignment;
 }
 
 /// Only `scaler` describes how the loss scale changes: without it, a run takes

@@ -171,7 +171,10 @@ struct VerifyPlanPass : weft::impl::VerifyPlanPassBase<VerifyPlanPass> {
                          "(weft-plan-memory), but got none");
       return signalPassFailure();
     }
-    int64_t alignment = getBufferAlignment(module);
+    const FailureOr<int64_t> recorded = getBufferAlignment(module);
+    if (failed(recorded))
+      return signalPassFailure();
+    const int64_t alignment = *recorded;
     if (failed(verifyStates(module, {0, persistent.getInt()}, alignment)))
       return signalPassFailure();
     auto staged = module->getAttrOfType<IntegerAttr>(plan::kStagingBytesAttr);

@@ -2,7 +2,7 @@
 
 // Two programs of one kind have entries of their own, by their symbols.
 // CHECK: weft.metadata = "{{.*}}\22schedule\22:{\22micro\22:{{\[\[}}\22constant\22{{.*}}]],\22micro_wide\22:{{\[\[}}\22copy\22
-module attributes {plan.arena_bytes = 192 : i64} {
+module attributes {plan.alignment = 64 : i64, plan.arena_bytes = 192 : i64} {
   plan.program "micro" @micro {
     %x = plan.input "x" {offset = 0 : i64} : memref<8xf32>
     %y = plan.alloc temporary {offset = 64 : i64} : memref<8xf32>

@@ -3,7 +3,7 @@
 // States that a program reads before any command of a run has written them.
 
 // A parameter without its first value.
-module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 128 : i64} {
+module attributes {plan.persistent_bytes = 64 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 128 : i64} {
   // expected-note @+1 {{the state is declared here}}
   plan.state param @w : memref<4xf32> {offset = 0 : i64}
   plan.program "init" @init {
@@ -20,7 +20,7 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 128 : i6
 // -----
 
 // The same without a program that trains or begins: states come from elsewhere.
-module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 128 : i64} {
+module attributes {plan.persistent_bytes = 64 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 128 : i64} {
   plan.state param @w : memref<4xf32> {offset = 0 : i64}
   plan.program "eval" @eval {
     %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
@@ -33,7 +33,7 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 128 : i6
 // -----
 
 // The last element is missing.
-module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 128 : i64} {
+module attributes {plan.persistent_bytes = 64 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 128 : i64} {
   // expected-note @+1 {{the state is declared here}}
   plan.state param @w : memref<4xf32> {offset = 0 : i64}
   plan.program "init" @init {
@@ -51,7 +51,7 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 128 : i6
 // -----
 
 // init itself reads what it writes afterwards.
-module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 128 : i64} {
+module attributes {plan.persistent_bytes = 128 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 128 : i64} {
   // expected-note @+1 {{the state is declared here}}
   plan.state param @w : memref<4xf32> {offset = 0 : i64}
   plan.state optimizer @m : memref<4xf32> {offset = 64 : i64, param = @w}
@@ -67,7 +67,7 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 128 : i
 // -----
 
 // A gradient that no micro-step writes. The optimizer of apply reads it.
-module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 256 : i64} {
+module attributes {plan.persistent_bytes = 128 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 256 : i64} {
   weft.kernel @k_norm(%g: tensor<4xf32>) -> (tensor<f64>, tensor<i1>) rows [4] over [0] inplace [[], []] {
     %wide = weft.cast %g : tensor<4xf32> to tensor<4xf64>
     %sum = weft.reduce sum %wide dims [0] : tensor<4xf64>
@@ -95,7 +95,7 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 256 : i
 // -----
 
 // The sum may be there before a flag chooses, in a kernel of its own.
-module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 384 : i64} {
+module attributes {plan.persistent_bytes = 64 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 384 : i64} {
   plan.state gradient @g : memref<4xf32> {offset = 0 : i64}
   weft.kernel @k_add(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> elementwise [4] inplace [[]] {
     %y = weft.add %a, %b : tensor<4xf32>, tensor<4xf32>
@@ -127,7 +127,7 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 384 : i6
 // -----
 
 // A checkpoint has parameters but no copies of them: what init writes is lost.
-module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 192 : i64} {
+module attributes {plan.persistent_bytes = 128 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 192 : i64} {
   plan.state param @w : memref<4xf32> {offset = 0 : i64}
   // expected-note @+1 {{the state is declared here}}
   plan.state working @w.bf16 : memref<4xbf16> {offset = 64 : i64, param = @w}
@@ -149,7 +149,7 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 192 : i
 // -----
 
 // The same with refresh: nothing to say.
-module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 192 : i64} {
+module attributes {plan.persistent_bytes = 128 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 192 : i64} {
   plan.state param @w : memref<4xf32> {offset = 0 : i64}
   plan.state working @w.bf16 : memref<4xbf16> {offset = 64 : i64, param = @w}
   plan.program "init" @init {
@@ -173,7 +173,7 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 192 : i
 // -----
 
 // A parameter moves on and its copy does not.
-module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 128 : i64} {
+module attributes {plan.persistent_bytes = 128 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 128 : i64} {
   plan.state param @w : memref<4xf32> {offset = 0 : i64}
   plan.state working @w.bf16 : memref<4xbf16> {offset = 64 : i64, param = @w}
   plan.program "apply" @apply {
@@ -192,7 +192,7 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 128 : i
 // -----
 
 // An update that counts, and writes the copy itself: nothing to say.
-module attributes {plan.persistent_bytes = 320 : i64, plan.arena_bytes = 576 : i64} {
+module attributes {plan.persistent_bytes = 320 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 576 : i64} {
   weft.kernel @k_count(%t: tensor<i64>, %bad: tensor<i1>) -> tensor<i64> elementwise [] inplace [[0]] {
     %one = weft.constant dense<1> : tensor<i64>
     %next = weft.add %t, %one : tensor<i64>, tensor<i64>
@@ -231,7 +231,7 @@ module attributes {plan.persistent_bytes = 320 : i64, plan.arena_bytes = 576 : i
 // -----
 
 // Each copy follows its parameter, not one of them.
-module attributes {plan.persistent_bytes = 192 : i64, plan.arena_bytes = 192 : i64} {
+module attributes {plan.persistent_bytes = 192 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 192 : i64} {
   plan.state param @w : memref<4xf32> {offset = 0 : i64}
   plan.state working @w.bf16 : memref<4xbf16> {offset = 64 : i64, param = @w}
   plan.state working @w.f16 : memref<4xf16> {offset = 128 : i64, param = @w}
@@ -247,7 +247,7 @@ module attributes {plan.persistent_bytes = 192 : i64, plan.arena_bytes = 192 : i
 // -----
 
 // A copy of the old parameter.
-module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 128 : i64} {
+module attributes {plan.persistent_bytes = 128 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 128 : i64} {
   plan.state param @w : memref<4xf32> {offset = 0 : i64}
   plan.state working @w.bf16 : memref<4xbf16> {offset = 64 : i64, param = @w}
   weft.kernel @k_round(%a: tensor<4xf32>) -> tensor<4xbf16> elementwise [4] inplace [[]] {
@@ -266,7 +266,7 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 128 : i
 // -----
 
 // What is not made of the parameter may come before it.
-module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 128 : i64} {
+module attributes {plan.persistent_bytes = 128 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 128 : i64} {
   plan.state param @w : memref<4xf32> {offset = 0 : i64}
   plan.state working @w.bf16 : memref<4xbf16> {offset = 64 : i64, param = @w}
   plan.program "init" @init {
@@ -280,7 +280,7 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 128 : i
 // -----
 
 // A flat copy belongs to the state with its segments.
-module attributes {plan.persistent_bytes = 192 : i64, plan.arena_bytes = 192 : i64} {
+module attributes {plan.persistent_bytes = 192 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 192 : i64} {
   plan.state param @other : memref<4xf32> {offset = 0 : i64, segments = [#plan.segment<@v [4] at 0 to 4>]}
   plan.state param @flat : memref<4xf32> {offset = 64 : i64, segments = [#plan.segment<@w [4] at 0 to 4>]}
   plan.state working @flat.bf16 : memref<4xbf16> {offset = 128 : i64, slot = "bf16", segments = [#plan.segment<@w [4] at 0 to 4>]}
@@ -296,7 +296,7 @@ module attributes {plan.persistent_bytes = 192 : i64, plan.arena_bytes = 192 : i
 // -----
 
 // A module that trains and has no init program goes on from checkpoints.
-module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 192 : i64} {
+module attributes {plan.persistent_bytes = 128 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 192 : i64} {
   plan.state param @w : memref<4xf32> {offset = 0 : i64}
   // expected-note @+1 {{the state is declared here}}
   plan.state working @w.bf16 : memref<4xbf16> {offset = 64 : i64, param = @w}
@@ -315,7 +315,7 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 192 : i
 
 // What the first micro-step of a step leaves, later ones may read: not the other
 // way round, and apply counts on none of them.
-module attributes {plan.persistent_bytes = 192 : i64, plan.arena_bytes = 192 : i64} {
+module attributes {plan.persistent_bytes = 192 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 192 : i64} {
   plan.state working @kept : memref<4xf32> {offset = 0 : i64}
   // expected-note @+1 {{the state is declared here}}
   plan.state working @late : memref<4xf32> {offset = 64 : i64}
@@ -341,7 +341,7 @@ module attributes {plan.persistent_bytes = 192 : i64, plan.arena_bytes = 192 : i
 
 // -----
 
-module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 64 : i64} {
+module attributes {plan.persistent_bytes = 64 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 64 : i64} {
   // expected-note @+1 {{the state is declared here}}
   plan.state working @kept : memref<4xf32> {offset = 0 : i64}
   plan.program "init" @init {
@@ -356,7 +356,7 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 64 : i64
 // -----
 
 // What apply reads is written by a step of one micro-step, and by one of several.
-module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 64 : i64} {
+module attributes {plan.persistent_bytes = 64 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 64 : i64} {
   // expected-note @+1 {{the state is declared here}}
   plan.state working @mean : memref<4xf32> {offset = 0 : i64}
   plan.program "init" @init {

@@ -8,28 +8,34 @@ module {
 
 // -----
 
+// expected-error @+1 {{expects plan.alignment, the alignment of buffers that weft-plan-memory records, but got none}}
 module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 128 : i64} {
+}
+
+// -----
+
+module attributes {plan.persistent_bytes = 64 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 128 : i64} {
   // expected-error @+1 {{expects an offset (weft-plan-memory), but got none}}
   plan.state param @w : memref<4xf32>
 }
 
 // -----
 
-module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 128 : i64} {
+module attributes {plan.persistent_bytes = 64 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 128 : i64} {
   // expected-error @+1 {{expects an offset that is a multiple of 64, but got 16}}
   plan.state param @w : memref<4xf32> {offset = 16 : i64}
 }
 
 // -----
 
-module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 128 : i64} {
+module attributes {plan.persistent_bytes = 64 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 128 : i64} {
   // expected-error @+1 {{expects bytes inside [0, 64), but got [64, 80)}}
   plan.state param @w : memref<4xf32> {offset = 64 : i64}
 }
 
 // -----
 
-module attributes {plan.persistent_bytes = 192 : i64, plan.arena_bytes = 192 : i64} {
+module attributes {plan.persistent_bytes = 192 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 192 : i64} {
   // expected-note @+1 {{shared with this state}}
   plan.state param @w : memref<20xf32> {offset = 0 : i64}
   // expected-error @+1 {{expects bytes of its own, but got offset 64 below 80}}
@@ -38,7 +44,7 @@ module attributes {plan.persistent_bytes = 192 : i64, plan.arena_bytes = 192 : i
 
 // -----
 
-module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 128 : i64} {
+module attributes {plan.persistent_bytes = 64 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 128 : i64} {
   plan.program "eval" @eval {
     // expected-error @+1 {{expects bytes inside [64, 128), but got [0, 16)}}
     %x = plan.input "x" {offset = 0 : i64} : memref<4xf32>
@@ -48,7 +54,7 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 128 : i6
 // -----
 
 // The input dies at the second command, its bytes are taken at the first.
-module attributes {plan.persistent_bytes = 0 : i64, plan.arena_bytes = 128 : i64} {
+module attributes {plan.persistent_bytes = 0 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 128 : i64} {
   plan.program "eval" @eval {
     // expected-note @+1 {{the buffer at [0, 16)}}
     %x = plan.input "x" {offset = 0 : i64} : memref<4xf32>
@@ -66,7 +72,7 @@ module attributes {plan.persistent_bytes = 0 : i64, plan.arena_bytes = 128 : i64
 // -----
 
 // An output must last to the end.
-module attributes {plan.persistent_bytes = 0 : i64, plan.arena_bytes = 128 : i64} {
+module attributes {plan.persistent_bytes = 0 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 128 : i64} {
   plan.program "eval" @eval {
     // expected-note @+1 {{the buffer at [0, 16)}}
     %a = plan.alloc temporary {offset = 0 : i64} : memref<4xf32>
@@ -81,7 +87,7 @@ module attributes {plan.persistent_bytes = 0 : i64, plan.arena_bytes = 128 : i64
 
 // -----
 
-module attributes {plan.persistent_bytes = 0 : i64, plan.arena_bytes = 128 : i64} {
+module attributes {plan.persistent_bytes = 0 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 128 : i64} {
   plan.program "eval" @eval {
     // expected-note @+1 {{the buffer at [0, 16)}}
     %a = plan.alloc temporary {offset = 0 : i64} : memref<4xf32>
@@ -94,7 +100,7 @@ module attributes {plan.persistent_bytes = 0 : i64, plan.arena_bytes = 128 : i64
 // -----
 
 // A command writes over what it reads.
-module attributes {plan.persistent_bytes = 0 : i64, plan.arena_bytes = 128 : i64} {
+module attributes {plan.persistent_bytes = 0 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 128 : i64} {
   plan.program "eval" @eval {
     // expected-note @+1 {{the other buffer}}
     %x = plan.input "x" {offset = 0 : i64} : memref<20xf32>
@@ -108,7 +114,7 @@ module attributes {plan.persistent_bytes = 0 : i64, plan.arena_bytes = 128 : i64
 // -----
 
 // Half of a buffer is written, all of it is read.
-module attributes {plan.persistent_bytes = 0 : i64, plan.arena_bytes = 256 : i64} {
+module attributes {plan.persistent_bytes = 0 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 256 : i64} {
   plan.program "eval" @eval {
     %x = plan.input "x" {offset = 0 : i64} : memref<4x2xf32>
     %a = plan.alloc temporary {offset = 64 : i64} : memref<4x4xf32>
@@ -127,7 +133,7 @@ module attributes {plan.persistent_bytes = 0 : i64, plan.arena_bytes = 256 : i64
 // -----
 
 // The same with both halves written: nothing to say, the module stays.
-module attributes {plan.persistent_bytes = 0 : i64, plan.arena_bytes = 256 : i64} {
+module attributes {plan.persistent_bytes = 0 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 256 : i64} {
   plan.program "eval" @eval {
     %x = plan.input "x" {offset = 0 : i64} : memref<4x2xf32>
     %a = plan.alloc temporary {offset = 64 : i64} : memref<4x4xf32>
@@ -143,7 +149,7 @@ module attributes {plan.persistent_bytes = 0 : i64, plan.arena_bytes = 256 : i64
 
 // -----
 
-module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 64 : i64} {
+module attributes {plan.persistent_bytes = 64 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 64 : i64} {
   // expected-note @+1 {{declared here}}
   plan.state param @w : memref<4xf32> {offset = 0 : i64}
   plan.program "eval" @eval {
@@ -155,7 +161,7 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 64 : i64
 // -----
 
 // expected-error @+1 {{expects index_inputs of weft.training to name data of i32 or i64 that @micro reads, 'y', but got 'x'}}
-module attributes {plan.persistent_bytes = 0 : i64, plan.arena_bytes = 256 : i64, weft.training = #weft.training<optimizers = ["sgd"], index_inputs = [#weft.index_input<"x", limit = 8>]>} {
+module attributes {plan.persistent_bytes = 0 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 256 : i64, weft.training = #weft.training<optimizers = ["sgd"], index_inputs = [#weft.index_input<"x", limit = 8>]>} {
   plan.program "micro" @micro {
     %x = plan.input "x" {offset = 0 : i64} : memref<4x2xf32>
     %y = plan.input "y" {offset = 64 : i64} : memref<4xi32>

@@ -11,7 +11,7 @@ struct OptimizerInfo;
 
 /// The alignment of every root buffer in the arena (`plan.alignment`), in
 /// bytes: a power of two.
-int64_t getBufferAlignment(mlir::ModuleOp module);
+mlir::FailureOr<int64_t> getBufferAlignment(mlir::ModuleOp module);
 
 /// The program that a run takes for the one of that kind; null if there is
 /// none, or several that could be meant, which the target refuses.

@@ -5,6 +5,7 @@
 #include "weft/Abi/Names.h"
 #include "weft/Analysis/CommandNames.h"
 #include "weft/Analysis/Cost.h"
+#include "weft/Analysis/PlanQueries.h"
 #include "weft/Base/Text.h"
 #include "weft/Dist/Dist.h"
 #include "weft/Formats/Json.h"
@@ -309,6 +310,8 @@ struct DescribeExecutablePass
     : weft::impl::DescribeExecutablePassBase<DescribeExecutablePass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(getBufferAlignment(module)))
+      return signalPassFailure();
     Expected<FlagValues> flags = optionsOf(module);
     if (!flags) {
       module.emitError(flags.error().message());

@@ -34,7 +34,8 @@ static SmallVector<int64_t> getBytesInUse(plan::ProgramOp program) {
     if (auto bytes = module->getAttrOfType<IntegerAttr>(name))
       always += bytes.getInt();
   SmallVector<int64_t> inUse =
-      computeLiveness(program, getBufferAlignment(module)).liveBytes;
+      computeLiveness(program, getBufferAlignment(module).value_or(1))
+          .liveBytes;
   for (int64_t &bytes : inUse)
     bytes += always;
   return inUse;

@@ -105,13 +105,14 @@ struct Box {
 
 /// Writes boxes of a buffer and reads one; each is a view.
 std::string makeBoxes(ArrayRef<Box> writes, const Box &read) {
-  std::string text = "module attributes {plan.persistent_bytes = 0 : i64, "
-                     "plan.arena_bytes = 576 : i64} {\n"
-                     "plan.program \"micro\" @p {\n%a = plan.alloc temporary "
-                     "{offset = 0 : i64} : memref<6x8xf32>\n"
-                     "%in = plan.input \"x\" {offset = 192 : i64} : "
-                     "memref<6x8xf32>\n%out = plan.alloc temporary {offset = "
-                     "384 : i64} : memref<6x8xf32>\n";
+  std::string text =
+      "module attributes {plan.persistent_bytes = 0 : i64, "
+      "plan.alignment = 64 : i64, plan.arena_bytes = 576 : i64} {\n"
+      "plan.program \"micro\" @p {\n%a = plan.alloc temporary "
+      "{offset = 0 : i64} : memref<6x8xf32>\n"
+      "%in = plan.input \"x\" {offset = 192 : i64} : "
+      "memref<6x8xf32>\n%out = plan.alloc temporary {offset = "
+      "384 : i64} : memref<6x8xf32>\n";
   std::string commands;
   auto add = [&](const Box &box, bool reads) {
     std::string name = "%v" + std::to_string(text.size()), other = name + "_o";
