@@ -84,6 +84,8 @@ private:
   void noteUnpaired(const std::vector<ProgramPair> &pairs,
                     llvm::ArrayRef<ProgramInfo> others);
   llvm::LogicalResult setInitialStates();
+  llvm::LogicalResult runLoneInit(RanksRunner &ranks,
+                                  llvm::ArrayRef<ProgramPair> pairs);
   llvm::LogicalResult setGivenStates();
   llvm::LogicalResult perturbParameters();
   llvm::LogicalResult runAhead(int64_t step);
@@ -192,6 +194,25 @@ llvm::LogicalResult Comparer::setInitialStates() {
                        succeeded(b.initialize(options.seed)));
 }
 
+static bool isInit(const ProgramPair &pair) {
+  return pair.second.kind == ProgramKind::Init;
+}
+
+/// Runs the init program of a module if the other one has none, as an imported
+/// model: flat states have no initial values of their own. Parameters get the
+/// values of the first module later.
+llvm::LogicalResult Comparer::runLoneInit(RanksRunner &ranks,
+                                          llvm::ArrayRef<ProgramPair> pairs) {
+  std::optional<ProgramInfo> init =
+      findProgram(ranks.getRank(0), ProgramKind::Init);
+  if (!init || llvm::any_of(pairs, isInit))
+    return llvm::success();
+  std::vector<TensorMap> inputs;
+  for (int64_t rank = 0; rank < ranks.getNumRanks(); ++rank)
+    inputs.push_back(makeInputs(*init, options.seed, rank));
+  return llvm::success(succeeded(ranks.run(init->name, inputs)));
+}
+
 llvm::LogicalResult Comparer::setGivenStates() {
   for (RanksRunner *ranks : {&a, &b})
     for (const auto &[name, value] : options.states)
@@ -295,9 +316,8 @@ llvm::FailureOr<Comparison> Comparer::run() {
   if (failed(setInitialStates()))
     return llvm::failure();
   std::vector<ProgramPair> pairs = pairPrograms();
-  auto isInit = [](const ProgramPair &pair) {
-    return pair.second.kind == ProgramKind::Init;
-  };
+  if (failed(runLoneInit(a, pairs)) || failed(runLoneInit(b, pairs)))
+    return llvm::failure();
   for (const ProgramPair &pair : pairs)
     if (isInit(pair) && failed(runPair(pair, 0)))
       return llvm::failure();
