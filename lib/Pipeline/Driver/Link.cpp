@@ -60,6 +60,17 @@ static std::string identify(const std::string &file) {
   return digest ? digest->xxh3 : digest.error().where();
 }
 
+/// The linker that WEFT_CXX chooses, as a path; "" without the variable. A
+/// linker found on the PATH is not part of the digest: a cached program runs on
+/// a machine without one.
+static std::string identifyChosenLinker() {
+  const char *chosen = std::getenv("WEFT_CXX");
+  if (!chosen)
+    return "";
+  auto path = llvm::sys::findProgramByName(chosen);
+  return path ? *path + " " + identify(*path) : chosen;
+}
+
 Expected<std::string> weft::toolchainDigest(const Linkage &linkage) {
   Expected<std::vector<std::string>> files = toolchainFiles(linkage);
   if (!files)
@@ -67,6 +78,7 @@ Expected<std::string> weft::toolchainDigest(const Linkage &linkage) {
   Digest digest;
   for (const std::string &file : *files)
     digest.update(identify(file) + "\n");
+  digest.update(identifyChosenLinker() + "\n");
   return digest.value128();
 }
 
