@@ -25,7 +25,7 @@ static const FlagSpec kModelFlags[] = {
      "accept this unknown field of config.json"},
 };
 
-/// Types and the loss scale.
+/// Types.
 static const FlagSpec kPrecisionFlags[] = {
     {"precision", FlagKind::Enum, CompileFlag, "f32", "",
      "type of the heavy computation", "f32|f16|bf16"},
@@ -43,6 +43,9 @@ static const FlagSpec kPrecisionFlags[] = {
      "let products of CUDA devices compute gelu, its adjoint and bias "
      "gradients",
      "on|off"},
+};
+
+static const FlagSpec kScalerFlags[] = {
     {"loss-scale", FlagKind::String, CompileFlag, "", "MODE",
      "dynamic, none or a fixed number; default: dynamic with "
      "--precision=f16 (512 with the recipe pure-f16), else none"},
@@ -65,6 +68,10 @@ static const FlagSpec kPrecisionFlags[] = {
      "deepspeed: every clean step refills the hysteresis"},
     {"scaler-min", FlagKind::Double, CompileFlag, "", "X",
      "least loss scale; default: torch and colossalai 0, the others 1"},
+};
+
+/// Types of weights, in addition to kPrecisionFlags.
+static const FlagSpec kWeightTypeFlags[] = {
     {"master-weights", FlagKind::Enum, CompileFlag, "on", "",
      "keep f32 weights beside low-precision ones", "on|off"},
     {"working-copies", FlagKind::Enum, CompileFlag, "on", "",
@@ -142,7 +149,6 @@ static const FlagSpec kPluginFlags[] = {
      "--pass-pipeline"},
 };
 
-/// Memory, time and diagnosis.
 static const FlagSpec kMemoryFlags[] = {
     {"recompute", FlagKind::String, CompileFlag, "none", "RULE",
      "what the backward pass computes again: none, blocks, every:N blocks, or "
@@ -153,6 +159,10 @@ static const FlagSpec kMemoryFlags[] = {
     {"device", FlagKind::Enum, CompileFlag, "", "",
      "a --memory-limit: the memory of this CUDA device",
      "a100|a100-80g|h100|h100-nvl|h200|b200"},
+};
+
+/// Estimates, and choices that change the time of a step.
+static const FlagSpec kSpeedFlags[] = {
     {"cost-table", FlagKind::String, CompileFlag, "", "FILE",
      "speeds of the machine for estimates"},
     {"cluster", FlagKind::String, CompileFlag, "", "FILE",
@@ -164,6 +174,9 @@ static const FlagSpec kMemoryFlags[] = {
     {"attention", FlagKind::Enum, CompileFlag, "auto", "",
      "what computes attention on CUDA devices: own kernels or cuDNN; auto: own",
      "auto|own|cudnn"},
+};
+
+static const FlagSpec kDiagnosisFlags[] = {
     {"explain", FlagKind::Enum, CompileFlag, "", "",
      "name the rule behind each decision",
      "precision|schedule|fusion|sharding"},
@@ -174,15 +187,18 @@ static const FlagSpec kMemoryFlags[] = {
 const std::vector<FlagSpec> &weft::compileFlags() {
   static const std::vector<FlagSpec> flags = [] {
     std::vector<FlagSpec> all;
-    auto append = [&](const auto &part) {
-      all.insert(all.end(), std::begin(part), std::end(part));
-    };
-    append(kModelFlags);
-    append(kPrecisionFlags);
-    append(kTrainingFlags);
-    append(kDistributionFlags);
-    append(kMemoryFlags);
-    append(kPluginFlags);
+    appendFlags(all, kModelFlags, FlagTopic::Model);
+    appendFlags(all, kPrecisionFlags, FlagTopic::Precision);
+    appendFlags(all, kScalerFlags, FlagTopic::LossScale);
+    appendFlags(all, kWeightTypeFlags, FlagTopic::Precision);
+    appendFlags(all, kTrainingFlags, FlagTopic::Optimizer);
+    appendFlags(all, kDistributionFlags, FlagTopic::Sharding);
+    appendFlags(all, kMemoryFlags, FlagTopic::Memory);
+    appendFlags(all, kSpeedFlags, FlagTopic::Speed);
+    appendFlags(all, kDiagnosisFlags, FlagTopic::Diagnosis);
+    appendFlags(all, kPluginFlags, FlagTopic::PlugIns);
+    markCommon(all, {"target", "batch", "seq", "precision", "optimizer",
+                     "groups", "mesh", "zero", "recompute", "memory-limit"});
     for (FlagSpec &spec : all)
       if (spec.valueName == std::string_view("FILE"))
         spec.file = FlagFile::Read;
@@ -191,27 +207,38 @@ const std::vector<FlagSpec> &weft::compileFlags() {
   return flags;
 }
 
+static const FlagSpec kOutputFlags[] = {
+    {"output", FlagKind::String, DriverFlag, "", "FILE",
+     "where the result goes; default: the model's name, or standard output", "",
+     -kMost, kMost, "o", FlagFile::Written},
+    {"emit", FlagKind::Enum, DriverFlag, "exe", "", "what to write",
+     "graph|dist|plan|llvm|ptx|obj|exe|timeline"},
+    {"overwrite", FlagKind::Switch, DriverFlag, "", "",
+     "let outputs replace files that weft did not write"},
+};
+
+static const FlagSpec kPhaseFlags[] = {
+    {"dump-dir", FlagKind::String, DriverFlag, "", "DIR",
+     "write the module after every phase that has passes: "
+     "DIR/NN-phase.mlir"},
+    {"from", FlagKind::String, DriverFlag, "", "PHASE",
+     "MODEL is a dump written after PHASE: continue behind it"},
+    {"to", FlagKind::String, DriverFlag, "", "PHASE",
+     "stop after PHASE and write the module"},
+    {"print-pipeline", FlagKind::Switch, DriverFlag, "", "",
+     "print the passes as text that weft-opt accepts"},
+    {"reproducer", FlagKind::String, DriverFlag, "", "FILE",
+     "where a failing pass leaves the module and the passes to run", "", -kMost,
+     kMost, "", FlagFile::Written},
+};
+
 const std::vector<FlagSpec> &weft::driverFlags() {
-  static const std::vector<FlagSpec> flags = {
-      {"output", FlagKind::String, DriverFlag, "", "FILE",
-       "where the result goes; default: the model's name, or standard output",
-       "", -kMost, kMost, "o", FlagFile::Written},
-      {"emit", FlagKind::Enum, DriverFlag, "exe", "", "what to write",
-       "graph|dist|plan|llvm|ptx|obj|exe|timeline"},
-      {"overwrite", FlagKind::Switch, DriverFlag, "", "",
-       "let outputs replace files that weft did not write"},
-      {"dump-dir", FlagKind::String, DriverFlag, "", "DIR",
-       "write the module after every phase that has passes: "
-       "DIR/NN-phase.mlir"},
-      {"from", FlagKind::String, DriverFlag, "", "PHASE",
-       "MODEL is a dump written after PHASE: continue behind it"},
-      {"to", FlagKind::String, DriverFlag, "", "PHASE",
-       "stop after PHASE and write the module"},
-      {"print-pipeline", FlagKind::Switch, DriverFlag, "", "",
-       "print the passes as text that weft-opt accepts"},
-      {"reproducer", FlagKind::String, DriverFlag, "", "FILE",
-       "where a failing pass leaves the module and the passes to run", "",
-       -kMost, kMost, "", FlagFile::Written},
-  };
+  static const std::vector<FlagSpec> flags = [] {
+    std::vector<FlagSpec> all;
+    appendFlags(all, kOutputFlags, FlagTopic::Output);
+    appendFlags(all, kPhaseFlags, FlagTopic::Phases);
+    markCommon(all, {"output", "emit"});
+    return all;
+  }();
   return flags;
 }

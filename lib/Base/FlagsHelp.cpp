@@ -2,7 +2,12 @@
 
 #include "weft/Base/Flags.h"
 
+#include "weft/Base/StandardStreams.h"
+#include "weft/Base/Text.h"
+
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <set>
 
 namespace weft {
@@ -11,6 +16,39 @@ FlagSpec helpFlag(FlagGroup group) {
   FlagSpec spec = {"help", FlagKind::Switch, group, "", "", "show this text"};
   spec.shortName = "h";
   return spec;
+}
+
+std::vector<FlagSpec> helpFlags(FlagGroup group) {
+  FlagSpec brief = helpFlag(group);
+  brief.help = "show the common flags";
+  const FlagSpec whole = {"help-all", FlagKind::Switch, group, "",
+                          "",         "show all flags"};
+  std::vector<FlagSpec> flags;
+  appendFlags(flags, std::vector{brief, whole}, FlagTopic::General);
+  markCommon(flags, {"help", "help-all"});
+  return flags;
+}
+
+std::optional<HelpLayout> askedHelp(const FlagValues &flags) {
+  const bool wantsAll = flags.getSwitch("help-all");
+  if (!wantsAll && !flags.getSwitch("help"))
+    return std::nullopt;
+  return HelpLayout{static_cast<size_t>(outputColumns()), !wantsAll};
+}
+
+void markCommon(std::vector<FlagSpec> &flags,
+                std::initializer_list<std::string_view> names) {
+  for (std::string_view name : names) {
+    auto found =
+        std::find_if(flags.begin(), flags.end(),
+                     [&](const FlagSpec &spec) { return spec.name == name; });
+    if (found == flags.end()) {
+      std::fprintf(stderr, "weft: error: internal: no flag '--%.*s'\n",
+                   static_cast<int>(name.size()), name.data());
+      std::exit(static_cast<int>(ExitCode::Internal));
+    }
+    found->isCommon = true;
+  }
 }
 
 /// "--lr X", "--target=cpu|cuda", "--nesterov", "-o, --output FILE".
@@ -31,32 +69,71 @@ static bool hasDefault(const FlagSpec &spec) {
   return spec.kind == FlagKind::Switch ? text == "on" : !text.empty();
 }
 
+static const std::pair<FlagTopic, const char *> topicTitles[] = {
+    {FlagTopic::Model, "Model"},
+    {FlagTopic::Data, "Data"},
+    {FlagTopic::Steps, "Steps"},
+    {FlagTopic::Optimizer, "Optimizer"},
+    {FlagTopic::Precision, "Precision"},
+    {FlagTopic::LossScale, "Loss scale"},
+    {FlagTopic::Sharding, "Sharding"},
+    {FlagTopic::Ranks, "Ranks and threads"},
+    {FlagTopic::Memory, "Memory"},
+    {FlagTopic::Speed, "Speed"},
+    {FlagTopic::Weights, "Weights and seed"},
+    {FlagTopic::Checkpoints, "Checkpoints"},
+    {FlagTopic::Evaluation, "Evaluation"},
+    {FlagTopic::Samples, "Samples"},
+    {FlagTopic::Output, "Output"},
+    {FlagTopic::CudaDevices, "CUDA devices"},
+    {FlagTopic::Phases, "Phases"},
+    {FlagTopic::PlugIns, "Plug-ins"},
+    {FlagTopic::Diagnosis, "Diagnosis"},
+    {FlagTopic::General, "General"}};
+
 static const std::pair<FlagGroup, const char *> groupTitles[] = {
     {DriverFlag, "driver flags"},
     {CompileFlag, "compile flags"},
     {RunFlag, "run flags"}};
 
-std::string FlagTable::help(unsigned groups) const {
-  // Long usages get a line of their own.
-  constexpr size_t widest = 30;
+/// Where texts begin; long usages get a line of their own.
+static size_t textColumn(size_t columns) { return columns < 70 ? 8 : 30; }
+
+std::string helpLine(const std::string &usage, const std::string &text,
+                     size_t columns) {
+  const size_t begin = textColumn(columns);
+  std::string line = "  " + usage;
+  line += line.size() < begin ? std::string(begin - line.size(), ' ')
+                              : "\n" + std::string(begin, ' ');
+  return line + wrapText(text, begin, columns) + "\n";
+}
+
+static std::string helpLine(const FlagSpec &spec, size_t columns) {
+  std::string text = spec.help;
+  if (hasDefault(spec))
+    text += " [" + std::string(spec.defaultText) + "]";
+  return helpLine(usageText(spec), text, columns);
+}
+
+std::string FlagTable::help(unsigned groups, const HelpLayout &layout) const {
   std::string result;
-  for (auto [group, title] : groupTitles) {
+  auto addList = [&](const std::string &title, auto isListed) {
     std::string lines;
-    for (const FlagSpec &spec : specs) {
-      if (spec.group != group || !(groups & group))
-        continue;
-      std::string usage = "  " + usageText(spec);
-      usage += usage.size() < widest ? std::string(widest - usage.size(), ' ')
-                                     : "\n" + std::string(widest, ' ');
-      lines += usage + spec.help;
-      if (hasDefault(spec))
-        lines += " [" + std::string(spec.defaultText) + "]";
-      lines += "\n";
-    }
+    for (const FlagSpec &spec : specs)
+      if (isListed(spec) && (spec.isCommon || !layout.isShort))
+        lines += helpLine(spec, layout.columns);
     if (!lines.empty())
-      result +=
-          (result.empty() ? "" : "\n") + std::string(title) + ":\n" + lines;
-  }
+      result += (result.empty() ? "" : "\n") + title + ":\n" + lines;
+  };
+  for (auto [topic, title] : topicTitles)
+    addList(title, [&, topic = topic](const FlagSpec &spec) {
+      return spec.topic == topic && (spec.group & groups);
+    });
+  for (auto [group, title] : groupTitles)
+    addList(title, [&, group = group](const FlagSpec &spec) {
+      return spec.topic == FlagTopic::None && spec.group == group &&
+             (group & groups);
+    });
   return result;
 }
 
@@ -68,20 +145,34 @@ static std::string cell(const std::string &text) {
   return result;
 }
 
+static std::string row(const FlagSpec &spec) {
+  const std::string standard =
+      hasDefault(spec) ? "`" + cell(spec.defaultText) + "`" : "";
+  return "| `" + cell(usageText(spec)) + "` | " + standard + " | " +
+         cell(spec.help) + " |\n";
+}
+
 std::string FlagTable::markdown(unsigned groups) const {
   std::string result;
-  for (auto [group, title] : groupTitles) {
+  auto rowsOf = [&](FlagGroup group, FlagTopic topic) {
     std::string rows;
     for (const FlagSpec &spec : specs)
-      if (spec.group == group && (groups & group)) {
-        std::string standard =
-            hasDefault(spec) ? "`" + cell(spec.defaultText) + "`" : "";
-        rows += "| `" + cell(usageText(spec)) + "` | " + standard + " | " +
-                cell(spec.help) + " |\n";
-      }
-    if (!rows.empty())
+      if (spec.group == group && spec.topic == topic)
+        rows += row(spec);
+    return rows.empty()
+               ? rows
+               : "\n| flag | default | meaning |\n|---|---|---|\n" + rows;
+  };
+  for (auto [group, title] : groupTitles) {
+    if (!(group & groups))
+      continue;
+    std::string text = rowsOf(group, FlagTopic::None);
+    for (auto [topic, heading] : topicTitles)
+      if (std::string rows = rowsOf(group, topic); !rows.empty())
+        text += "\n#### " + std::string(heading) + "\n" + rows;
+    if (!text.empty())
       result += (result.empty() ? "### " : "\n### ") + std::string(title) +
-                "\n\n| flag | default | meaning |\n|---|---|---|\n" + rows;
+                "\n" + text;
   }
   return result;
 }
@@ -111,6 +202,8 @@ Status FlagTable::checkTable() const {
       return fail("has choices and is no enum, or the reverse");
     if (*spec.defaultText && !checkFlagValue(spec, spec.defaultText))
       return fail("has a default that it would refuse");
+    if (spec.topic == FlagTopic::None && find("help-all"))
+      return fail("has no topic, as others in the table have");
     std::string help = spec.help;
     if (help.empty() || help.back() == '.' ||
         help.find('\n') != std::string::npos)

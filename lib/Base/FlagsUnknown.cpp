@@ -28,6 +28,7 @@ private:
   Error elsewhere(const FlagSpec &known, const std::string &given) const;
   std::string foreign(const ForeignName &entry) const;
   std::string negated(const ForeignName &entry) const;
+  std::string nearestText(const std::string &near) const;
   Error ofWeft(const FlagSpec &known) const;
   Error ofOtherTools() const;
 
@@ -162,6 +163,13 @@ std::string UnknownAnswer::negated(const ForeignName &entry) const {
   return "leave it out: only '--" + answer + "' turns it on";
 }
 
+/// The hint for a misspelled flag of this command.
+std::string UnknownAnswer::nearestText(const std::string &near) const {
+  const bool hasShortHelp = table.find("help-all") != nullptr;
+  return "the nearest flag is '--" + near + "'; '" + options.program +
+         (hasShortHelp ? " --help-all' lists all" : " --help' lists all");
+}
+
 /// A flag of weft, not of this command. A command may have a flag that is
 /// nearly spelt like one of `weft compile`.
 Error UnknownAnswer::ofWeft(const FlagSpec &known) const {
@@ -170,8 +178,7 @@ Error UnknownAnswer::ofWeft(const FlagSpec &known) const {
                                : "";
   if (!near.empty())
     return usageError("unknown flag " + inQuotes(flag.shown))
-        .hint("the nearest flag is '--" + near + "'; '" + options.program +
-              " --help' lists all");
+        .hint(nearestText(near));
   // Of another meaning elsewhere: "--device cuda".
   if (const ForeignName *entry =
           findForeignFlag(known.name + ("=" + kebabCase(flag.value))))
@@ -192,8 +199,7 @@ Error UnknownAnswer::ofOtherTools() const {
   const std::string near = table.nearest(name, options.groups);
   if (near.empty())
     return error.hint("run '" + options.program + " --help' for the flags");
-  return error.hint("the nearest flag is '--" + near + "'; '" +
-                    options.program + " --help' lists all");
+  return error.hint(nearestText(near));
 }
 
 Error UnknownAnswer::error() const {

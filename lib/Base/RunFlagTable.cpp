@@ -60,6 +60,11 @@ static std::vector<FlagSpec> dataFlags() {
              "permute the rows of each epoch by the seed; --no-shuffle: file "
              "order",
              "on"),
+  };
+}
+
+static std::vector<FlagSpec> stepFlags() {
+  return {
       integer("steps", "", "optimizer steps in total, resumed ones included",
               0),
       integer("epochs", "",
@@ -97,13 +102,18 @@ static std::vector<FlagSpec> optimizerFlags() {
   };
 }
 
-static std::vector<FlagSpec> stateFlags() {
+static std::vector<FlagSpec> weightFlags() {
   return {
       integer("seed", "0",
               "seed of initial weights, dropout, shuffling and sampling", 0,
               kInf),
       text("init-from", "FILE|none",
            "initial weights; none: draw them from the seed", FlagFile::Read),
+  };
+}
+
+static std::vector<FlagSpec> checkpointFlags() {
+  return {
       text("save-dir", "DIR|none",
            "where checkpoints go; default: with --resume PATH beside the "
            "checkpoint, else nowhere"),
@@ -118,9 +128,8 @@ static std::vector<FlagSpec> stateFlags() {
   };
 }
 
-static std::vector<FlagSpec> outputFlags() {
+static std::vector<FlagSpec> evaluationFlags() {
   return {
-      integer("log-every", "1", "steps between progress lines", 1),
       integer("eval-every", "0", "steps between evaluations; 0: only the last",
               0),
       integer("eval-steps", "20",
@@ -128,6 +137,12 @@ static std::vector<FlagSpec> outputFlags() {
               0),
       toggle("eval-only", "print the validation loss and, of a language model, "
                           "the perplexity; do not train"),
+  };
+}
+
+static std::vector<FlagSpec> outputFlags() {
+  return {
+      integer("log-every", "1", "steps between progress lines", 1),
       text("metrics", "FILE", "one JSON object per step", FlagFile::Written),
       text("tensorboard", "DIR",
            "the numbers of the metrics as an event file in DIR"),
@@ -141,7 +156,7 @@ static std::vector<FlagSpec> outputFlags() {
   };
 }
 
-static std::vector<FlagSpec> machineFlags() {
+static std::vector<FlagSpec> rankFlags() {
   return {
       integer("threads", "0", "threads; 0: all that the process may use", 0,
               1024),
@@ -153,6 +168,11 @@ static std::vector<FlagSpec> machineFlags() {
               "steps between comparisons of what several ranks hold alike; 0: "
               "only before checkpoints",
               0),
+  };
+}
+
+static std::vector<FlagSpec> deviceFlags() {
+  return {
       choice("gather", "auto", "auto|sm|ce",
              "what gathers parameters from several CUDA devices: kernels of "
              "NCCL (sm) or copy engines (ce); auto: sm"),
@@ -167,7 +187,6 @@ static std::vector<FlagSpec> machineFlags() {
            "take the algorithms of products on a CUDA device from what --tune "
            "wrote",
            FlagFile::Read),
-      toggle("dry-run", "check everything, print the plan, write nothing"),
   };
 }
 
@@ -179,16 +198,40 @@ static std::vector<FlagSpec> sampleFlags() {
       integer("top-k", "0", "sample among the K most probable; 0: all", 0),
       integer("sample-every", "0",
               "steps between samples during training; 0: only after it", 0),
+  };
+}
+
+static std::vector<FlagSpec> generalFlags() {
+  return {
+      toggle("dry-run", "check everything, print the plan, write nothing"),
       toggle("version", "print the version"),
-      helpFlag(RunFlag),
   };
 }
 
 std::vector<FlagSpec> weft::runFlagSpecs() {
-  std::vector<FlagSpec> specs;
-  for (auto part : {dataFlags, optimizerFlags, stateFlags, outputFlags,
-                    machineFlags, sampleFlags})
-    for (const FlagSpec &spec : part())
-      specs.push_back(spec);
-  return specs;
+  std::vector<FlagSpec> all;
+  appendFlags(all, dataFlags(), FlagTopic::Data);
+  appendFlags(all, stepFlags(), FlagTopic::Steps);
+  appendFlags(all, optimizerFlags(), FlagTopic::Optimizer);
+  appendFlags(all, weightFlags(), FlagTopic::Weights);
+  appendFlags(all, checkpointFlags(), FlagTopic::Checkpoints);
+  appendFlags(all, evaluationFlags(), FlagTopic::Evaluation);
+  appendFlags(all, outputFlags(), FlagTopic::Output);
+  appendFlags(all, rankFlags(), FlagTopic::Ranks);
+  appendFlags(all, deviceFlags(), FlagTopic::CudaDevices);
+  appendFlags(all, sampleFlags(), FlagTopic::Samples);
+  appendFlags(all, generalFlags(), FlagTopic::General);
+  markCommon(all, {"data",       "val-data",     "val-fraction",
+                   "steps",      "epochs",       "accum",
+                   "lr",         "lr-schedule",  "warmup",
+                   "min-lr",     "weight-decay", "clip",
+                   "seed",       "init-from",    "save-dir",
+                   "save-every", "resume",       "log-every",
+                   "eval-every", "eval-only",    "metrics",
+                   "progress",   "threads",      "generate",
+                   "dry-run",    "version",      "max-new-tokens",
+                   "temperature"});
+  for (const FlagSpec &spec : helpFlags(RunFlag))
+    all.push_back(spec);
+  return all;
 }

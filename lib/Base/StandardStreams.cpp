@@ -4,11 +4,14 @@
 
 #include "weft/Base/Error.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace weft {
@@ -59,6 +62,31 @@ int finishOutput(int status, ReaderGone gone) {
                (number ? errnoText(number) : "an earlier write failed"))
       .report();
   return status ? status : storage;
+}
+
+bool canRedrawOutput() {
+  const char *terminal = std::getenv("TERM");
+  return ::isatty(STDOUT_FILENO) &&
+         (!terminal || std::string_view(terminal) != "dumb");
+}
+
+/// The columns that a variable names; 0 without it.
+static int columnsOf(const char *variable) {
+  const char *text = std::getenv(variable);
+  return text ? std::max(std::atoi(text), 0) : 0;
+}
+
+int launcherColumns() { return columnsOf(kTerminalVariable); }
+
+int outputColumns() {
+  constexpr int kPlain = 80;
+  if (!::isatty(STDOUT_FILENO))
+    return kPlain;
+  winsize size = {};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    return size.ws_col;
+  const int columns = columnsOf("COLUMNS");
+  return columns > 0 ? columns : kPlain;
 }
 
 std::string forTerminal(std::string_view text) {

@@ -80,6 +80,29 @@ std::string inQuotes(std::string_view text) {
   return "'" + printable(text, 80) + "'";
 }
 
+std::string wrapText(std::string_view text, size_t indent, size_t columns) {
+  std::string result;
+  size_t used = indent;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (word.empty())
+      continue;
+    if (used > indent && used + 1 + word.size() > columns) {
+      result += "\n" + std::string(indent, ' ');
+      used = indent;
+    }
+    if (used > indent) {
+      result += ' ';
+      ++used;
+    }
+    result += word;
+    used += word.size();
+  }
+  return result;
+}
+
 bool endsWith(std::string_view text, std::string_view suffix) {
   return text.size() >= suffix.size() &&
          text.substr(text.size() - suffix.size()) == suffix;
@@ -90,6 +113,17 @@ std::string numberText(double value, int digits) {
     return "nan";
   char text[40];
   std::snprintf(text, sizeof text, "%.*g", std::min(digits, 17), value);
+  return text;
+}
+
+std::string threeDigits(double value, int decimals) {
+  if (std::isnan(value))
+    return "nan";
+  char text[40];
+  const double enough = std::pow(10.0, 2 - decimals);
+  const bool isSmall = value != 0 && std::fabs(value) < enough;
+  std::snprintf(text, sizeof text, isSmall ? "%#.*g" : "%.*f",
+                isSmall ? 3 : decimals, value);
   return text;
 }
 

@@ -16,7 +16,7 @@ static const char *const kCacheUsage =
     "usage: weft cache ls      the programs that weft train keeps\n"
     "       weft cache clear   remove them\n"
     "XDG_CACHE_HOME (default ~/.cache) says where, WEFT_CACHE_SIZE (default "
-    "1G) "
+    "1G)\n"
     "how much\n";
 
 static std::string fieldOf(const Json &meta, const char *name) {

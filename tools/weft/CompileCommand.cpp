@@ -23,17 +23,23 @@
 
 using namespace weft;
 
-static void printHelp(const FlagTable &table) {
-  std::string text = "usage: weft compile MODEL [-o FILE] [flags]\n\n"
-                     "MODEL: an .mlir file in the weft dialect, a config.json, "
-                     "or its folder\n\n" +
-                     table.help(CompileFlag) + "\n" + table.help(DriverFlag) +
-                     "\nphases:\n";
-  for (const PhaseLine &line : listPhases()) {
-    const size_t width = std::max<size_t>(line.name.size(), 16);
-    text += "  " + line.name + std::string(width - line.name.size() + 1, ' ') +
-            line.contract + "\n";
-  }
+static std::string phasesHelp(size_t columns) {
+  std::string text = "\nphases of --from and --to:\n";
+  for (const PhaseLine &line : listPhases())
+    text += helpLine(line.name, line.contract, columns);
+  return text;
+}
+
+static void printHelp(const FlagTable &table, const HelpLayout &layout) {
+  std::string text =
+      "usage: weft compile MODEL [-o FILE] [flags]\n\n" +
+      wrapText(
+          "MODEL: an .mlir file in the weft dialect, a config.json, or its "
+          "folder",
+          0, layout.columns) +
+      "\n\n" + table.help(AllFlags, layout);
+  if (!layout.isShort)
+    text += phasesHelp(layout.columns);
   printText(text);
 }
 
@@ -51,7 +57,7 @@ static Expected<int> lastPhase(const FlagValues &flags,
                                    flags.getText("target") + " after --to"
                              : "expects the name of a phase after --to") +
                         std::string(", but got '") + name + "'")
-          .hint("weft compile --help lists the phases");
+          .hint("weft compile --help-all lists the phases");
     if (flags.isSet("from") && index < phases.find(flags.getString("from")))
       return usageError("expects --to to name a phase after that of --from, " +
                         flags.getString("from") + ", but got " +
@@ -246,12 +252,12 @@ static Status compileModel(Compiler &compiler, const FlagValues &flags,
 Expected<ExitCode> weft::compileCommand(const Arguments &args) {
   FlagTable table = compilerFlagTable();
   table.add(simulateFlags());
-  table.add({helpFlag(DriverFlag)});
+  table.add(helpFlags(DriverFlag));
   Expected<FlagValues> flags = parseModelFlags(table, "weft compile", args);
   if (!flags)
     return flags.takeError();
-  if (flags->getSwitch("help")) {
-    printHelp(table);
+  if (std::optional<HelpLayout> layout = askedHelp(*flags)) {
+    printHelp(table, *layout);
     return ExitCode::Ok;
   }
   const bool simulates = flags->getSwitch("dry-run");

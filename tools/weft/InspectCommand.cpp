@@ -313,7 +313,7 @@ Expected<ExitCode> weft::inspectCommand(const Arguments &args) {
   if (flags->getSwitch("help")) {
     std::printf("usage: weft inspect PROGRAM [flags]\n"
                 "       weft inspect MODEL --activations|--tradeoff [--json] "
-                "[flags of weft compile]\n\n%s\n%s",
+                "[COMPILE FLAGS]\n\n%s\n%s",
                 table.help().c_str(), modelViewsHelp().c_str());
     return ExitCode::Ok;
   }

@@ -244,7 +244,7 @@ Expected<ExitCode> weft::inspectModel(const Arguments &args) {
     return flags.takeError();
   if (flags->getSwitch("help")) {
     std::printf("usage: weft inspect MODEL --activations|--tradeoff "
-                "[--json] [flags of weft compile]\n\n%s",
+                "[--json] [COMPILE FLAGS]\n\n%s",
                 modelViewsHelp().c_str());
     return ExitCode::Ok;
   }

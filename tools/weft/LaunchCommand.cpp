@@ -7,6 +7,7 @@
 
 #include "weft/Base/FlagNames.h"
 #include "weft/Base/StandardStreams.h"
+#include "weft/Base/Text.h"
 #include "weft/Runtime/Execute/Metadata.h"
 
 #include <algorithm>
@@ -18,20 +19,31 @@
 using namespace weft;
 namespace fs = std::filesystem;
 
-static const char kUsage[] =
-    "usage: weft launch [-n RANKS] [--tcp] [--restarts N] PROGRAM "
-    "[RUN FLAGS]\n\n"
-    "Runs a program that was compiled with --mesh as one process for each "
-    "rank:\n"
-    "with --target=cuda on the devices of this machine, otherwise as processes "
-    "of\n"
-    "mpirun, each bound to an equal part of the processors.\n\n"
-    "  -n RANKS      as many as the mesh has: the default\n"
-    "  --tcp         without mpirun: starts the processes on this machine, "
-    "which\n"
-    "                talk over TCP in place of MPI\n"
-    "  --restarts N  go on from the newest checkpoint (--resume=auto) up to N\n"
-    "                times after a rank was lost (exit 7)\n";
+static std::string helpText() {
+  const auto columns = static_cast<size_t>(outputColumns());
+  const std::string purpose =
+      "Runs a program that was compiled with --mesh as one process for each "
+      "rank: with --target=cuda on the devices of this machine, otherwise as "
+      "processes of mpirun, each bound to an equal part of the processors.";
+  return wrapText("usage: weft launch [-n RANKS] [--tcp] [--restarts N] "
+                  "PROGRAM [RUN FLAGS]",
+                  7, columns) +
+         "\n\n" + wrapText(purpose, 0, columns) + "\n\nRanks:\n" +
+         helpLine("-n RANKS", "as many as the mesh has: the default", columns) +
+         helpLine("--tcp",
+                  "without mpirun: starts the processes on this machine, which "
+                  "talk over TCP in place of MPI",
+                  columns) +
+         helpLine("--restarts N",
+                  "go on from the newest checkpoint (--resume=auto) up to N "
+                  "times after a rank was lost (exit 7)",
+                  columns) +
+         "\n" +
+         wrapText("RUN FLAGS are flags of the program: PROGRAM --help lists "
+                  "them",
+                  0, columns) +
+         "\n";
+}
 
 namespace {
 struct Launch {
@@ -176,7 +188,7 @@ Expected<ExitCode> weft::launchCommand(const Arguments &args) {
   if (!launch)
     return launch.takeError();
   if (launch->help) {
-    printText(kUsage);
+    printText(helpText());
     return ExitCode::Ok;
   }
   auto compiled = readCompiled(launch->program);

@@ -11,8 +11,11 @@
 #include "weft/Base/OutputFile.h"
 
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <map>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 namespace weft {
@@ -39,6 +42,31 @@ enum FlagGroup : unsigned {
 /// other files (OutputFile.h).
 enum class FlagFile { None, Read, Written };
 
+/// The heading of a flag in help texts and documents, in their order.
+enum class FlagTopic {
+  None, // of a command with few flags, which stand in one list
+  Model,
+  Data,
+  Steps,
+  Optimizer,
+  Precision,
+  LossScale,
+  Sharding,
+  Ranks,
+  Memory,
+  Speed,
+  Weights,
+  Checkpoints,
+  Evaluation,
+  Samples,
+  Output,
+  CudaDevices,
+  Phases,
+  PlugIns,
+  Diagnosis,
+  General
+};
+
 struct FlagSpec {
   const char *name; // without the dashes
   FlagKind kind;
@@ -51,6 +79,8 @@ struct FlagSpec {
   double most = std::numeric_limits<double>::infinity();
   const char *shortName = ""; // "o" for -o
   FlagFile file = FlagFile::None;
+  FlagTopic topic = FlagTopic::None;
+  bool isCommon = false; // `--help` shows it, not only `--help-all`
 };
 
 struct FlagParseOptions {
@@ -118,6 +148,13 @@ private:
   std::vector<std::string> positionalList, passThroughList;
 };
 
+/// The layout of a help text.
+struct HelpLayout {
+  size_t columns = 80;
+  /// Only flags that are common, with a last line about the others.
+  bool isShort = false;
+};
+
 class FlagTable {
 public:
   FlagTable() = default;
@@ -130,8 +167,10 @@ public:
   Expected<FlagValues> parse(const std::vector<std::string> &args,
                              const FlagParseOptions &options = {}) const;
 
-  /// Aligned lines for a terminal, and a Markdown table.
-  std::string help(unsigned groups = AllFlags) const;
+  /// Aligned lines for a terminal below the headings of topics, and Markdown
+  /// tables.
+  std::string help(unsigned groups = AllFlags,
+                   const HelpLayout &layout = {}) const;
   std::string markdown(unsigned groups = AllFlags) const;
 
   const FlagSpec *find(const std::string &name) const;
@@ -151,6 +190,29 @@ private:
 
 /// `--help` and `-h`, which every command has.
 FlagSpec helpFlag(FlagGroup group);
+/// The same with `--help-all`, for a table whose flags have topics.
+std::vector<FlagSpec> helpFlags(FlagGroup group);
+/// The layout that the flags of helpFlags() ask for, on this standard output;
+/// none if they were not given.
+std::optional<HelpLayout> askedHelp(const FlagValues &flags);
+
+/// "  USAGE      text" with the text wrapped, and a line end.
+std::string helpLine(const std::string &usage, const std::string &text,
+                     size_t columns);
+
+/// Adds flags below a heading.
+template <typename Flags>
+void appendFlags(std::vector<FlagSpec> &all, const Flags &flags,
+                 FlagTopic topic) {
+  for (FlagSpec spec : flags) {
+    spec.topic = topic;
+    all.push_back(spec);
+  }
+}
+/// Makes the named flags common. A name without a flag is a mistake in the
+/// program.
+void markCommon(std::vector<FlagSpec> &flags,
+                std::initializer_list<std::string_view> names);
 
 std::string lowerCase(std::string text);
 

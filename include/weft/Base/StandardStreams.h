@@ -41,6 +41,20 @@ void printText(std::string_view text);
 /// spelt out (escaped()) but for line ends.
 void printEscaped(std::string_view text);
 
+/// The environment variable by which `weft launch` tells its ranks that their
+/// output goes to a terminal that can redraw a line. Its value is the number of
+/// columns.
+inline constexpr char kTerminalVariable[] = "WEFT_TERMINAL_COLUMNS";
+
+/// Whether standard output is a terminal that can redraw a line: TERM is not
+/// `dumb`.
+bool canRedrawOutput();
+/// Columns of the terminal that standard output is; COLUMNS if the terminal
+/// does not tell, else 80. A file or a pipe has 80.
+int outputColumns();
+/// The columns of kTerminalVariable; 0 without it.
+int launcherColumns();
+
 /// Text from a model, which may contain any byte. For a terminal, control bytes
 /// other than line ends and tabs are spelt out (escaped()); a file or a pipe
 /// gets every byte as it is.

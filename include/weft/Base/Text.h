@@ -28,11 +28,18 @@ std::string escaped(std::string_view text, std::string_view keep = "");
 /// printable() of 80 bytes between single quotes.
 std::string inQuotes(std::string_view text);
 
+/// The words of `text` in lines of at most `columns`, which begin with `indent`
+/// blanks, but for the first one. A longer word has a line of its own.
+std::string wrapText(std::string_view text, size_t indent, size_t columns);
+
 bool endsWith(std::string_view text, std::string_view suffix);
 
 /// "65536", "0.5", "1e-40": `digits` significant ones at the most. Nine tell
 /// any two f32 apart. NaN has no sign, which tells nothing.
 std::string numberText(double value, int digits = 9);
+/// A number with at least three significant digits: with `decimals` behind the
+/// point, or with more where the number is small: "3.1448", "0.00123".
+std::string threeDigits(double value, int decimals);
 /// "1.18 MiB"
 std::string humanBytes(int64_t bytes);
 /// "1234567 bytes (1.18 MiB)": exact, and as people read it.

@@ -150,7 +150,7 @@ Status Compiler::loadDump(const std::string &path) {
   if (!isPhaseName(phase))
     return usageError("expects the name of a phase after --from, but got '" +
                       phase + "'")
-        .hint("weft compile --help lists the phases");
+        .hint("weft compile --help-all lists the phases");
   for (const FlagSpec &spec : compileFlags())
     if (values.isSet(spec.name))
       return usageError("does not take --" + std::string(spec.name) +

@@ -175,7 +175,7 @@ Expected<ExitCode> Start::runProgram() {
   if (ready && !savesAtSignals(options))
     signals.endProcess();
   if (ready && (options.help || options.version)) {
-    std::string text = options.help ? runHelp(*metadata, program)
+    std::string text = options.help ? runHelp(*metadata, program, *options.help)
                                     : metadata->name + ", compiled by weft " +
                                           metadata->version + "\n";
     if (!process || process->rank() == 0)

@@ -26,8 +26,8 @@ std::vector<std::string_view> weft::flagsOfOthers(const Metadata &metadata) {
   return {"gather", "no-graph", "tune", "tuning"};
 }
 
-std::string weft::runHelp(const Metadata &metadata,
-                          const std::string &program) {
+std::string weft::runHelp(const Metadata &metadata, const std::string &program,
+                          const HelpLayout &layout) {
   const std::vector<std::string_view> others = flagsOfOthers(metadata);
   std::vector<FlagSpec> specs = specsFor(metadata);
   specs.erase(std::remove_if(specs.begin(), specs.end(),
@@ -38,7 +38,7 @@ std::string weft::runHelp(const Metadata &metadata,
               specs.end());
   return "usage: " + program + " --data FILE --steps N [flags]\n" +
          metadata.name + ", compiled by weft " + metadata.version + "\n\n" +
-         FlagTable(specs).help(RunFlag);
+         FlagTable(specs).help(RunFlag, layout);
 }
 
 /// "dp:4" or "replica:2,shard:2".

@@ -118,7 +118,7 @@ static void readOutput(const FlagValues &flags, RunOptions &out) {
   if (flags.getString("tuning") != "none")
     out.tuning = flags.getString("tuning");
   out.dryRun = flags.getSwitch("dry-run");
-  out.help = flags.getSwitch("help");
+  out.help = askedHelp(flags);
   out.version = flags.getSwitch("version");
   out.filesRead = flags.files(FlagFile::Read);
   out.filesWritten = flags.files(FlagFile::Written);

@@ -3,6 +3,7 @@
 #include "TestSupport.h"
 
 #include <cerrno>
+#include <cmath>
 #include <limits>
 
 using namespace weft;
@@ -106,6 +107,28 @@ TEST(Error, SpellsOutControlBytes) {
   error.at("a\nb\x07").hint("\x1b");
   EXPECT_EQ(error.str(), "weft: error: a\\x0Ab\\x07: expects x, but got "
                          "\\x1B[2J\nmore\nhint: \\x1B\n");
+}
+
+TEST(Text, WrapsWords) {
+  EXPECT_EQ(wrapText("one two three", 2, 11), "one two\n  three");
+  EXPECT_EQ(wrapText("one two three", 0, 80), "one two three");
+  // A word is never cut.
+  EXPECT_EQ(wrapText("a longest b", 0, 3), "a\nlongest\nb");
+  EXPECT_EQ(wrapText("", 4, 10), "");
+}
+
+TEST(Text, SmallNumbersKeepThreeDigits) {
+  EXPECT_EQ(threeDigits(3.14159, 4), "3.1416");
+  EXPECT_EQ(threeDigits(0.0123456, 4), "0.0123");
+  EXPECT_EQ(threeDigits(0.00123456, 4), "0.00123");
+  EXPECT_EQ(threeDigits(1.5e-7, 4), "1.50e-07");
+  EXPECT_EQ(threeDigits(469.17, 1), "469.2");
+  EXPECT_EQ(threeDigits(4.5678, 1), "4.57");
+  EXPECT_EQ(threeDigits(0.5, 1), "0.500");
+  EXPECT_EQ(threeDigits(0.0, 1), "0.0");
+  EXPECT_EQ(threeDigits(-0.001, 4), "-0.00100");
+  EXPECT_EQ(threeDigits(NAN, 4), "nan");
+  EXPECT_EQ(threeDigits(INFINITY, 4), "inf");
 }
 
 TEST(Text, Utf8LengthFollowsTheStandard) {

@@ -202,7 +202,7 @@ TEST(ForeignFlags, commonOnes) {
       // weft's own, in another spelling or misspelt.
       {"grad_dtype", "weft writes it '--grad-dtype'"},
       {"Steps", "weft writes it '--steps'"},
-      {"stpes", "the nearest flag is '--steps'; 'weft --help' lists all"},
+      {"stpes", "the nearest flag is '--steps'; 'weft --help-all' lists all"},
       // Far from all of them.
       {"banana", "run 'weft --help' for the flags"},
       {"x", "run 'weft --help' for the flags"},

@@ -273,11 +273,11 @@ TEST(KeptFlags, aRecordKeepsTheDevice) {
 /// What a resumed run does with a flag is decided, and told, for each of them.
 TEST(KeptFlags, everyFlagIsKeptOrNot) {
   const std::set<std::string> notKept = {
-      "shuffle", "stop-after", "seed",    "init-from",      "save-dir",
-      "resume",  "eval-only",  "trace",   "dump-grads",     "progress",
-      "threads", "loopback",   "timeout", "no-graph",       "dry-run",
-      "tune",    "version",    "help",    "check-replicas", "overwrite",
-      "gather"};
+      "shuffle",   "stop-after", "seed",    "init-from",  "save-dir",
+      "resume",    "eval-only",  "trace",   "dump-grads", "progress",
+      "threads",   "loopback",   "timeout", "no-graph",   "dry-run",
+      "tune",      "version",    "help",    "help-all",   "check-replicas",
+      "overwrite", "gather"};
   std::set<std::string> kept, all;
   for (const KeptFlag &flag : keptFlags())
     kept.insert(flag.name);

@@ -91,7 +91,8 @@ struct RunOptions : DataOptions, ResumeOptions {
   bool graphs = true;
   GatherBy gather = GatherBy::Auto;
   std::string tune, tuning; // files, written and read, or ""
-  bool dryRun = false, help = false, version = false;
+  bool dryRun = false, version = false;
+  std::optional<HelpLayout> help;
   /// Taken from the checkpoint that the run continues, as "--lr=0.001".
   std::vector<std::string> kept;
   RunRecord record; // for the next checkpoints, without the data
@@ -136,7 +137,8 @@ bool isForCuda(const Metadata &metadata);
 std::map<std::string, std::string> compiledFlags(const Metadata &metadata);
 
 /// The help text of an executable: of the flags that it takes.
-std::string runHelp(const Metadata &metadata, const std::string &program);
+std::string runHelp(const Metadata &metadata, const std::string &program,
+                    const HelpLayout &layout);
 
 //===- Kept flags ---------------------------------------------------------===//
 
