@@ -202,11 +202,10 @@ static const ForeignName machineNames[] = {
 };
 
 static const ForeignName commandNames[] = {
-    {"generate|sample|infer|inference|chat|predict|complete",
-     "train MODEL --generate PROMPT", "--init-from or --resume names weights"},
-    {"eval|evaluate|validate|validation|test|perplexity",
-     "train MODEL --eval-only --val-data FILE",
-     "--init-from or --resume names weights"},
+    {"sample|infer|inference|chat|predict|complete",
+     "generate MODEL --prompt TEXT"},
+    {"eval|validate|validation|test|perplexity",
+     "evaluate MODEL --val-data FILE"},
     {"fit|pretrain|learn|training", "train MODEL --data FILE --steps N"},
     {"fine-tune|finetune|sft|tune",
      "train MODEL --init-from WEIGHTS --data FILE --epochs N"},

@@ -18,7 +18,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "Tools", "Inputs"))
-from programs import make_language_model, make_programs, must  # noqa: E402
+from programs import make_language_model, make_programs, must, run  # noqa: E402
 
 CODES = {0, 2, 3, 4, 5, 6, 8, 9}
 TIMEOUT = 120
@@ -78,7 +78,10 @@ class Tool:
 
     def __init__(self, command, base, extra=(), help_of=None):
         self.command, self.base, self.extra = command, base, list(extra)
-        text = must((help_of or command) + ["--help"]).stdout.decode()
+        shown = run((help_of or command) + ["--help-all"])
+        if shown.returncode != 0:  # a command with few flags
+            shown = must((help_of or command) + ["--help"])
+        text = shown.stdout.decode()
         self.kinds = dict(re.findall(r"^  (?:-\w, )?--([a-z0-9-]+) ([A-Z]+) ", text, re.MULTILINE))
         self.flags = re.findall(r"^  (?:-\w, )?--([a-z0-9-]+)", text, re.MULTILINE)
 
@@ -107,6 +110,8 @@ def tools():
         Tool(["weft", "compile"], [model, "--to=estimate", "-o=out/x"], ["", *mlir]),
         Tool(["weft", "compile"], [*small, "--to=estimate"]),
         Tool(["weft", "train"], [model, "--data=in/digits.safetensors", "--steps=1"], [""]),
+        Tool(["weft", "generate"], ["in/gpt", "--prompt=a", "--max-new-tokens=1", "--threads=1"], [""]),
+        Tool(["weft", "evaluate"], ["in/gpt", "--val-data=in/text.txt", "--threads=1"], [""]),
         Tool(["weft", "check"], [model, "--grad"], [""]),
         Tool(["weft", "inspect"], ["in/mlp"], [""]),
         Tool(["weft", "ckpt", "ls"], ["in/ck"], [""], ["weft", "ckpt"]),

@@ -16,6 +16,8 @@ using Arguments = std::vector<std::string>;
 /// Each command prints its results and returns, or says what went wrong.
 Expected<ExitCode> compileCommand(const Arguments &args);
 Expected<ExitCode> trainCommand(const Arguments &args);
+Expected<ExitCode> generateCommand(const Arguments &args);
+Expected<ExitCode> evaluateCommand(const Arguments &args);
 Expected<ExitCode> launchCommand(const Arguments &args);
 Expected<ExitCode> inspectCommand(const Arguments &args);
 Expected<ExitCode> reportCommand(const Arguments &args);

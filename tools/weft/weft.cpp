@@ -3,6 +3,7 @@
 #include "ToolCommands.h"
 
 #include "weft/Base/FlagNames.h"
+#include "weft/Base/StandardStreams.h"
 #include "weft/Base/Text.h"
 #include "weft/Pipeline/Metadata/Version.h"
 #include "weft/Support/ToolMain.h"
@@ -23,30 +24,50 @@ struct Command {
   const char *name;
   Expected<ExitCode> (*run)(const Arguments &);
   const char *help;
+  const char *heading = ""; // of this command and the following ones
 };
 } // namespace
 
 static const Command kCommands[] = {
-    {"train", trainCommand, "MODEL: compile (cached) and run"},
+    {"train", trainCommand, "MODEL: compile (cached) and run",
+     "Train and use models"},
     {"compile", compileCommand, "MODEL: make an executable, or any IR level"},
     {"launch", launchCommand, "PROGRAM: run it as the ranks of its mesh"},
+    {"generate", generateCommand, "MODEL: print a sample of trained weights"},
+    {"evaluate", evaluateCommand, "MODEL: the loss of trained weights"},
     {"inspect", inspectCommand,
-     "PROGRAM: memory, schedule, parameters, kernels"},
+     "PROGRAM: memory, schedule, parameters, kernels", "Look and check"},
     {"report", reportCommand, "RUN: one HTML page about a run"},
     {"bench", benchCommand, "a cost table of this machine"},
     {"check", checkCommand, "MODEL: gradients against finite differences"},
-    {"ckpt", checkpointCommand, "ls, verify, diff, export of checkpoints"},
+    {"ckpt", checkpointCommand, "ls, verify, diff, export of checkpoints",
+     "Files"},
     {"cache", cacheCommand, "ls, clear of the programs that weft train keeps"},
     {"help-markdown", helpMarkdownCommand, ""}, // for scripts/docs.sh
 };
 
+static std::string commandLine(const Command &command, size_t columns) {
+  constexpr size_t kTextColumn = 11;
+  std::string line = "  " + std::string(command.name);
+  line.resize(kTextColumn, ' ');
+  return line + wrapText(command.help, kTextColumn, columns) + "\n";
+}
+
 static void printUsage(std::FILE *stream) {
-  std::fprintf(stream, "usage: weft COMMAND ...\n\ncommands:\n");
-  for (const Command &command : kCommands)
+  const auto columns = static_cast<size_t>(outputColumns());
+  std::string text = "usage: weft COMMAND ...\n";
+  for (const Command &command : kCommands) {
+    if (*command.heading)
+      text += "\n" + std::string(command.heading) + ":\n";
     if (*command.help)
-      std::fprintf(stream, "  %-8s %s\n", command.name, command.help);
-  std::fprintf(stream, "\nweft help COMMAND shows the flags of a command; "
-                       "weft --version the version\n");
+      text += commandLine(command, columns);
+  }
+  text += "\n" +
+          wrapText("weft help COMMAND shows the flags of a command; weft "
+                   "--version the version",
+                   0, columns) +
+          "\n";
+  std::fputs(text.c_str(), stream);
 }
 
 /// The command that a name is perhaps a misspelling of, or "".

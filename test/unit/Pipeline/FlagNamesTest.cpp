@@ -382,16 +382,16 @@ TEST(ForeignFlags, valuesOfOtherToolsAreAccepted) {
 }
 
 TEST(ForeignCommands, areAnswered) {
-  EXPECT_EQ(describeForeignCommand(*findForeignCommand("generate")),
-            "weft train MODEL --generate PROMPT does that; --init-from or "
-            "--resume names weights");
+  EXPECT_EQ(describeForeignCommand(*findForeignCommand("sample")),
+            "weft generate MODEL --prompt TEXT does that");
   EXPECT_EQ(describeForeignCommand(*findForeignCommand("tokenize")),
             "weft has none; text is read as bytes, and --data takes files of "
             "tokens");
   EXPECT_EQ(findForeignCommand("train"), nullptr);
   EXPECT_EQ(findForeignCommand("run|start"), nullptr);
   // Flags in answers are flags of the command.
-  const std::set<std::string> own = {"--version", "--grad", "--profile"};
+  const std::set<std::string> own = {"--version", "--grad", "--profile",
+                                     "--prompt"};
   for (const ForeignName &entry : foreignCommands()) {
     std::string word;
     for (const char *c = entry.answer;; ++c) {

@@ -1,0 +1,131 @@
+//===- CachedProgram.cpp - Programs of a model, from the cache ------------===//
+
+#include "CachedProgram.h"
+
+#include "CompileFiles.h"
+#include "LocalRun.h"
+#include "ProgramCache.h"
+#include "ProgramCacheKey.h"
+
+#include "weft/Formats/OwnFiles.h"
+#include "weft/Formats/StepDirectories.h"
+#include "weft/Pipeline/Driver/Compiler.h"
+#include "weft/Pipeline/Options/CompileFlags.h"
+#include "weft/Runtime/Collectives/Processes.h"
+#include "weft/Runtime/Execute/ParallelFor.h"
+#include "weft/Runtime/Run/Signals.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <unistd.h>
+
+using namespace weft;
+namespace fs = std::filesystem;
+
+static Expected<std::string> compile(const FlagValues &flags,
+                                     const std::string &model) {
+  Compiler compiler;
+  if (Status status = compiler.load(model, flags); !status)
+    return status.takeError();
+  return compileProgram(compiler);
+}
+
+static Expected<Program> findOrCompile(const FlagValues &flags,
+                                       const std::string &model) {
+  std::error_code missing;
+  if (!fs::exists(model, missing))
+    return inputError(missing ? "cannot open: " + missing.message()
+                              : "no such file or directory")
+        .at(model);
+  Expected<ProgramCache> cache = ProgramCache::open();
+  if (!cache)
+    return cache.takeError();
+  Expected<std::string> key = programCacheKey(flags, model);
+  if (!key)
+    return key.takeError();
+  const std::string path = cache->pathOf(*key);
+  // Only a compilation explains itself.
+  const bool useCached = !flags.isSet("explain");
+  if (useCached)
+    if (Descriptor file = cache->find(*key))
+      return Program{path, std::move(file)};
+  if (Status status = cache->prepare(); !status)
+    return status.takeError();
+  std::error_code ignored;
+  const bool damaged = fs::exists(path, ignored);
+  CacheLock lock = cache->lock(*key);
+  // Another process may have compiled the program while this one waited for the
+  // lock.
+  if (useCached && (lock.waited() || !damaged))
+    if (Descriptor file = cache->find(*key))
+      return Program{path, std::move(file)};
+  Expected<std::string> program = compile(flags, model);
+  if (!program)
+    return program.takeError();
+  if (Status status = cache->store(*key, *program); !status)
+    return status.takeError();
+  if (Descriptor file = cache->find(*key))
+    return Program{path, std::move(file)};
+  return storageError("cannot read back what was written").at(path);
+}
+
+/// Becomes the program; returns the error if that fails.
+static Error execProgram(const Program &program,
+                         std::vector<std::string> flags) {
+  std::string name = program.path;
+  std::vector<char *> argv = {name.data()};
+  for (std::string &flag : flags)
+    argv.push_back(flag.data());
+  argv.push_back(nullptr);
+  std::fflush(stdout);
+  unbindThread();
+  // The program keeps a signal that comes before it can answer it.
+  blockStopSignals();
+  fexecve(program.file.get(), argv.data(), environ);
+  // Where only a path can be run.
+  execv(program.path.c_str(), argv.data());
+  return storageError("cannot run it: " + errnoText(errno))
+      .at(program.path)
+      .hint("does the file system allow programs? XDG_CACHE_HOME chooses "
+            "another place");
+}
+
+/// Whether one process does all the work: its threads are the ranks, or it
+/// only prints the plan.
+static bool needsNoRanks(const std::vector<std::string> &runFlags) {
+  return std::any_of(
+      runFlags.begin(), runFlags.end(), [](const std::string &flag) {
+        return flag.rfind("--loopback=", 0) == 0 || flag == "--dry-run=on";
+      });
+}
+
+Expected<ExitCode> weft::runProgram(const Program &program,
+                                    const ProgramRanks &ranks,
+                                    const std::vector<std::string> &runFlags) {
+  if (ranks.count == 1 || needsNoRanks(runFlags) || findLauncher())
+    return execProgram(program, runFlags);
+  return ranks.isForCuda ? runLocalRanks(ranks.count, program.path, runFlags,
+                                         /*binds=*/false)
+                         : runRanks(ranks.count, program.path, runFlags);
+}
+
+Expected<Program> weft::prepareProgram(const FlagValues &flags,
+                                       const std::string &model) {
+  // The compiler sees the compile flags, with the driver's at their defaults.
+  Expected<FlagValues> compilerFlags =
+      compilerFlagTable().parse(flags.canonical(CompileFlag));
+  if (!compilerFlags)
+    return compilerFlags.takeError();
+  Expected<std::vector<FileUse>> inputs = compileInputs(*compilerFlags, model);
+  if (!inputs)
+    return inputs.takeError();
+  const std::vector<FileUse> outputs = flags.files(FlagFile::Written);
+  if (Status status = checkOutputPaths(outputs, *inputs, manifestName); !status)
+    return status.takeError();
+  if (!outputs.empty())
+    if (Status status = checkReplaced(outputs, flags.getSwitch("overwrite"));
+        !status)
+      return status.takeError();
+  return findOrCompile(*compilerFlags, model);
+}

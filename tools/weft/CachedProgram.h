@@ -1,0 +1,39 @@
+//===- CachedProgram.h - Programs of a model, from the cache ----*- C++ -*-===//
+
+#ifndef WEFT_TOOLS_WEFT_CACHEDPROGRAM_H
+#define WEFT_TOOLS_WEFT_CACHEDPROGRAM_H
+
+#include "weft/Base/Descriptor.h"
+#include "weft/Base/Flags.h"
+
+#include <string>
+
+namespace weft {
+
+/// A compiled program. The open file runs, even if its name meanwhile stands
+/// for another file.
+struct Program {
+  std::string path;
+  Descriptor file;
+};
+
+/// The ranks that a program was compiled for.
+struct ProgramRanks {
+  int64_t count = 1;
+  bool isForCuda = false;
+};
+
+/// Compiles the model with the compile flags, or finds its program in the
+/// cache. Outputs among the flags are checked first: none of them is an input.
+Expected<Program> prepareProgram(const FlagValues &flags,
+                                 const std::string &model);
+
+/// Runs the program with run flags, `--name=value` each. A program of one rank
+/// replaces this process. Several ranks are started, unless a launcher has done
+/// so.
+Expected<ExitCode> runProgram(const Program &program, const ProgramRanks &ranks,
+                              const std::vector<std::string> &runFlags);
+
+} // namespace weft
+
+#endif // WEFT_TOOLS_WEFT_CACHEDPROGRAM_H

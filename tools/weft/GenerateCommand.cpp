@@ -1,0 +1,236 @@
+//===- GenerateCommand.cpp - weft generate and weft evaluate --------------===//
+//
+// Both run a program of trained weights with the run flags --generate and
+// --eval-only: a compiled program, or the program of a model.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CachedProgram.h"
+#include "MlirFlags.h"
+#include "ToolCommands.h"
+
+#include "weft/Base/FlagNames.h"
+#include "weft/Base/StandardStreams.h"
+#include "weft/Base/Text.h"
+#include "weft/Formats/StepDirectories.h"
+#include "weft/Runtime/Execute/Metadata.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <unistd.h>
+
+using namespace weft;
+namespace fs = std::filesystem;
+
+namespace {
+/// One of the two commands.
+struct UseCommand {
+  const char *name;    // "weft generate"
+  const char *usage;   // behind the name
+  const char *runMode; // run flags that do the same, for hints
+  std::vector<std::string_view> runFlags;
+};
+} // namespace
+
+/// Run flags of both commands.
+static constexpr std::string_view kSharedFlags[] = {
+    "resume", "init-from", "tokenizer", "threads", "loopback", "timeout",
+    "gather", "no-graph",  "tuning",    "dry-run", "help",     "help-all"};
+
+template <typename Names>
+static bool isOneOf(const Names &names, std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+/// The compile flags, and the run flags that the command takes.
+static std::vector<FlagSpec> flagsOf(const UseCommand &command) {
+  constexpr std::string_view common[] = {"target", "precision", "batch", "seq",
+                                         "mesh"};
+  std::vector<FlagSpec> all = compileFlags();
+  for (FlagSpec &spec : all)
+    spec.isCommon = isOneOf(common, spec.name);
+  for (FlagSpec spec : runFlagSpecs()) {
+    const bool isOwn = isOneOf(command.runFlags, spec.name);
+    spec.isCommon |= isOwn;
+    if (isOwn || isOneOf(kSharedFlags, spec.name))
+      all.push_back(spec);
+  }
+  return all;
+}
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+/// Whether the path is a compiled program and no model.
+static bool isProgram(const std::string &path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  char magic[4] = {};
+  return file && ::pread(file.get(), magic, 4, 0) == 4 &&
+         std::string_view(magic, 4) == "\x7f"
+                                       "ELF";
+}
+
+/// Whether the path is a folder that a run has saved, or one of its steps.
+static bool isCheckpoint(const std::string &path) {
+  std::error_code ignored;
+  if (fs::exists(fs::path(path) / manifestName, ignored))
+    return true;
+  for (fs::directory_iterator it(path, ignored), end; !ignored && it != end;
+       it.increment(ignored))
+    if (fs::exists(it->path() / manifestName, ignored))
+      return true;
+  return false;
+}
+
+static Expected<Program> openProgram(const FlagValues &flags,
+                                     const std::string &path) {
+  const std::vector<std::string> compiled = flags.canonical(CompileFlag);
+  if (!compiled.empty())
+    return usageError("flag '",
+                      compiled.front().substr(0, compiled.front().find('=')),
+                      "' expects a model, but got the compiled program ",
+                      inQuotes(path))
+        .hint("leave it out: the program was compiled with flags of its own");
+  Program program{fs::absolute(path).string(),
+                  Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC))};
+  if (!program.file)
+    return inputError("cannot open: " + errnoText(errno)).at(path);
+  return program;
+}
+
+/// The program of a model; the model's weights are its initial ones.
+static Expected<Program> findProgram(const UseCommand &command,
+                                     const FlagValues &flags,
+                                     const std::string &model) {
+  if (isProgram(model))
+    return openProgram(flags, model);
+  if (isCheckpoint(model))
+    return inputError("expects a model or a compiled program, but got a folder "
+                      "of checkpoints")
+        .at(model)
+        .hint("./PROGRAM --resume " + model + " " + command.runMode +
+              " reads it; weft ckpt export DIR OUT makes a model folder");
+  return prepareProgram(flags, model);
+}
+
+static Expected<ExitCode> useModel(const UseCommand &command,
+                                   const FlagValues &flags,
+                                   const Arguments &runFlags) {
+  const std::string &model = flags.positionals().front();
+  Expected<Program> program = findProgram(command, flags, model);
+  if (!program)
+    return program.takeError();
+  Expected<Json> text = readMetadata(program->path);
+  if (!text)
+    return text.takeError();
+  auto metadata = parseMetadata(text->compact());
+  if (!metadata)
+    return metadata.takeError();
+  const bool hasWeights =
+      !metadata->initialWeights.empty() || !metadata->unreadWeights.empty();
+  if (!hasWeights && !flags.isSet("init-from") && !flags.isSet("resume"))
+    return inputError("expects a model with weights, but got one without")
+        .at(model)
+        .hint("--init-from FILE names weights, --resume DIR a checkpoint; weft "
+              "train MODEL trains them");
+  return runProgram(*program,
+                    {metadata->ranks(), metadata->target.rfind("cuda", 0) == 0},
+                    runFlags);
+}
+
+/// Parses the command line; no values where it asked for help.
+static Expected<std::optional<FlagValues>> parseUse(const UseCommand &command,
+                                                    const FlagTable &table,
+                                                    const Arguments &args) {
+  Expected<FlagValues> flags = parseModelFlags(table, command.name, args);
+  if (!flags)
+    return flags.takeError();
+  if (std::optional<HelpLayout> layout = askedHelp(*flags)) {
+    printText("usage: " + std::string(command.name) + " " + command.usage +
+              "\n\n" +
+              wrapText("MODEL: a folder with config.json and weights, an .mlir "
+                       "file with weights, or a compiled program",
+                       0, layout->columns) +
+              "\n\n" + table.help(AllFlags, *layout));
+    return std::optional<FlagValues>();
+  }
+  if (flags->positionals().empty())
+    return usageError("expects a MODEL")
+        .hint(std::string(command.name) + " --help");
+  if (Status status = applyMlirFlags(flags->passThrough()); !status)
+    return status.takeError();
+  return std::optional(std::move(*flags));
+}
+
+//===----------------------------------------------------------------------===//
+// The commands
+//===----------------------------------------------------------------------===//
+
+/// --generate by the name that it has here.
+static FlagSpec promptFlag(FlagSpec generate) {
+  generate.name = "prompt";
+  generate.valueName = "TEXT";
+  generate.help = "text that the sample continues";
+  return generate;
+}
+
+/// A sample needs one row. The batch of an .mlir file or of a program is its
+/// own.
+static FlagValues withSmallBatch(const FlagValues &flags) {
+  const std::string &model = flags.positionals().front();
+  std::error_code ignored;
+  const bool hasConfig = fs::is_directory(model, ignored) ||
+                         fs::path(model).extension() == ".json";
+  return hasConfig && !flags.isSet("batch") ? flags.with("batch", "1") : flags;
+}
+
+Expected<ExitCode> weft::generateCommand(const Arguments &args) {
+  const UseCommand command = {
+      "weft generate",
+      "MODEL --prompt TEXT [flags]",
+      "--generate PROMPT",
+      {"generate", "max-new-tokens", "temperature", "top-k", "seed"}};
+  std::vector<FlagSpec> specs = flagsOf(command);
+  for (FlagSpec &spec : specs)
+    if (spec.name == std::string_view("generate"))
+      spec = promptFlag(spec);
+  auto flags = parseUse(command, FlagTable(specs), args);
+  if (!flags)
+    return flags.takeError();
+  if (!*flags)
+    return ExitCode::Ok;
+  if (!(*flags)->isSet("prompt"))
+    return usageError("expects --prompt TEXT, the text that the sample "
+                      "continues");
+  Arguments runFlags = {"--generate=" + (*flags)->getString("prompt")};
+  for (const std::string &flag : (*flags)->without("prompt").canonical(RunFlag))
+    runFlags.push_back(flag);
+  return useModel(command, withSmallBatch(**flags), runFlags);
+}
+
+Expected<ExitCode> weft::evaluateCommand(const Arguments &args) {
+  const UseCommand command = {"weft evaluate",
+                              "MODEL --val-data FILE [flags]",
+                              "--eval-only",
+                              {"data", "val-data", "val-fraction",
+                               "data-format", "eval-steps", "metrics",
+                               "tensorboard", "progress", "overwrite"}};
+  auto flags = parseUse(command, FlagTable(flagsOf(command)), args);
+  if (!flags)
+    return flags.takeError();
+  if (!*flags)
+    return ExitCode::Ok;
+  const bool namesData =
+      (*flags)->isSet("val-data") || (*flags)->isSet("val-fraction");
+  if (!namesData && !(*flags)->isSet("resume"))
+    return usageError("expects --val-data FILE")
+        .hint("or --data FILE --val-fraction X, the tail of the data that a "
+              "run did not train on");
+  Arguments runFlags = {"--eval-only"};
+  for (const std::string &flag : (*flags)->canonical(RunFlag))
+    runFlags.push_back(flag);
+  return useModel(command, **flags, runFlags);
+}
