@@ -1,6 +1,8 @@
 //===- CheckedFile.cpp - Ranges of a file, checked as they are read -------===//
 
 #include "weft/Formats/CheckedFile.h"
+
+#include "weft/Base/ReadProgress.h"
 #include "weft/Base/Text.h"
 
 #include <algorithm>
@@ -131,10 +133,13 @@ Status CheckedFile::read(int64_t offset, int64_t bytes, void *out) {
 }
 
 Status CheckedFile::readRest(int64_t part, int64_t parts) {
-  for (int64_t block = part; block < int64_t(seen.size()); block += parts)
+  ReadProgress progress(path(), size() / parts);
+  for (int64_t block = part; block < int64_t(seen.size()); block += parts) {
     if (!seen[static_cast<size_t>(block)] || again[static_cast<size_t>(block)])
       if (Status status = readBlock(block, nullptr); !status)
         return status;
+    progress.advance(blockBytes(block));
+  }
   return Status::success();
 }
 

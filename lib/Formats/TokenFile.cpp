@@ -2,6 +2,7 @@
 
 #include "weft/Formats/TokenFile.h"
 
+#include "weft/Base/ReadProgress.h"
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/FileKind.h"
 
@@ -265,12 +266,14 @@ Status TokenFile::read(int64_t begin, int64_t length, int32_t *out) {
 Expected<std::string> TokenFile::digest() {
   constexpr int64_t part = int64_t(1) << 20;
   Digest all;
+  ReadProgress progress(path(), count * tokenWidth);
   for (int64_t at = 0, size = count * tokenWidth; at < size; at += part) {
     const int64_t bytes = std::min(part, size - at);
     auto view = window.view(*source, base + at, bytes);
     if (!view)
       return view.takeError();
     all.update(*view, static_cast<size_t>(bytes));
+    progress.advance(bytes);
   }
   return all.value128();
 }
@@ -283,10 +286,13 @@ Status TokenFile::check(int64_t vocabulary) {
     return Status::success();
   constexpr int64_t part = int64_t(1) << 16;
   std::vector<int32_t> tokens(static_cast<size_t>(std::min(part, count)));
-  for (int64_t i = 0; i < count; i += part)
-    if (Status status = read(i, std::min(part, count - i), tokens.data());
-        !status)
+  ReadProgress progress(path(), count * tokenWidth);
+  for (int64_t i = 0; i < count; i += part) {
+    const int64_t length = std::min(part, count - i);
+    if (Status status = read(i, length, tokens.data()); !status)
       return status;
+    progress.advance(length * tokenWidth);
+  }
   return Status::success();
 }
 

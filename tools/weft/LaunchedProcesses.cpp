@@ -2,7 +2,10 @@
 
 #include "LaunchedProcesses.h"
 
+#include "weft/Base/StandardStreams.h"
+
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <dirent.h>
 #include <map>
@@ -20,6 +23,14 @@ using namespace weft;
 //===----------------------------------------------------------------------===//
 
 void weft::adoptOrphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
+void weft::offerTerminal() {
+  if (canRedrawOutput())
+    ::setenv(kTerminalVariable, std::to_string(outputColumns()).c_str(),
+             /*overwrite=*/1);
+  else
+    ::unsetenv(kTerminalVariable);
+}
 
 namespace {
 struct ProcessState {

@@ -21,6 +21,10 @@ void adoptOrphans();
 /// them.
 void killDescendants();
 
+/// Tells ranks that are started later about the terminal of this process, if
+/// standard output is one.
+void offerTerminal();
+
 /// Whether a process is stopped (SIGSTOP): it does not end by itself.
 bool isStopped(pid_t process);
 

@@ -193,6 +193,7 @@ Status LocalRanks::start(int64_t ranks, const std::string &program,
   words.insert(words.end(), args.begin(), args.end());
   const std::string secret = makeSecret();
   adoptOrphans();
+  offerTerminal();
   std::fflush(nullptr);
   for (int64_t rank = 0; rank < ranks; ++rank)
     if (Status s = startOne(rank, ranks, pointersTo(words), *place, secret);

@@ -11,6 +11,7 @@
 #include "LaunchWatch.h"
 #include "LaunchedProcesses.h"
 
+#include "weft/Base/StandardStreams.h"
 #include "weft/Runtime/Run/Signals.h"
 
 #include "llvm/Support/Program.h"
@@ -56,6 +57,8 @@ static std::vector<std::string> mpirunCommand(const std::string &mpirun,
   command.insert(command.end(), binding.begin(), binding.end());
   // To ranks on other machines too.
   command.insert(command.end(), {"-x", kLaunchVariable});
+  if (canRedrawOutput())
+    command.insert(command.end(), {"-x", kTerminalVariable});
   command.push_back(program);
   command.insert(command.end(), args.begin(), args.end());
   return command;
@@ -216,6 +219,7 @@ Status Session::start(std::vector<char *> &argv) {
   errors = Descriptor(ends[0]);
   ::fcntl(errors.get(), F_SETFL, O_NONBLOCK);
   ::setenv(kLaunchVariable, watch.word().c_str(), /*overwrite=*/1);
+  offerTerminal();
   adoptOrphans();
   const pid_t self = ::getpid();
   std::fflush(nullptr);

@@ -1,5 +1,6 @@
 //===- TensorData.cpp - Rows of named tensors -----------------------------===//
 
+#include "weft/Base/ReadProgress.h"
 #include "weft/Base/Text.h"
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/Safetensors.h"
@@ -237,11 +238,13 @@ Expected<FileDigest> RowFile::digest() {
   constexpr int64_t part = int64_t(1) << 20;
   std::vector<char> piece(size_t(std::min(part, source.size())));
   BlockDigest digest;
+  ReadProgress progress(path(), source.size());
   for (int64_t at = 0; at < source.size(); at += part) {
     const int64_t bytes = std::min(part, source.size() - at);
     if (Status s = source.read(at, bytes, piece.data()); !s)
       return s.takeError();
     digest.update(piece.data(), bytes);
+    progress.advance(bytes);
   }
   return digest.finish();
 }

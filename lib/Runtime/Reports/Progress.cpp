@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <sys/ioctl.h>
 #include <tuple>
 #include <unistd.h>
 
@@ -101,6 +100,12 @@ void Progress::step(const StepReport &report) {
   // The first step warms caches up, so it leaves the mean with the second one.
   bool warm = report.step > firstStep + 1;
   meanMs = warm ? meanMs + 0.1 * (report.stepMs - meanMs) : report.stepMs;
+  ++seen.steps;
+  seen.loss = report.loss;
+  seen.valLoss.reset();
+  seen.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+          .count();
   if (kind == ProgressKind::None)
     return;
   if (kind == ProgressKind::Bar)
@@ -114,6 +119,29 @@ void Progress::step(const StepReport &report) {
   else
     line(report);
   flushOutput();
+}
+
+/// Called for every drawing, so that resizes need no signal handler.
+static int terminalColumns() {
+  const int columns = launcherColumns();
+  return columns > 0 ? columns : outputColumns();
+}
+
+std::string weft::describeEnd(const RunSummary &summary, size_t columns) {
+  std::string text = "done      " + std::to_string(summary.steps) +
+                     (summary.steps == 1 ? " step, " : " steps, ") +
+                     threeDigits(summary.epochs, 2) + " epochs in " +
+                     threeDigits(summary.seconds, 1) + " s: loss " +
+                     threeDigits(summary.loss, 4);
+  if (summary.valLoss)
+    text += ", val_loss " + threeDigits(*summary.valLoss, 4);
+  text += "\n";
+  std::string files;
+  for (const std::string &file : summary.files)
+    files += (files.empty() ? "" : ", ") + printable(file, 200);
+  return files.empty()
+             ? text
+             : text + "wrote     " + wrapText(files, 10, columns) + "\n";
 }
 
 std::string Progress::eta(const StepReport &report) const {
@@ -130,7 +158,7 @@ std::string Progress::eta(const StepReport &report) const {
 static std::string terms(const NamedNumbers &losses) {
   std::string text;
   for (const auto &[name, value] : losses)
-    text += (text.empty() ? " (" : ", ") + name + " " + number("%.4f", value);
+    text += (text.empty() ? " (" : ", ") + name + " " + threeDigits(value, 4);
   return text.empty() ? text : text + ")";
 }
 
@@ -142,19 +170,24 @@ static std::string skippedText(const StepReport &r) {
   return r.skipped && !r.hasNoTargets ? "  skipped" + groups : "";
 }
 
+/// Three digits; microseconds are the last ones.
+static std::string milliseconds(double value) {
+  return value > 0 && value < 1 ? format("%.3f", value) : threeDigits(value, 1);
+}
+
 /// The parts of the time of a step.
 static std::string partsText(const StepReport &r) {
-  return format(" (compute %.1f, ", r.computeMs) +
+  return " (compute " + milliseconds(r.computeMs) +
          (r.ranks && r.ranks->isCommMsKnown
-              ? format("comm %.1f, ", r.ranks->commMs)
+              ? ", comm " + milliseconds(r.ranks->commMs)
               : "") +
-         format("data %.1f)", r.dataMs);
+         ", data " + milliseconds(r.dataMs) + ")";
 }
 
 std::vector<ProgressField> Progress::fields(const StepReport &r) const {
   std::vector<ProgressField> all = {
       {format("%lld/%lld", (long long)r.step, (long long)lastStep), 0},
-      {"  loss " + number("%.4f", r.loss), 0},
+      {"  loss " + threeDigits(r.loss, 4), 0},
       {terms(r.losses), 10},
       {format("  lr %.3g", r.lr), 5}};
   if (r.hasGradNorm)
@@ -167,12 +200,13 @@ std::vector<ProgressField> Progress::fields(const StepReport &r) const {
   }
   if (r.hasNoTargets)
     all.push_back({"  skipped: no targets", 4});
-  all.push_back({format("  %.0f %s/s", r.tokensPerSecond, unit.c_str()), 3});
-  all.push_back({format("  %.1f ms", r.stepMs), 9});
+  all.push_back(
+      {"  " + threeDigits(r.tokensPerSecond, 0) + " " + unit + "/s", 3});
+  all.push_back({"  " + milliseconds(r.stepMs) + " ms", 9});
   all.push_back({partsText(r), 11});
   if (r.ranks)
-    all.push_back({format("  lag %.1f ms of rank %lld", r.ranks->lagMs,
-                          (long long)r.ranks->slowest),
+    all.push_back({"  lag " + milliseconds(r.ranks->lagMs) + " ms of rank " +
+                       std::to_string(r.ranks->slowest),
                    10});
   all.push_back({"  " + humanBytes(r.memoryBytes), 12});
   all.push_back({"  eta " + eta(r), 1});
@@ -180,9 +214,13 @@ std::vector<ProgressField> Progress::fields(const StepReport &r) const {
 }
 
 void Progress::line(const StepReport &report) {
-  std::string text = "step ";
-  for (const ProgressField &field : fields(report))
+  std::vector<ProgressField> all = fields(report);
+  all.front().text = "step " + all.front().text;
+  std::string text;
+  for (const ProgressField &field : all)
     text += field.text;
+  if (kind == ProgressKind::NarrowLine)
+    text = fitFields(all, size_t(std::max(terminalColumns() - 1, 1)));
   std::printf("%s\n", text.c_str());
 }
 
@@ -204,10 +242,11 @@ static std::string countedText(const EvalReport &report) {
 }
 
 void Progress::eval(const EvalReport &report) {
+  seen.valLoss = report.loss;
   if (kind == ProgressKind::Json)
     return print(evalJson(report));
   std::string text = format("step %lld  val_loss ", (long long)report.step) +
-                     number("%.4f", report.loss) + terms(report.losses);
+                     threeDigits(report.loss, 4) + terms(report.losses);
   if (report.perplexity)
     text += "  perplexity " + number("%.4g", *report.perplexity);
   note(text + countedText(report));
@@ -236,16 +275,6 @@ void Progress::finish() {
 }
 
 //===- The bar ------------------------------------------------------------===//
-
-/// Called for every drawing, so that resizes need no signal handler.
-static int terminalColumns() {
-  winsize size = {};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    return size.ws_col;
-  const char *text = std::getenv("COLUMNS");
-  int columns = text ? std::atoi(text) : 0;
-  return columns > 0 ? columns : 80;
-}
 
 std::string weft::fitFields(const std::vector<ProgressField> &fields,
                             size_t width) {

@@ -4,6 +4,7 @@
 
 #include "weft/Abi/Names.h"
 #include "weft/Base/OutputFile.h"
+#include "weft/Base/ReadProgress.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StepDirectories.h"
@@ -170,8 +171,28 @@ Expected<ExitCode> Run::train() {
                                       : Status(journal.takeError()));
       !s)
     return s.takeError();
-  return trainTogether(policy.saveDir.empty() ? nullptr : &policy, *journal,
-                       signals);
+  auto code = trainTogether(policy.saveDir.empty() ? nullptr : &policy,
+                            *journal, signals);
+  if (code && isForPeople(progress))
+    sayEnd(journal->summary());
+  return code;
+}
+
+/// The last lines of a training, with the files that it has written.
+void Run::sayEnd(RunSummary summary) const {
+  if (summary.steps == 0)
+    return;
+  const int64_t rows = metadata.batch * options.accum * inputs.ranks();
+  summary.epochs = double(summary.steps * rows) / double(data.train->rows());
+  if (!options.saveDir.empty())
+    summary.files.push_back(options.saveDir);
+  for (const std::string &path :
+       {options.metrics, options.tensorboard, options.trace, options.dumpGrads})
+    if (!path.empty())
+      summary.files.push_back(path);
+  const int columns = launcherColumns();
+  printEscaped(
+      describeEnd(summary, size_t(columns > 0 ? columns : outputColumns())));
 }
 
 void Run::warnOfRandomWeights(const char *what) const {
@@ -309,6 +330,7 @@ Status Run::prepare() {
 Expected<ExitCode> Run::execute(Status ready) {
   if (!ready && !inputs.process)
     return ready.takeError();
+  ReadProgress::show(isFirst() && isForPeople(options.progress));
   if (Status s = ranks.start(); !s)
     return s.takeError();
   if (Status s = checkStart(std::move(ready)); !s)
@@ -325,8 +347,7 @@ Expected<ExitCode> Run::execute(Status ready) {
     return tune();
   if (Status s = prepare(); !s)
     return s.takeError();
-  bool talks = options.progress == ProgressKind::Line ||
-               options.progress == ProgressKind::Bar;
+  const bool talks = isForPeople(options.progress);
   if (isFirst() &&
       (options.dryRun || (talks && (options.trains() || options.evalOnly))))
     printEscaped(describe());

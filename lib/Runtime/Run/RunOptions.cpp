@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Run/RunFlags.h"
 
+#include "weft/Base/StandardStreams.h"
 #include "weft/Base/Text.h"
 #include "weft/Runtime/Collectives/Processes.h"
 
@@ -17,11 +18,22 @@ static RateScheduleKind scheduleKind(const std::string &text) {
   return text == "wsd" ? RateScheduleKind::Wsd : RateScheduleKind::Constant;
 }
 
+/// The kind that --progress=auto stands for: a bar on a terminal that can
+/// redraw it, narrow lines on another one, else lines. A launcher other than
+/// weft gives its processes terminals of their own, whose output may go
+/// anywhere.
+static ProgressKind chooseProgress() {
+  if (launcherColumns() > 0)
+    return ProgressKind::Bar;
+  if (!isatty(STDOUT_FILENO))
+    return ProgressKind::Line;
+  return canRedrawOutput() && !findLauncher() ? ProgressKind::Bar
+                                              : ProgressKind::NarrowLine;
+}
+
 static ProgressKind progressKind(const std::string &text) {
-  // A launcher gives its processes terminals of their own.
   if (text == "auto")
-    return isatty(STDOUT_FILENO) && !findLauncher() ? ProgressKind::Bar
-                                                    : ProgressKind::Line;
+    return chooseProgress();
   if (text == "bar")
     return ProgressKind::Bar;
   if (text == "json")

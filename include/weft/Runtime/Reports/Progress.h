@@ -70,7 +70,28 @@ struct EvalReport {
   bool isSample = false;            // by --eval-steps
 };
 
-enum class ProgressKind { Bar, Line, Json, None };
+/// NarrowLine: a line that a terminal does not wrap.
+enum class ProgressKind { Bar, Line, NarrowLine, Json, None };
+
+/// Whether the kind is text for people.
+inline bool isForPeople(ProgressKind kind) {
+  return kind == ProgressKind::Bar || kind == ProgressKind::Line ||
+         kind == ProgressKind::NarrowLine;
+}
+
+/// The steps of a run, for its last lines.
+struct RunSummary {
+  int64_t steps = 0; // of this run
+  double seconds = 0.0;
+  double epochs = 0.0; // of this run
+  double loss = 0.0;   // of the last step
+  std::optional<double> valLoss;
+  std::vector<std::string> files;
+};
+
+/// "done      40 steps, 0.65 epochs in 18.2 s: loss 2.9207" and the files, in
+/// lines of at most `columns`.
+std::string describeEnd(const RunSummary &summary, size_t columns);
 
 /// The metrics object of a step without a line end; also the JSON progress.
 std::string stepJson(const StepReport &report);
@@ -103,6 +124,8 @@ public:
   void note(const std::string &text);
   /// Ends the line of the bar.
   void finish();
+  /// Steps, time and losses so far.
+  const RunSummary &summary() const { return seen; }
 
 private:
   void line(const StepReport &report);
@@ -114,6 +137,9 @@ private:
   int64_t firstStep = 0, lastStep = 0, logEvery = 1;
   std::string unit;
   double meanMs = 0.0;
+  RunSummary seen;
+  std::chrono::steady_clock::time_point begin =
+      std::chrono::steady_clock::now();
   bool barOpen = false;
   std::chrono::steady_clock::time_point barDrawn;
 };
@@ -203,6 +229,7 @@ public:
   }
   /// Nothing comes after this.
   void finish() { progress.finish(); }
+  const RunSummary &summary() const { return progress.summary(); }
 
 private:
   Progress progress;

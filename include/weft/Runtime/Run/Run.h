@@ -86,6 +86,7 @@ private:
   Status prepareOutputs(const SavePolicy &policy) const;
   EndNotice endNotice() const;
   Expected<ExitCode> train();
+  void sayEnd(RunSummary summary) const;
   Expected<ExitCode> trainTogether(const SavePolicy *policy, Journal &journal,
                                    const StopRequest &signals);
   Expected<MetricsStart> metricsStart() const;
