@@ -270,6 +270,13 @@ llvm::json::Object MemoryReport::toJson() const {
     json["reserved"] = reservedToJson(reserved);
   if (formula)
     json["state_formula"] = formula->toJson();
+  if (share)
+    json["share"] =
+        llvm::json::Object{{"ranks", share->ranks},
+                           {"zero", share->zeroStage},
+                           {"held_bytes", share->heldBytes},
+                           {"all_bytes", share->allBytes},
+                           {"gathered_bytes", share->gatheredBytes}};
   return json;
 }
 
@@ -297,9 +304,21 @@ static void printFormula(const StateFormula &formula, llvm::raw_ostream &os) {
          comparison.bytes);
 }
 
+static void printShare(const MemoryReport::Share &share,
+                       llvm::raw_ostream &os) {
+  os << "each of " << share.ranks << " ranks, ZeRO stage " << share.zeroStage
+     << ", keeps " << humanBytes(share.heldBytes) << " of "
+     << humanBytes(share.allBytes) << " of states";
+  if (share.gatheredBytes)
+    os << ", and " << humanBytes(share.gatheredBytes) << " gathered in a step";
+  os << '\n';
+}
+
 std::string MemoryReport::toText() const {
   std::string text;
   llvm::raw_string_ostream os(text);
+  if (share)
+    printShare(*share, os);
   auto line = [&](StringRef name, int64_t bytes) {
     os << llvm::left_justify(name, 34) << formatBytes(bytes) << '\n';
   };

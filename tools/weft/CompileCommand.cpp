@@ -19,7 +19,9 @@
 #include "llvm/Support/BuryPointer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <filesystem>
 
 using namespace weft;
 
@@ -229,8 +231,46 @@ static void printMemory(const Compiler &compiler) {
   std::fprintf(stderr, "%s\n", text.c_str());
 }
 
+/// The report in the program's metadata; none in a module without metadata.
+static std::optional<MemoryReport> readMemory(mlir::ModuleOp module) {
+  auto metadata = module->getAttrOfType<mlir::StringAttr>("weft.metadata");
+  if (!metadata)
+    return std::nullopt;
+  llvm::Expected<llvm::json::Value> value =
+      llvm::json::parse(metadata.getValue());
+  if (!value) {
+    llvm::consumeError(value.takeError());
+    return std::nullopt;
+  }
+  const llvm::json::Object *object = value->getAsObject();
+  const llvm::json::Object *memory =
+      object ? object->getObject("memory") : nullptr;
+  if (!memory)
+    return std::nullopt;
+  return MemoryReport::fromJson(*memory);
+}
+
+/// The file that was made, on stderr, as printMemory().
+static void printMade(Compiler &compiler, const std::string &output,
+                      std::chrono::steady_clock::time_point begin) {
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(output, error);
+  if (error)
+    return;
+  const std::chrono::duration<double> took =
+      std::chrono::steady_clock::now() - begin;
+  std::string text = "made      " + printable(output, 200) + ", " +
+                     humanBytes(static_cast<int64_t>(bytes)) + ", in " +
+                     threeDigits(took.count(), 2) + " s\n";
+  if (!compiler.fit())
+    if (auto report = readMemory(compiler.module()))
+      text += "memory    " + humanBytes(report->getNeededBytes()) + "\n";
+  std::fputs(text.c_str(), stderr);
+}
+
 static Status compileModel(Compiler &compiler, const FlagValues &flags,
                            const std::string &model) {
+  const auto begin = std::chrono::steady_clock::now();
   Expected<int> last = planPhases(flags, model);
   if (!last)
     return last.takeError();
@@ -246,7 +286,14 @@ static Status compileModel(Compiler &compiler, const FlagValues &flags,
   if (Status status = runWithinMemory(compiler, *last); !status)
     return status;
   printMemory(compiler);
-  return emitResult(compiler, model);
+  if (Status status = emitResult(compiler, model); !status)
+    return status;
+  const std::string &emit = compiler.flags().getText("emit");
+  const bool isProgram =
+      !compiler.flags().isSet("to") && (emit == "exe" || emit == "obj");
+  if (isProgram)
+    printMade(compiler, outputName(compiler.flags(), model), begin);
+  return Status::success();
 }
 
 Expected<ExitCode> weft::compileCommand(const Arguments &args) {

@@ -111,6 +111,13 @@ struct MemoryReport {
   /// With low-precision parameters, copies or gradients.
   std::optional<StateFormula> formula;
 
+  /// The states that each of several ranks keeps.
+  struct Share {
+    int64_t ranks = 0, zeroStage = 0;
+    int64_t heldBytes = 0, allBytes = 0, gatheredBytes = 0;
+  };
+  std::optional<Share> share;
+
   /// Bytes that the program allocates on the device.
   int64_t getDeviceBytes() const { return arenaBytes + constantBytes; }
   int64_t getReservedBytes() const;
@@ -120,6 +127,8 @@ struct MemoryReport {
   }
 
   llvm::json::Object toJson() const;
+  /// The report that toJson() has written. Absent fields are zero.
+  static MemoryReport fromJson(const llvm::json::Object &json);
   /// The report for people: sizes, peak, largest buffers.
   std::string toText() const;
 };

@@ -68,8 +68,8 @@ static Json describeBucket(plan::StateOp param) {
   return bucket;
 }
 
-/// The field `sharding` of a lowered module's metadata (docs/reference/executable.md);
-/// null for one rank.
+/// The field `sharding` of a lowered module's metadata
+/// (docs/reference/executable.md); null for one rank.
 static Json describeSharding(ModuleOp module, const FlagValues &flags) {
   if (!dist::findMesh(module))
     return Json();
@@ -83,28 +83,25 @@ static Json describeSharding(ModuleOp module, const FlagValues &flags) {
   return sharding;
 }
 
-/// "each of 4 ranks, ZeRO stage 1, keeps 6.93 MiB of 14.01 MiB of states" as a
-/// line; "" for one rank.
-static std::string spellShare(ModuleOp module, const FlagValues &flags) {
+/// The states of one of several ranks.
+static std::optional<MemoryReport::Share>
+computeShare(ModuleOp module, const FlagValues &flags) {
   dist::MeshOp mesh = dist::findMesh(module);
   if (!mesh)
-    return "";
-  int64_t held = 0, whole = 0, gathered = 0;
+    return std::nullopt;
+  MemoryReport::Share share;
+  share.ranks = mesh.getNumRanks();
+  share.zeroStage = flags.getInt("zero");
   for (auto state : module.getOps<plan::StateOp>()) {
     int64_t bytes = plan::getBufferBytes(state.getBufferType());
     if (isGathered(state)) {
-      gathered += bytes;
+      share.gatheredBytes += bytes;
       continue;
     }
-    held += bytes;
-    whole += bytes * state.getSliceCount();
+    share.heldBytes += bytes;
+    share.allBytes += bytes * state.getSliceCount();
   }
-  return "each of " + std::to_string(mesh.getNumRanks()) +
-         " ranks, ZeRO stage " + flags.getText("zero") + ", keeps " +
-         humanBytes(held) + " of " + humanBytes(whole) + " of states" +
-         (gathered ? ", and " + humanBytes(gathered) + " gathered in a step"
-                   : "") +
-         "\n";
+  return share;
 }
 
 //===----------------------------------------------------------------------===//
@@ -294,15 +291,14 @@ static Json speedsOf(ModuleOp module) {
 static Json memoryOf(ModuleOp module, const FlagValues &flags,
                      const Target &target) {
   MemoryReport report = reportMemory(module, flags, target);
+  report.share = computeShare(module, flags);
   report.peak.location.clear();
   for (MemoryReport::Buffer &buffer : report.largest)
     buffer.location.clear();
   std::string text;
   llvm::raw_string_ostream(text) << llvm::json::Value(report.toJson());
   Expected<Json> json = parseJson(text, "memory report");
-  Json memory = json ? std::move(*json) : Json::object();
-  memory.set("text", spellShare(module, flags) + report.toText());
-  return memory;
+  return json ? std::move(*json) : Json::object();
 }
 
 namespace {
