@@ -7,6 +7,7 @@
 
 #include "UpdateGroups.h"
 
+#include "weft/Training/Passes.h"
 #include "weft/Weft/Optimizers.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -109,6 +110,48 @@ static ArrayAttr listIndexInputs(ModuleOp module, Builder &builder) {
   return builder.getArrayAttr(inputs);
 }
 
+//===----------------------------------------------------------------------===//
+// Update groups
+//===----------------------------------------------------------------------===//
+
+/// A factor of a parameter, or a default.
+static Attribute getFactor(ParamOp param, StringRef name, double fallback,
+                           Builder &builder) {
+  Attribute factor = param->getAttr(name);
+  return factor ? factor : builder.getF64FloatAttr(fallback);
+}
+
+/// How the parameter is updated, without its name.
+static DictionaryAttr describeRule(const Update &update, Builder &builder) {
+  ParamOp param = update.param;
+  NamedAttrList rule;
+  rule.set("optimizer", builder.getStringAttr(update.optimizer->name));
+  rule.set("name", builder.getStringAttr(update.group));
+  rule.set("lr_scale", getFactor(param, kLrScaleAttr, 1.0, builder));
+  rule.set("decay_scale", param.decays()
+                              ? getFactor(param, kDecayScaleAttr, 1.0, builder)
+                              : builder.getF64FloatAttr(0.0));
+  if (Attribute numbers = param->getAttr(kNumbersAttr))
+    rule.set("numbers", numbers);
+  return rule.getDictionary(builder.getContext());
+}
+
+/// Parameters that are updated alike, in the order of their first one.
+static ArrayAttr listGroups(ArrayRef<Update> updates, Builder &builder) {
+  llvm::MapVector<DictionaryAttr, SmallVector<Attribute>> groups;
+  for (const Update &update : updates) {
+    ParamOp param = update.param;
+    groups[describeRule(update, builder)].push_back(param.getSymNameAttr());
+  }
+  SmallVector<Attribute> list;
+  for (auto &[rule, params] : groups) {
+    NamedAttrList group(rule);
+    group.set("params", builder.getArrayAttr(params));
+    list.push_back(group.getDictionary(builder.getContext()));
+  }
+  return builder.getArrayAttr(list);
+}
+
 void recordTraining(ModuleOp module, ArrayRef<Update> updates,
                     ScalerStates scaler) {
   Builder builder(module.getContext());
@@ -120,6 +163,7 @@ void recordTraining(ModuleOp module, ArrayRef<Update> updates,
                                     listOptimizers(updates, builder),
                                     listCounters(updates, builder), rule,
                                     listIndexInputs(module, builder)));
+  module->setAttr(kUpdateGroupsAttr, listGroups(updates, builder));
 }
 
 } // namespace weft

@@ -179,6 +179,26 @@ static const char *isTraining(Attribute attr) {
   return isa<TrainingAttr>(attr) ? nullptr : "a #weft.training";
 }
 
+/// Parameters with one update rule, as weft-expand-optimizer records them.
+static bool isUpdateGroup(Attribute attr) {
+  auto group = dyn_cast<DictionaryAttr>(attr);
+  auto has = [&](StringRef name, Rule rule) {
+    Attribute value = group.get(name);
+    return value && !rule(value);
+  };
+  return group && has("optimizer", isOptimizer) && has("name", isText) &&
+         has("lr_scale", isFinite) && has("decay_scale", isFinite) &&
+         has("params", isTexts) &&
+         (!group.contains("numbers") || has("numbers", isNumbers));
+}
+static const char *isUpdateGroups(Attribute attr) {
+  auto list = dyn_cast<ArrayAttr>(attr);
+  return list && llvm::all_of(list, isUpdateGroup)
+             ? nullptr
+             : "a list of dictionaries with optimizer, name, lr_scale, "
+               "decay_scale and params";
+}
+
 /// The rule of an attribute of an op; null for an unknown name.
 static Rule getRule(StringRef name) {
   return llvm::StringSwitch<Rule>(name)
@@ -206,6 +226,7 @@ static Rule getRule(StringRef name) {
       .Cases({"apart", "folded", "row_mean"}, isUnit)
       .Case("optimizer", isOptimizer)
       .Case("training", isTraining)
+      .Case("update_groups", isUpdateGroups)
       .Case("numbers", isNumbers)
       .Case("scaler", isScaler)
       .Case("presence", isSymbol)
@@ -218,7 +239,7 @@ static bool belongsToModule(StringRef name) {
       {"batch", "seq", "vocab", "family", "fingerprint", "fingerprint_1",
        "adjustable", "config", "config_text", "options", "option_files",
        "metadata", "weights", "unread_weights", "tokenizer_files",
-       "companion_files", "training", "row_mean"},
+       "companion_files", "training", "update_groups", "row_mean"},
       name);
 }
 

@@ -43,6 +43,65 @@ static bool isSet(const Json &json, const char *field) {
   return flag && flag->isBool() && flag->asBool();
 }
 
+/// The weight decay of a group, which may depend on the run.
+static std::string decayText(const Json &group) {
+  const Json *scale = group.find("decay_scale"),
+             *numbers = group.find("numbers");
+  const double factor = scale && scale->isNumber() ? scale->asDouble() : 1;
+  const Json *own = numbers ? numbers->find("weight_decay") : nullptr;
+  if (own && own->isNumber())
+    return numberText(factor * own->asDouble(), 3);
+  if (factor == 0)
+    return "0";
+  return (factor == 1 ? "" : numberText(factor, 3) + " x ") + "--weight-decay";
+}
+
+/// The other hyper-parameters of a group: "momentum 0.9, nesterov true".
+static std::string numbersText(const Json &group) {
+  std::string text;
+  if (const Json *numbers = group.find("numbers");
+      numbers && numbers->isObject())
+    for (const JsonMember &number : numbers->asObject())
+      if (number.name != "weight_decay")
+        text += (text.empty() ? "" : ", ") + number.name + " " +
+                textOf(&number.value);
+  return text;
+}
+
+/// Prints the groups of parameters that are updated alike; the group of each
+/// parameter.
+static std::map<std::string, int64_t> printGroups(const Json &meta) {
+  std::map<std::string, int64_t> groupOf;
+  const Json *groups = meta.find("update_groups");
+  if (!groups || !groups->isArray() || groups->asArray().empty())
+    return groupOf;
+  Json rows = Json::array();
+  for (const Json &group : groups->asArray()) {
+    const auto index = static_cast<int64_t>(rows.asArray().size());
+    const Json *params = group.find("params");
+    int64_t count = 0;
+    if (params && params->isArray())
+      for (const Json &param : params->asArray()) {
+        groupOf[textOf(&param)] = index;
+        ++count;
+      }
+    Json row = group;
+    row.set("index", index);
+    row.set("count", count);
+    if (const Json *scale = group.find("lr_scale"); scale && scale->isNumber())
+      row.set("lr_scale", numberText(scale->asDouble(), 3));
+    row.set("decay", decayText(group));
+    row.set("own", numbersText(group));
+    rows.push(std::move(row));
+  }
+  std::printf("update groups\n");
+  printTable("  {group=index:5}  {optimizer=optimizer:-9}  "
+             "{instance=name:-10}  {parameters=count:10}  "
+             "{lr_scale=lr_scale:8}  {decay=decay:-22}  {own numbers=own}",
+             rows);
+  return groupOf;
+}
+
 static void printParameters(const Json &meta) {
   if (const Json *fields = meta.find("config_fields");
       fields && fields->isArray() && !fields->asArray().empty()) {
@@ -52,6 +111,7 @@ static void printParameters(const Json &meta) {
                                                   : "    {=field:-28} {=value}",
                           field));
   }
+  const std::map<std::string, int64_t> groupOf = printGroups(meta);
   int64_t total = 0, trainable = 0;
   std::printf("parameters\n");
   const Json *parameters = meta.find("parameters");
@@ -62,7 +122,11 @@ static void printParameters(const Json &meta) {
     total += count;
     trainable += isSet(parameter, "trainable") ? count : 0;
     parameter.set("elements", count);
-    parameter.set("note", isSet(parameter, "trainable") ? "" : " frozen");
+    const auto group = groupOf.find(textOf(parameter.find("name")));
+    parameter.set("note", !isSet(parameter, "trainable") ? " frozen"
+                          : group == groupOf.end()
+                              ? ""
+                              : " group " + std::to_string(group->second));
     printText(tableLine(
         "  {=name:-48} {=dtype:-5} {=elements:12} {=shape}{=note}", parameter));
   }
@@ -166,11 +230,7 @@ static void printKernels(const Json &meta) {
   printImages(*meta.find(kKernels));
 }
 
-static void printMemory(const Json &meta) {
-  const Json *memory = meta.find("memory");
-  const Json *text = memory ? memory->find("text") : nullptr;
-  printText(textOf(text));
-}
+static void printMemory(const Json &meta) { printEscaped(memoryText(meta)); }
 
 //===----------------------------------------------------------------------===//
 // The command
@@ -187,7 +247,9 @@ struct View {
 static const View kViews[] = {
     {"memory", {"memory"}, printMemory},
     {"schedule", {"schedule", kOverlap}, printSchedule},
-    {"params", {"config_fields", "parameters"}, printParameters},
+    {"params",
+     {"config_fields", "update_groups", "parameters"},
+     printParameters},
     {kKernels, {"schedule", kKernels}, printKernels},
     {kSharding,
      {kSharding},
@@ -210,7 +272,7 @@ static FlagTable inspectFlags() {
       {"schedule", FlagKind::Switch, DriverFlag, "", "",
        "commands in order, with estimated times; how collectives hide"},
       {"params", FlagKind::Switch, DriverFlag, "", "",
-       "configuration and parameters"},
+       "configuration, update groups and parameters"},
       {kKernels, FlagKind::Switch, DriverFlag, "", "",
        "generated kernels and library routines; of a program for devices, what "
        "their machine code takes"},

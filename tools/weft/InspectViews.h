@@ -36,6 +36,9 @@ Expected<Json> describeImages(const ProgramFile &program, const Json &metadata);
 /// Prints that list as a table.
 void printImages(const Json &kernels);
 
+/// The memory report of a program's metadata, for people.
+std::string memoryText(const Json &metadata);
+
 /// Whether a view is asked for that takes a model and the flags of weft
 /// compile.
 bool asksAboutModel(const Arguments &args);

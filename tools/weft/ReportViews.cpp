@@ -1,5 +1,6 @@
 //===- ReportViews.cpp - Memory, step, kernels and sharding ---------------===//
 
+#include "InspectViews.h"
 #include "ReportPage.h"
 
 #include "weft/Base/Text.h"
@@ -51,8 +52,8 @@ std::string weft::drawMemory(const ReportedProgram *program) {
   std::string out = head + "<div class=\"charts\">\n";
   if (!program->memory.empty())
     out += drawMemoryChart(*program);
-  if (const Json *memory = program->meta.find("memory"))
-    out += "<pre>" + htmlText(reportText(*memory, "text")) + "</pre>\n";
+  if (const std::string text = memoryText(program->meta); !text.empty())
+    out += "<pre>" + htmlText(text) + "</pre>\n";
   return out + "</div>\n";
 }
 

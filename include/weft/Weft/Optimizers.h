@@ -11,6 +11,12 @@ namespace weft {
 
 inline constexpr llvm::StringLiteral kDefaultOptimizer = "adamw";
 
+/// Parameters that are updated alike, on the module after
+/// weft-expand-optimizer: a list of dictionaries with `optimizer`, `name` of
+/// the instance, `lr_scale`, `decay_scale`, `numbers` of the group (optional),
+/// and `params`.
+inline constexpr llvm::StringLiteral kUpdateGroupsAttr = "weft.update_groups";
+
 /// The optimizers, the default one first: every op of the dialect with
 /// OptimizerOpInterface. There is no other list of them.
 llvm::ArrayRef<const OptimizerInfo *> getOptimizers();

@@ -131,6 +131,39 @@ static void describeCounters(DictionaryAttr counters, Json &meta) {
   meta.set("counters", std::move(table));
 }
 
+/// A hyper-parameter of a group: a number, or whether a flag is on.
+static Json describeNumber(Attribute number) {
+  if (auto flag = dyn_cast<BoolAttr>(number))
+    return Json(flag.getValue());
+  return Json(cast<FloatAttr>(number).getValueAsDouble());
+}
+
+static Json describeGroup(DictionaryAttr group) {
+  Json entry = Json::object();
+  for (const char *text : {"name", "optimizer"})
+    entry.set(text, group.getAs<StringAttr>(text).str());
+  for (const char *factor : {"lr_scale", "decay_scale"})
+    entry.set(factor, group.getAs<FloatAttr>(factor).getValueAsDouble());
+  Json numbers = Json::object(), params = Json::array();
+  if (auto own = group.getAs<DictionaryAttr>("numbers"))
+    for (NamedAttribute number : own)
+      numbers.set(number.getName().str(), describeNumber(number.getValue()));
+  for (auto param : group.getAs<ArrayAttr>("params").getAsRange<StringAttr>())
+    params.push(param.str());
+  entry.set("numbers", std::move(numbers));
+  entry.set("params", std::move(params));
+  return entry;
+}
+
+/// Groups of parameters that are updated alike.
+static Json describeGroups(ModuleOp module) {
+  Json list = Json::array();
+  if (auto groups = module->getAttrOfType<ArrayAttr>(kUpdateGroupsAttr))
+    for (auto group : groups.getAsRange<DictionaryAttr>())
+      list.push(describeGroup(group));
+  return list;
+}
+
 void weft::describeTraining(ModuleOp module, const FlagValues &flags,
                             Json &meta) {
   meta.set("precision", flags.getText("precision"));
@@ -146,6 +179,7 @@ void weft::describeTraining(ModuleOp module, const FlagValues &flags,
   meta.set("hyper_parameters", hyperParameters(kinds));
   meta.set("optimizers", kinds);
   describeDecays(kinds, meta);
+  meta.set("update_groups", describeGroups(module));
   if (auto training =
           module->getAttrOfType<TrainingAttr>(WeftDialect::kTrainingAttr)) {
     describeCounters(training.getCounters(), meta);

@@ -69,7 +69,7 @@ ALLOWED = {
                     "Runtime/Checkpoints", "Runtime/Reports"},
     "kernels": {"Formats", "Runtime/Execute"},
     "tools": MLIR | {"Pipeline/Options", "Pipeline/Targets", "Pipeline/Metadata",
-                     "Pipeline/Driver", "Pipeline/Simulate", "Formats", "Frontend", "Autodiff", "Interp",
+                     "Pipeline/Driver", "Pipeline/Simulate", "Formats", "Frontend", "Autodiff", "Interp", "Memory",
                      "Runtime/Execute", "Runtime/Checkpoints",
                      "Runtime/Collectives", "Runtime/Reports", "Runtime/Run", "Weft", "Dist", "Plan",
                      "Precision", "Schedule",
