@@ -8,17 +8,6 @@ set -eu
 here=$(cd "${0%/*}/.." && pwd -P)
 sysroot=$here/lib/sysroot
 
-# The MPI of this machine, if it has Open MPI, whose calls weft compiles.
-find_mpi() {
-  for folder in /usr/lib/x86_64-linux-gnu /usr/lib64 /usr/lib /usr/lib64/openmpi/lib \
-    /usr/local/lib /opt/openmpi/lib; do
-    if [ -e "$folder/libmpi.so.40" ]; then
-      echo "$folder/libmpi.so.40"
-      return
-    fi
-  done
-}
-
 # Each argument moves from the front of the list to its end, translated.
 count=$#
 while [ "$count" -gt 0 ]; do
@@ -28,20 +17,6 @@ while [ "$count" -gt 0 ]; do
   case $argument in
   -lpthread | -ldl) ;; # parts of libc
   -lm) set -- "$@" -l:libm.so.6 ;;
-  -lmpi)
-    mpi=$(find_mpi)
-    if [ -n "$mpi" ]; then
-      set -- "$@" "$mpi" --allow-shlib-undefined
-    else
-      # Only ranks that mpirun started call MPI. Functions stay undefined until
-      # they are called; constants need an address.
-      set -- "$@" --unresolved-symbols=ignore-all -z lazy
-      for symbol in byte comm_world errors_return; do
-        set -- "$@" "--defsym=ompi_mpi_$symbol=_end"
-      done
-      set -- "$@" --defsym=ompi_request_null=_end
-    fi
-    ;;
   -Wl,*)
     rest=${argument#-Wl,},
     while [ -n "$rest" ]; do

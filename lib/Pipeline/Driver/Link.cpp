@@ -119,8 +119,6 @@ static Strings libraryArguments(const Linkage &linkage,
   arguments.push_back("-fsanitize=" WEFT_SANITIZER);
 #endif
   llvm::append_range(arguments, linkage.target.getLibraries().flags);
-  if (linkage.usesMpi)
-    arguments.push_back("-lmpi");
   for (const char *flag :
        {"-lpthread", "-ldl", "-lm", "-Wl,--gc-sections", "-Wl,-z,noexecstack"})
     arguments.push_back(flag);
@@ -131,12 +129,6 @@ static Strings libraryArguments(const Linkage &linkage,
 static bool lacksFile(const Error &error) {
   return error.message().find("find") != std::string::npos ||
          error.message().find("o such file") != std::string::npos;
-}
-
-/// A hint about libraries that may be missing on this machine.
-static std::string linkHint(const Linkage &linkage) {
-  std::string hint = linkage.target.getLibraries().hint;
-  return linkage.usesMpi ? hint + " is libopenmpi-dev?" : hint;
 }
 
 Status weft::linkExecutable(const Linkage &linkage, const Objects &objects,
@@ -196,5 +188,5 @@ Expected<std::string> weft::linkProgram(const Linkage &linkage,
   if (!folder)
     return folder.takeError();
   return linkObjects(objects, libraryArguments(linkage, *folder),
-                     linkHint(linkage));
+                     linkage.target.getLibraries().hint);
 }

@@ -23,9 +23,9 @@ public:
     for (int other = 0; other < int(counts.size()); ++other) {
       MPI_Request request;
       if (other != rank &&
-          MPI_Isend(&kHeartbeat, 1, MPI_BYTE, other, kHeartbeatTag,
-                    MPI_COMM_WORLD, &request) == MPI_SUCCESS)
-        MPI_Request_free(&request);
+          mpi().isend(&kHeartbeat, 1, mpi().byte, other, kHeartbeatTag,
+                      mpi().world, &request) == MPI_SUCCESS)
+        mpi().requestFree(&request);
     }
   }
   int64_t count(int rank) override {
@@ -48,11 +48,11 @@ bool MpiHeartbeats::readOne() {
   int isThere = 0;
   char beat = 0;
   MPI_Status status;
-  if (MPI_Iprobe(MPI_ANY_SOURCE, kHeartbeatTag, MPI_COMM_WORLD, &isThere,
-                 &status) != MPI_SUCCESS ||
+  if (mpi().iprobe(MPI_ANY_SOURCE, kHeartbeatTag, mpi().world, &isThere,
+                   &status) != MPI_SUCCESS ||
       !isThere ||
-      MPI_Recv(&beat, 1, MPI_BYTE, status.MPI_SOURCE, kHeartbeatTag,
-               MPI_COMM_WORLD, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+      mpi().recv(&beat, 1, mpi().byte, status.MPI_SOURCE, kHeartbeatTag,
+                 mpi().world, MPI_STATUS_IGNORE) != MPI_SUCCESS)
     return false;
   ++counts[size_t(status.MPI_SOURCE)];
   return true;
@@ -76,7 +76,7 @@ public:
     world->setHeartbeats(std::make_shared<MpiHeartbeats>(count));
     return world;
   }
-  Status finish() override { return checked(MPI_Finalize(), "MPI_Finalize"); }
+  Status finish() override { return checked(mpi().finalize(), "MPI_Finalize"); }
 
 private:
   const int number, count;
@@ -85,13 +85,15 @@ private:
 } // namespace
 
 Expected<std::unique_ptr<RankProcess>> weft::joinMpi() {
+  if (Status s = openMpi(); !s)
+    return s.takeError().saidBy(findRankNumber() == 0);
   int hasBegun = 0, threads = 0, rank = 0, ranks = 1;
-  MPI_Initialized(&hasBegun);
+  mpi().initialized(&hasBegun);
   if (hasBegun)
     return internalError(
         "expects a process to join MPI once, but got a second time");
   if (Status s = checked(
-          MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &threads),
+          mpi().initThread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &threads),
           "MPI_Init_thread");
       !s)
     return s.takeError();
@@ -99,9 +101,9 @@ Expected<std::unique_ptr<RankProcess>> weft::joinMpi() {
     return communicationError(
         "expects an MPI that any thread may call, but got one of level ",
         threads);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  mpi().commSetErrhandler(mpi().world, mpi().errorsReturn);
+  mpi().commRank(mpi().world, &rank);
+  mpi().commSize(mpi().world, &ranks);
   return std::unique_ptr<RankProcess>(
       std::make_unique<JoinedProcess>(rank, ranks));
 }

@@ -55,7 +55,7 @@ MpiTransport::MpiTransport(std::vector<int> members, int rank, int64_t number,
                            Numbers numbers)
     : Transport(rank, std::move(members)), number(number),
       numbers(std::move(numbers)), peers(size_t(ranks())),
-      requests(size_t(ranks()), MPI_REQUEST_NULL) {
+      requests(size_t(ranks()), mpi().noRequest) {
   for (int peer = 0; peer < ranks(); ++peer) {
     peerOf.push_back(peer);
     // The own piece is copied before all others.
@@ -68,15 +68,15 @@ MpiTransport::MpiTransport(std::vector<int> members, int rank, int64_t number,
 
 MpiTransport::~MpiTransport() {
   for (size_t i = 0; i < requests.size(); ++i) {
-    if (requests[i] == MPI_REQUEST_NULL)
+    if (requests[i] == mpi().noRequest)
       continue;
     // Of a failed exchange: it never ends, unless it is a receive that nothing
     // has come for.
-    MPI_Cancel(&requests[i]);
+    mpi().cancel(&requests[i]);
     if (i < peers.size())
-      MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+      mpi().wait(&requests[i], MPI_STATUS_IGNORE);
     else
-      MPI_Request_free(&requests[i]);
+      mpi().requestFree(&requests[i]);
   }
   notify(FailureNotice::Ended);
 }
@@ -94,10 +94,10 @@ void MpiTransport::notify(FailureNotice notice) {
     if (peer == rank())
       continue;
     MPI_Request request;
-    if (MPI_Isend(&messages[size_t(notice)], sizeof(Header), MPI_BYTE,
-                  nameOf(peer), tag(true), MPI_COMM_WORLD,
-                  &request) == MPI_SUCCESS)
-      MPI_Request_free(&request);
+    if (mpi().isend(&messages[size_t(notice)], sizeof(Header), mpi().byte,
+                    nameOf(peer), tag(true), mpi().world,
+                    &request) == MPI_SUCCESS)
+      mpi().requestFree(&request);
   }
 }
 
@@ -109,9 +109,9 @@ bool MpiTransport::hasNotified(int rank, FailureNotice notice) {
 }
 
 Status MpiTransport::expectHeader(int peer) {
-  return checked(MPI_Irecv(&peers[size_t(peer)].incoming, sizeof(Header),
-                           MPI_BYTE, nameOf(peer), tag(true), MPI_COMM_WORLD,
-                           &requests[size_t(peer)]),
+  return checked(mpi().irecv(&peers[size_t(peer)].incoming, sizeof(Header),
+                             mpi().byte, nameOf(peer), tag(true), mpi().world,
+                             &requests[size_t(peer)]),
                  "MPI_Irecv");
 }
 
@@ -147,14 +147,14 @@ Status MpiTransport::add(int peer, int code, MPI_Request request,
 /// A piece with its header in front.
 Status MpiTransport::send(int peer, const char *piece) {
   const int other = nameOf(peer);
-  MPI_Request request = MPI_REQUEST_NULL;
-  int code = MPI_Isend(&own, sizeof own, MPI_BYTE, other, tag(true),
-                       MPI_COMM_WORLD, &request);
+  MPI_Request request = mpi().noRequest;
+  int code = mpi().isend(&own, sizeof own, mpi().byte, other, tag(true),
+                         mpi().world, &request);
   Status status = add(peer, code, request, "MPI_Isend");
   for (int64_t begin = 0; begin < own.bytes && status; begin += kMessageBytes) {
-    code = MPI_Isend(piece + begin,
-                     int(std::min(kMessageBytes, own.bytes - begin)), MPI_BYTE,
-                     other, tag(false), MPI_COMM_WORLD, &request);
+    code = mpi().isend(piece + begin,
+                       int(std::min(kMessageBytes, own.bytes - begin)),
+                       mpi().byte, other, tag(false), mpi().world, &request);
     status = add(peer, code, request, "MPI_Isend");
   }
   return status;
@@ -163,10 +163,10 @@ Status MpiTransport::send(int peer, const char *piece) {
 Status MpiTransport::receive(int peer, char *piece) {
   Status status;
   for (int64_t begin = 0; begin < own.bytes && status; begin += kMessageBytes) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    const int code = MPI_Irecv(
+    MPI_Request request = mpi().noRequest;
+    const int code = mpi().irecv(
         piece + begin, int(std::min(kMessageBytes, own.bytes - begin)),
-        MPI_BYTE, nameOf(peer), tag(false), MPI_COMM_WORLD, &request);
+        mpi().byte, nameOf(peer), tag(false), mpi().world, &request);
     status = add(peer, code, request, "MPI_Irecv");
   }
   return status;
@@ -177,8 +177,8 @@ Status MpiTransport::poll(bool &isProgress) {
   int count = 0;
   endedNow.resize(requests.size());
   statuses.resize(requests.size());
-  const int code = MPI_Testsome(int(requests.size()), requests.data(), &count,
-                                endedNow.data(), statuses.data());
+  const int code = mpi().testsome(int(requests.size()), requests.data(), &count,
+                                  endedNow.data(), statuses.data());
   if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS)
     return checked(code, "MPI_Testsome");
   isProgress = count != MPI_UNDEFINED && count > 0;
@@ -308,7 +308,7 @@ Status MpiTransport::endExchange() {
 /// Numbers of communicators, from 0: an MPI library has so many tags.
 static bool hasTags(int64_t number) {
   int *most = nullptr, isSet = 0;
-  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &isSet);
+  mpi().commGetAttr(mpi().world, MPI_TAG_UB, &most, &isSet);
   return 2 * number + 1 <= (isSet ? *most : 32767);
 }
 

@@ -3,15 +3,12 @@
 #ifndef WEFT_LIB_RUNTIME_COLLECTIVES_MPITRANSPORT_H
 #define WEFT_LIB_RUNTIME_COLLECTIVES_MPITRANSPORT_H
 
+#include "MpiLibrary.h"
 #include "weft/Runtime/Collectives/Transport.h"
 
 #include <atomic>
 #include <bitset>
 #include <memory>
-
-// The C++ bindings bring a global that is made at start.
-#define OMPI_SKIP_MPICXX 1
-#include <mpi.h>
 
 namespace weft {
 
@@ -21,7 +18,7 @@ inline Status checked(int code, const char *call) {
     return Status::success();
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
-  MPI_Error_string(code, text, &length);
+  mpi().errorString(code, text, &length);
   return communicationError("expects ", call, " to succeed, but got ",
                             std::string(text, size_t(length)));
 }
