@@ -252,10 +252,15 @@ RowFlow flowEmbedding(Operation *op, Flows flows) {
 }
 
 /// [B, ...]: batches do not meet. Random numbers, if any, are of rows.
+/// Documents are of rows or the same for all.
 RowFlow flowAttention(Operation *op, Flows flows) {
-  const bool areRows = llvm::all_of(flows.take_front(3), [](const RowFlow &f) {
-    return f.isRows() && f.dim == 0;
-  });
+  auto isPerRow = [](const RowFlow &f) { return f.isRows() && f.dim == 0; };
+  bool areRows = llvm::all_of(flows.take_front(3), isPerRow);
+  if (cast<AttentionOp>(op).getSegments()) {
+    const RowFlow &segments = flows.back();
+    areRows &=
+        isPerRow(segments) || (segments.isFixed() && !(segments.varies & 1));
+  }
   return areRows ? RowFlow::rows(0) : RowFlow::unknown();
 }
 

@@ -107,8 +107,9 @@ LogicalResult attentionRule(AttentionOp op, Adjoint &a) {
     return failure();
   auto grads = AttentionGradOp::create(
       a.builder, op.getLoc(), a.grad(), op.getQuery(), op.getKey(),
-      op.getValue(), op.getOut(), op.getLse(), op.getRng(), op.getScale(),
-      op.getCausal(), op.getDropout(), op.getOpId());
+      op.getValue(), op.getOut(), op.getLse(), op.getRng(), op.getSegments(),
+      op.getScale(), op.getCausal(), op.getWindowAttr(), op.getSoftcapAttr(),
+      op.getDropout(), op.getOpId());
   a.set(0, grads.getGradQuery());
   a.set(1, grads.getGradKey());
   a.set(2, grads.getGradValue());

@@ -167,11 +167,14 @@ Value ModelBuilder::dropout(Value x, double p) {
 }
 
 Value ModelBuilder::attention(Value query, Value key, Value value, double scale,
-                              double dropout) {
-  return create<AttentionOp>("attention", query, key, value, /*rng=*/Value(),
-                             b.getF64FloatAttr(scale), b.getUnitAttr(),
-                             b.getF64FloatAttr(dropout),
-                             b.getI64IntegerAttr(dropout > 0 ? opId++ : 0))
+                              double dropout, int64_t window, double softcap) {
+  return create<AttentionOp>(
+             "attention", query, key, value, /*rng=*/Value(),
+             /*segments=*/Value(), b.getF64FloatAttr(scale), b.getUnitAttr(),
+             window ? b.getI64IntegerAttr(window) : IntegerAttr(),
+             softcap != 0 ? b.getF64FloatAttr(softcap) : FloatAttr(),
+             b.getF64FloatAttr(dropout),
+             b.getI64IntegerAttr(dropout > 0 ? opId++ : 0))
       .getOut();
 }
 

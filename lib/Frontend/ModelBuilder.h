@@ -71,9 +71,11 @@ public:
   mlir::Value slice(mlir::Value x, unsigned dim, int64_t begin, int64_t size);
   /// Nothing if p is 0; else a dropout with an op id of its own.
   mlir::Value dropout(mlir::Value x, double p);
-  /// Causal attention; with its own op id if `dropout` is not 0.
+  /// Causal attention; with its own op id if `dropout` is not 0. `window` and
+  /// `softcap` of 0: none.
   mlir::Value attention(mlir::Value query, mlir::Value key, mlir::Value value,
-                        double scale, double dropout);
+                        double scale, double dropout, int64_t window = 0,
+                        double softcap = 0);
   mlir::Value constant(llvm::ArrayRef<int64_t> shape,
                        llvm::ArrayRef<float> values);
 

@@ -7,6 +7,10 @@
 
 #include "OpFunctions.h"
 
+#include "weft/Layout/AttentionMask.h"
+
+#include "llvm/ADT/STLExtras.h"
+
 #include <cmath>
 #include <limits>
 
@@ -32,12 +36,6 @@ struct AttentionShape {
   int64_t lseIndex(int64_t b, int64_t head, int64_t t) const {
     return (b * heads + head) * queries + t;
   }
-  /// Number of keys that query `t` sees.
-  int64_t visible(int64_t t, bool causal) const {
-    if (!causal)
-      return keys;
-    return std::min(keys, std::max<int64_t>(0, t + keys - queries + 1));
-  }
 };
 
 static double dot(const Tensor &a, int64_t aRow, const Tensor &b, int64_t bRow,
@@ -47,6 +45,50 @@ static double dot(const Tensor &a, int64_t aRow, const Tensor &b, int64_t bRow,
     sum += a.at(aRow + d) * b.at(bRow + d);
   return sum;
 }
+
+/// The mask and softcap of both ops.
+class AttentionScores {
+public:
+  /// `rngIndex`: the operand behind the tensors, which segments follow.
+  template <typename OpT>
+  AttentionScores(OpT op, OpCall &call, unsigned rngIndex,
+                  const AttentionShape &shape)
+      : mask(AttentionMask::get(op, shape.queries, shape.keys)),
+        scale(op.getScale().convertToDouble()) {
+    if (op.getSegments())
+      segments = &call.operand(rngIndex + (op.getRng() ? 1 : 0));
+    if (std::optional<llvm::APFloat> cap = op.getSoftcap())
+      softcap = cap->convertToDouble();
+  }
+
+  /// Keys that query `t` sees, in order.
+  std::vector<int64_t> listVisible(int64_t b, int64_t t) const {
+    std::vector<int64_t> visible;
+    for (int64_t s = mask.getFirst(t); s < mask.getEnd(t); ++s)
+      if (!segments || segments->intAt(b * mask.queries + t) ==
+                           segments->intAt(b * mask.queries + s))
+        visible.push_back(s);
+    return visible;
+  }
+  /// The score of a product of query and key.
+  double score(double product) const {
+    const double s = scale * product;
+    return softcap ? *softcap * std::tanh(s / *softcap) : s;
+  }
+  /// Its derivative in the product.
+  double slope(double product) const {
+    if (!softcap)
+      return scale;
+    const double t = std::tanh(scale * product / *softcap);
+    return scale * (1 - t * t);
+  }
+
+private:
+  AttentionMask mask;
+  const Tensor *segments = nullptr;
+  double scale;
+  std::optional<double> softcap;
+};
 
 /// The dropout factors of both ops; everything is kept without dropout.
 class AttentionDropout {
@@ -96,36 +138,35 @@ static llvm::LogicalResult evaluateAttention(OpCall &call) {
   const Tensor &q = call.operand(0), &k = call.operand(1), &v = call.operand(2);
   AttentionShape shape(q, k);
   AttentionDropout dropout(op, call, 3, shape);
-  double scale = op.getScale().convertToDouble();
+  AttentionScores rules(op, call, 3, shape);
   forEachRow(shape, [&](int64_t b, int64_t head, int64_t t) {
-    int64_t visible = shape.visible(t, op.getCausal());
+    std::vector<int64_t> visible = rules.listVisible(b, t);
     int64_t queryRow = shape.queryRow(b, t, head);
-    std::vector<double> scores(visible);
+    std::vector<double> scores;
     double most = -std::numeric_limits<double>::infinity(), sum = 0;
-    for (int64_t s = 0; s < visible; ++s) {
-      scores[s] =
-          scale * dot(q, queryRow, k, shape.keyRow(b, s, head), shape.width);
-      most = std::fmax(most, scores[s]);
+    for (int64_t s : visible) {
+      scores.push_back(rules.score(
+          dot(q, queryRow, k, shape.keyRow(b, s, head), shape.width)));
+      most = std::fmax(most, scores.back());
     }
     for (double score : scores)
       sum += std::exp(score - most);
-    for (int64_t s = 0; s < visible; ++s) {
-      double p =
-          std::exp(scores[s] - most) / sum * dropout.factor(b, head, t, s);
+    for (auto [s, score] : llvm::zip_equal(visible, scores)) {
+      double p = std::exp(score - most) / sum * dropout.factor(b, head, t, s);
       for (int64_t d = 0; d < shape.width; ++d)
         call.result(0).at(queryRow + d) +=
             p * v.at(shape.keyRow(b, s, head) + d);
     }
     // A query that sees no key gives out = 0 and lse = -inf.
     call.result(1).at(shape.lseIndex(b, head, t)) =
-        visible ? most + std::log(sum) : most;
+        visible.empty() ? most : most + std::log(sum);
   });
   return llvm::success();
 }
 
 /// With p the probabilities, m the dropout factors, d p m = dout . v and
 /// delta = sum_s p (d p) = dout . out:
-///   d score = p (m (dout . v) - delta), d q = scale d score k, ...
+///   d score = p (m (dout . v) - delta), d q = slope d score k, ...
 template <typename OpT>
 static llvm::LogicalResult evaluateAttentionGrad(OpCall &call) {
   auto op = call.as<OpT>();
@@ -136,18 +177,18 @@ static llvm::LogicalResult evaluateAttentionGrad(OpCall &call) {
   const Tensor &out = call.operand(4), &lse = call.operand(5);
   AttentionShape shape(q, k);
   AttentionDropout dropout(op, call, 6, shape);
-  double scale = op.getScale().convertToDouble();
+  AttentionScores rules(op, call, 6, shape);
   forEachRow(shape, [&](int64_t b, int64_t head, int64_t t) {
     int64_t queryRow = shape.queryRow(b, t, head);
     double delta = dot(dout, queryRow, out, queryRow, shape.width);
-    int64_t visible = shape.visible(t, op.getCausal());
-    for (int64_t s = 0; s < visible; ++s) {
+    for (int64_t s : rules.listVisible(b, t)) {
       int64_t keyRow = shape.keyRow(b, s, head);
-      double score = scale * dot(q, queryRow, k, keyRow, shape.width);
-      double p = std::exp(score - lse.at(shape.lseIndex(b, head, t)));
+      double product = dot(q, queryRow, k, keyRow, shape.width);
+      double p =
+          std::exp(rules.score(product) - lse.at(shape.lseIndex(b, head, t)));
       double factor = dropout.factor(b, head, t, s);
       double dp = factor * dot(dout, queryRow, v, keyRow, shape.width);
-      double dscore = p * (dp - delta) * scale;
+      double dscore = p * (dp - delta) * rules.slope(product);
       for (int64_t d = 0; d < shape.width; ++d) {
         call.result(0).at(queryRow + d) += dscore * k.at(keyRow + d);
         call.result(1).at(keyRow + d) += dscore * q.at(queryRow + d);

@@ -2,6 +2,7 @@
 
 #include "Commands.h"
 
+#include "weft/Layout/AttentionMask.h"
 #include "weft/Layout/ProductShape.h"
 
 #include <cmath>
@@ -186,6 +187,15 @@ static LogicalResult verifyWidth(Operation *op) {
   return success();
 }
 
+template <typename OpT> static LogicalResult verifySegments(OpT op) {
+  if (!op.getSegments())
+    return success();
+  ArrayRef<int64_t> q = getType(op.getQuery()).getShape();
+  if (failed(verifyShape(op, "segments", op.getSegments(), {q[0], q[1]})))
+    return failure();
+  return verifyDense(op, "segments", op.getSegments());
+}
+
 template <typename OpT> static LogicalResult verifyAttention(OpT op) {
   MemRefType query = getType(op.getQuery()), key = getType(op.getKey());
   if (failed(verifyHeads(op, query, key)) ||
@@ -198,10 +208,10 @@ template <typename OpT> static LogicalResult verifyAttention(OpT op) {
     return failure();
   if (failed(verifyDense(op, "lse", op.getLse())))
     return failure();
-  if (op.getCausal() && key.getDimSize(1) < query.getDimSize(1))
-    return op.emitOpError("expects at least as many keys as queries when "
-                          "causal, but got ")
-           << key.getDimSize(1) << " and " << query.getDimSize(1);
+  AttentionMask mask = AttentionMask::get(op, q[1], key.getDimSize(1));
+  if (failed(mask.verify(op, op.getSegments() != Value(), op.getSoftcap())) ||
+      failed(verifySegments(op)))
+    return failure();
   double scale = op.getScale().convertToDouble();
   if (!std::isfinite(scale))
     return op.emitOpError("expects a finite scale, but got ") << scale;

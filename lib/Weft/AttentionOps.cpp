@@ -1,6 +1,7 @@
 //===- AttentionOps.cpp - Attention and rotary positions ------------------===//
 
 #include "Parsing.h"
+#include "weft/Layout/AttentionMask.h"
 
 using namespace mlir;
 using namespace weft;
@@ -35,14 +36,30 @@ static LogicalResult verifyAttentionShapes(Operation *op,
   return success();
 }
 
+template <typename OpT> static AttentionMask getMask(OpT op) {
+  return AttentionMask::get(op, tensorType(op.getQuery()).getDimSize(1),
+                            tensorType(op.getKey()).getDimSize(1));
+}
+
+/// Checks the type of the documents: one id per position of the query.
+template <typename OpT> static LogicalResult verifySegments(OpT op) {
+  if (!op.getSegments())
+    return success();
+  auto ids =
+      RankedTensorType::get(tensorType(op.getQuery()).getShape().take_front(2),
+                            IntegerType::get(op.getContext(), 32));
+  if (op.getSegments().getType() == ids)
+    return success();
+  return op.emitOpError("expects segments of type ")
+         << ids << ", but got " << op.getSegments().getType();
+}
+
 /// Rules that attention and its adjoint share, besides the shapes.
 template <typename OpT> static LogicalResult verifyAttentionNumbers(OpT op) {
-  int64_t queries = tensorType(op.getQuery()).getDimSize(1);
-  int64_t keys = tensorType(op.getKey()).getDimSize(1);
-  if (op.getCausal() && keys < queries)
-    return op.emitOpError("expects at least as many keys as queries when "
-                          "causal, but got ")
-           << keys << " and " << queries;
+  if (failed(getMask(op).verify(op, op.getSegments() != Value(),
+                                op.getSoftcap())) ||
+      failed(verifySegments(op)))
+    return failure();
   double scale = op.getScale().convertToDouble();
   if (!std::isfinite(scale))
     return op.emitOpError("expects a finite scale, but got ") << scale;
@@ -77,29 +94,18 @@ LogicalResult AttentionOp::verify() {
   return verifyAttentionNumbers(*this);
 }
 
-/// Query-key pairs of a head that kernels compute: for each tile of queries,
-/// the keys that any of its queries sees. The tile size is the size in the
-/// CPU's kernels (kAttentionTile); a device also has tiles of 128.
-static double countPairs(int64_t queries, int64_t keys, bool causal) {
-  constexpr int64_t kTile = 64;
-  const auto all = static_cast<double>(queries);
-  if (!causal)
-    return all * static_cast<double>(keys);
-  const auto tiles = static_cast<double>(queries / kTile);
-  return all * static_cast<double>(keys - queries) +
-         kTile * kTile * tiles * (tiles + 1) / 2 +
-         static_cast<double>(queries % kTile) * all;
-}
+/// The tile size in the CPU's kernels (kAttentionTile); a device also has tiles
+/// of 128.
+constexpr int64_t kAttentionTile = 64;
 
 /// `products` multiply-adds of a head's width for each pair, and the numbers of
 /// dropout, whose cost was measured on a Zen 5 with and without dropout. They
 /// cost more here than in a kernel of their own (Weft_ElementFlops), since they
-/// go through memory.
+/// go through memory. Documents are known only at run time: they do not count.
 template <typename OpT> static double getAttentionFlops(OpT op, int products) {
   constexpr double kDropout = 128;
   ArrayRef<int64_t> query = tensorType(op.getQuery()).getShape();
-  const double pairs = countPairs(
-      query[1], tensorType(op.getKey()).getDimSize(1), op.getCausal());
+  const double pairs = getMask(op).countPairs(kAttentionTile);
   const double each = 2.0 * products * static_cast<double>(query[3]) +
                       (op.getRng() ? kDropout : 0);
   return static_cast<double>(query[0]) * static_cast<double>(query[2]) * pairs *

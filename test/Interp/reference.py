@@ -118,17 +118,24 @@ def rope(x, cos, sin):
     return {"r": torch.cat([a * c - b * s, b * c + a * s], -1)}
 
 
-def attention(causal):
-    def compute(q, k, v, grad):
+def attention(causal, window=None, softcap=None):
+    def compute(q, k, v, grad, segments=None):
         leaves = [t.clone().requires_grad_() for t in (q, k, v)]
         repeat = q.shape[2] // k.shape[2]
         qh, kh, vh = (t.transpose(1, 2) for t in leaves)
         kh, vh = (t.repeat_interleave(repeat, 1) for t in (kh, vh))
         scores = 0.5 * qh @ kh.transpose(2, 3)
+        if softcap:
+            scores = softcap * torch.tanh(scores / softcap)
         T, S = scores.shape[-2:]
+        visible = torch.ones(T, S, dtype=torch.bool)
         if causal:
-            visible = torch.ones(T, S, dtype=torch.bool).tril(S - T)
-            scores = scores.masked_fill(~visible, float("-inf"))
+            visible = visible.tril(S - T)
+        if window:
+            visible = visible.triu(S - T - window + 1).tril(S - T + window - 1)
+        if segments is not None:
+            visible = visible & (segments[:, None, :, None] == segments[:, None, None])
+        scores = scores.masked_fill(~visible, float("-inf"))
         out = (scores.softmax(-1) @ vh).transpose(1, 2)
         dq, dk, dv = torch.autograd.grad(out, leaves, grad)
         return {"out": out, "lse": scores.logsumexp(-1), "dq": dq, "dk": dk, "dv": dv}
@@ -287,6 +294,10 @@ REFERENCE = {
     "layer_norm": layer_norm, "rms_norm": rms_norm, "rope": rope,
     "full": attention(False), "causal": attention(True),
     "grouped_causal": attention(True), "longer_keys": attention(True),
+    "sliding_window": attention(True, window=2),
+    "window_on_both_sides": attention(False, window=2),
+    "softcap": attention(True, softcap=0.75), "documents": attention(False),
+    "scattered_documents": attention(True, window=3, softcap=2.0),
     "ce_plain": cross_entropy(), "ce_ignored": cross_entropy(),
     "ce_sum": cross_entropy(ignore=2, reduction="sum"),
     "ce_weighted": cross_entropy(weighted=True),

@@ -63,6 +63,7 @@ plan.program "micro" @matrices {
   %dk = plan.alloc temporary : memref<2x16x2x8xf16>
   %dv = plan.alloc temporary : memref<2x16x2x8xf16>
   %rng = plan.input "rng" : memref<2xi64>
+  %s = plan.input "segments" : memref<2x16xi32>
   %t = plan.alloc temporary : memref<10x4xf32>
   %i = plan.input "ids" : memref<8xi32>
   // CHECK: plan.gemm %{{.*}} * %{{.*}} transposed -> %{{.*}} accumulate(%{{.*}} : memref<f32>) bias(%{{.*}} : memref<2xf32>) : memref<8x4xf32> * memref<2x4xf32> -> memref<8x2xf32>
@@ -79,6 +80,8 @@ plan.program "micro" @matrices {
   plan.attention %q, %k, %v -> %o, %l rng(%rng : memref<2xi64>) {causal, dropout = 0.1 : f64, op_id = 3, scale = 0.125 : f64} : memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16> -> memref<2x16x4x8xf16>, memref<2x4x16xf32>
   // CHECK: plan.attention_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} -> %{{.*}}, %{{.*}}, %{{.*}} {scale = 1.250000e-01 : f64} : memref<2x16x4x8xf16>, memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16>, memref<2x16x4x8xf16>, memref<2x4x16xf32> -> memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16>
   plan.attention_grad %o, %q, %k, %v, %o, %l -> %dq, %dk, %dv {scale = 0.125 : f64} : memref<2x16x4x8xf16>, memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16>, memref<2x16x4x8xf16>, memref<2x4x16xf32> -> memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16>
+  // CHECK: plan.attention %{{.*}} segments(%{{.*}} : memref<2x16xi32>) {causal, scale = 1.250000e-01 : f64, softcap = 5.000000e+01 : f64, window = 8 : i64} : memref<2x16x4x8xf16>
+  plan.attention %q, %k, %v -> %o, %l segments(%s : memref<2x16xi32>) {causal, scale = 0.125 : f64, softcap = 50.0 : f64, window = 8 : i64} : memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16> -> memref<2x16x4x8xf16>, memref<2x4x16xf32>
   // CHECK: plan.embedding %{{.*}}[%{{.*}}] -> %{{.*}} : memref<10x4xf32>[memref<8xi32>] -> memref<8x4xf32>
   plan.embedding %t[%i] -> %x : memref<10x4xf32>[memref<8xi32>] -> memref<8x4xf32>
   // CHECK: plan.embedding_grad %{{.*}}[%{{.*}}] -> %{{.*}} accumulate(%{{.*}} : memref<f32>) : memref<8x4xf32>[memref<8xi32>] -> memref<10x4xf32>

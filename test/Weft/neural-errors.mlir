@@ -171,7 +171,7 @@ weft.program @p(%q: tensor<2x16x4x8xf32> {weft.input = "q"}, %k: tensor<2x16x2x8
 
 weft.program @p(%q: tensor<2x16x4x8xf32> {weft.input = "q"}, %k: tensor<2x16x2x8xf32> {weft.input = "k"}, %l: tensor<2x4x16xf32> {weft.input = "l"}) attributes {kind = #weft.kind<model>} {
   // expected-error @below {{expects grad and out of the type of query, 'tensor<2x16x4x8xf32>', but got 'tensor<2x16x2x8xf32>'}}
-  %a, %b, %c = "weft.attention_grad"(%q, %q, %k, %k, %k, %l) {scale = 0.5 : f64} : (tensor<2x16x4x8xf32>, tensor<2x16x4x8xf32>, tensor<2x16x2x8xf32>, tensor<2x16x2x8xf32>, tensor<2x16x2x8xf32>, tensor<2x4x16xf32>) -> (tensor<2x16x4x8xf32>, tensor<2x16x2x8xf32>, tensor<2x16x2x8xf32>)
+  %a, %b, %c = "weft.attention_grad"(%q, %q, %k, %k, %k, %l) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0>, scale = 0.5 : f64} : (tensor<2x16x4x8xf32>, tensor<2x16x4x8xf32>, tensor<2x16x2x8xf32>, tensor<2x16x2x8xf32>, tensor<2x16x2x8xf32>, tensor<2x4x16xf32>) -> (tensor<2x16x4x8xf32>, tensor<2x16x2x8xf32>, tensor<2x16x2x8xf32>)
   weft.return
 }
 

@@ -15,7 +15,8 @@ module @all {
                       %t: tensor<8xi32> {weft.input = "t"},
                       %q: tensor<2x16x4x64xf32> {weft.input = "q"},
                       %k: tensor<2x16x2x64xf32> {weft.input = "k"},
-                      %rng: tensor<2xi64> {weft.input = "rng"})
+                      %rng: tensor<2xi64> {weft.input = "rng"},
+                      %ids: tensor<2x16xi32> {weft.input = "ids"})
       -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
     %w = weft.read @w : tensor<4x1xf32>
     %v = weft.reshape %w : tensor<4x1xf32> to tensor<4xf32>
@@ -47,6 +48,10 @@ module @all {
     %o, %lse = weft.attention %q, %k, %k {causal, scale = 0.125 : f64} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x16x2x64xf32>
     // CHECK: weft.attention_grad %{{.*}} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x4x16xf32>
     %dq, %dk, %dv = weft.attention_grad %o, %q, %k, %k, %o, %lse {causal, scale = 0.125 : f64} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x4x16xf32>
+    // CHECK: weft.attention %{{.*}}, %{{.*}}, %{{.*}} rng %{{.*}} : tensor<2xi64> segments %{{.*}} : tensor<2x16xi32> {causal, dropout = 5.000000e-01 : f64, op_id = 3 : i64, scale = 1.250000e-01 : f64, softcap = 5.000000e+01 : f64, window = 8 : i64} :
+    %vo, %vlse = weft.attention %q, %k, %k rng %rng : tensor<2xi64> segments %ids : tensor<2x16xi32> {causal, dropout = 0.5 : f64, op_id = 3, scale = 0.125 : f64, softcap = 50.0 : f64, window = 8 : i64} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x16x2x64xf32>
+    // CHECK: weft.attention_grad %{{.*}} segments %{{.*}} : tensor<2x16xi32> {scale = 1.250000e-01 : f64, window = 1 : i64} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x4x16xf32>
+    %vdq, %vdk, %vdv = weft.attention_grad %vo, %q, %k, %k, %vo, %vlse segments %ids : tensor<2x16xi32> {scale = 0.125 : f64, window = 1 : i64} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x4x16xf32>
     // CHECK: weft.cross_entropy %{{.*}}, %{{.*}} {ignore_index = -1 : i64} : tensor<8x4xf32>, tensor<8xi32>
     %ce, %ls, %de = weft.cross_entropy %x, %t {ignore_index = -1 : i64} : tensor<8x4xf32>, tensor<8xi32>
     %h = weft.cast %x : tensor<8x4xf32> to tensor<8x4xbf16>

@@ -23,7 +23,8 @@
 //   asks for one, have a workspace as their last buffer. Its contents are
 //   undefined before and after. A workspace that is too small is an error.
 //  - rng is i64[2] = {seed, global number of the first row} (Philox.h).
-//  - Same bits for every thread count (docs/explanation/kernels-cpu.md names exceptions).
+//  - Same bits for every thread count (docs/explanation/kernels-cpu.md names
+//  exceptions).
 //  - Wrong records and data (an index out of range) do not crash: the routine
 //    reports through the context and the executor stops the program.
 //
@@ -86,15 +87,22 @@ void weft_cpu_gemm_prepare(struct WeftContext *context,
 //   reads key head h / (H / keyHeads). causal: query i sees the keys
 //   j <= i + (S - T). A row that sees no key gives out = 0 and lse = -inf.
 //   q, k, v and out (and all gradients) have one dtype (f32, low).
+//   A WeftAttentionVariant behind the record has more rules. With p = i + S - T:
+//   window W > 0: keys p - W < j < p + W, and S = T unless causal.
+//   hasSegments: keys with the id of the query, and S = T. Ids may be in any
+//   order; tiles without a visible pair cost nothing.
+//   softcap c > 0: a scaled score s becomes c tanh(s / c) before the mask.
 //   lse: f32[B,H,T] dense, log of the sum of exponentials of the scaled scores.
 //   dropout, in [0, 1], drops probability (b, h, i, j) by the Philox number with
 //   key (rng[0], opId), row rng[1] + b and element (h * T + i) * S + j.
 //   buffers: q, k, v, out, lse [, rng if dropout > 0]
+//            [, ids i32[B,T] if hasSegments]
 //
 // weft_cpu_attention_grad: gradients of q, k, v from dout
 // lse and out are the results of the forward call. dq, dk, dv are overwritten.
 //   Heads that share a key head are summed in head order.
 //   buffers: dout, q, k, v, out, lse, dq, dk, dv [, rng if dropout > 0]
+//            [, ids i32[B,T] if hasSegments]
 
 //===----------------------------------------------------------------------===//
 // Tables, copies, fills

@@ -31,6 +31,31 @@ template <>
 inline constexpr int64_t kEntryBytes<WeftCopyRecord> = sizeof(WeftCopyDim);
 template <> inline constexpr int64_t kEntryBytes<WeftConstantRecord> = 1;
 
+/// Bytes of the struct that may follow a record; 0 if none does.
+template <typename Record> constexpr int64_t kVariantBytes = 0;
+template <>
+inline constexpr int64_t kVariantBytes<WeftAttentionRecord> =
+    sizeof(WeftAttentionVariant);
+template <>
+inline constexpr int64_t kVariantBytes<WeftAttentionGradRecord> =
+    sizeof(WeftAttentionVariant);
+
+/// The variant behind a record of attention, forward or backward, of `bytes`
+/// in all.
+template <typename Record>
+const WeftAttentionVariant &variantOf(const Record &record, int64_t bytes) {
+  static_assert(kVariantBytes<Record> != 0, "no record of attention");
+  static constexpr WeftAttentionVariant none = {};
+  return bytes == kRecordBytes<Record>
+             ? none
+             : *reinterpret_cast<const WeftAttentionVariant *>(&record + 1);
+}
+
+/// Whether it has a rule at all.
+inline bool isVariant(const WeftAttentionVariant &variant) {
+  return variant.window || variant.hasSegments || variant.softcap != 0.0;
+}
+
 /// The list behind a record.
 template <typename Entry, typename Record>
 const Entry *entriesOf(const Record &record) {
@@ -38,12 +63,12 @@ const Entry *entriesOf(const Record &record) {
   return reinterpret_cast<const Entry *>(&record + 1);
 }
 
-/// Whether `bytes` is the size of the record and its list, padded to a multiple
-/// of 8. It must be at least the size of the record.
+/// Whether `bytes` is the size of the record and its variant or list, padded to
+/// a multiple of 8. It must be at least the size of the record.
 template <typename Record> bool holdsList(const Record &record, int64_t bytes) {
   const int64_t rest = bytes - kRecordBytes<Record>;
   if constexpr (kEntryBytes<Record> == 0)
-    return rest == 0;
+    return rest == 0 || rest == kVariantBytes<Record>;
   else // a product could overflow
     return record.count >= 0 && rest % 8 == 0 &&
            record.count <= rest / kEntryBytes<Record> &&

@@ -8,7 +8,8 @@
 //
 // Every field has eight bytes, so a record has no padding and lies in the
 // tables as it is. A record that describes a list ends with `count` and is
-// followed by that many entries of the type named beside it.
+// followed by that many entries of the type named beside it. One more struct
+// may follow the records of attention.
 //
 //===----------------------------------------------------------------------===//
 
@@ -94,6 +95,13 @@ struct WeftAttentionRecord {
 struct WeftAttentionGradRecord {
   struct WeftAttentionRecord forward;
   struct WeftHeadStrides dout, dq, dk, dv;
+};
+
+/// Follows either record of attention if one of its fields is not 0.
+struct WeftAttentionVariant {
+  int64_t window;      // 0: none
+  int64_t hasSegments; // the ids, i32[B,T], are a buffer
+  double softcap;      // 0: none
 };
 
 struct WeftEmbeddingRecord {

@@ -47,6 +47,7 @@ def Plan_Workspace : MemRefRankOf<[I8], [1]>;
 def Plan_Transient : MemRefOf<[F32, F16, BF16, F64, I1, I8, I32, I64]>;
 def Plan_FloatBuffer : MemRefOf<[F32, F16, BF16]>;
 def Plan_F32Buffer : MemRefOf<[F32]>;
+def Plan_I32Buffer : MemRefOf<[I32]>;
 def Plan_IndexBuffer : MemRefOf<[I32, I64]>;
 
 /// One element.

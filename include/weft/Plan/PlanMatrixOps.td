@@ -67,9 +67,12 @@ def Plan_GemmOp : Plan_AccumulatingCommand<"gemm",
 }
 
 class Plan_Attention<string mnemonic, dag buffers, string single>
-    : Plan_WorkspaceCommand<mnemonic, !con(buffers, (ins Plan_Reads<Optional<Plan_Integers>>:$rng)),
-        (ins F64Attr:$scale, UnitAttr:$causal, DefaultValuedAttr<F64Attr, "0.0">:$dropout,
+    : Plan_WorkspaceCommand<mnemonic, !con(buffers,
+          (ins Plan_Reads<Optional<Plan_Integers>>:$rng, Plan_Reads<Optional<Plan_I32Buffer>>:$segments)),
+        (ins F64Attr:$scale, UnitAttr:$causal, OptionalAttr<I64Attr>:$window,
+             OptionalAttr<F64Attr>:$softcap, DefaultValuedAttr<F64Attr, "0.0">:$dropout,
              DefaultValuedAttr<I64Attr, "0">:$op_id), [Plan_Single<single>]> {
+  string optionals = Plan_Clause<"rng">.optional # Plan_Clause<"segments">.optional # workspaceClause;
   let hasVerifier = 1;
 }
 
@@ -81,8 +84,9 @@ def Plan_AttentionOp : Plan_Attention<"attention",
   let description = [{
     `out = dropout(softmax(scale q k^T + mask)) v` over buffers [B,T,H,D] and, for
     key and value, [B,S,G,D] where G divides H; the last stride of each is 1.
-    `causal`: query i sees keys j <= i + S - T. `lse` [B,H,T], dense: the log of
-    the sums. `rng` = {seed, number of the first row} where `dropout` is above 0.
+    `causal`, `window`, `segments` and `softcap` as in `weft.attention`;
+    `segments` [B,T] is dense. `lse` [B,H,T], dense: the log of the sums. `rng` =
+    {seed, number of the first row} where `dropout` is above 0.
 
     Example:
     ```mlir
@@ -92,7 +96,7 @@ def Plan_AttentionOp : Plan_Attention<"attention",
   }];
   let assemblyFormat = [{
     $query `,` $key `,` $value `->` $out `,` $lse
-  }] # Plan_Clause<"rng">.optional # workspaceClause # [{
+  }] # optionals # [{
     attr-dict `:` type($query) `,` type($key) `,` type($value) `->` type($out) `,` type($lse)
   }];
 }
@@ -116,7 +120,7 @@ def Plan_AttentionGradOp : Plan_Attention<"attention_grad",
   }];
   let assemblyFormat = [{
     $grad `,` $query `,` $key `,` $value `,` $out `,` $lse `->` $grad_query `,` $grad_key `,` $grad_value
-  }] # Plan_Clause<"rng">.optional # workspaceClause # [{
+  }] # optionals # [{
     attr-dict `:` type($grad) `,` type($query) `,` type($key) `,` type($value) `,` type($out) `,` type($lse)
     `->` type($grad_query) `,` type($grad_key) `,` type($grad_value)
   }];

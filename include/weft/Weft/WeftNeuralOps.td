@@ -132,45 +132,73 @@ def Weft_EmbeddingGradOp : Weft_Op<"embedding_grad", [
   let hasVerifier = 1;
 }
 
-def Weft_AttentionOp : Weft_Op<"attention", [
-    Pure, Weft_RunsAs<"attention">, Weft_Writes<["canWrite"]>, DeclareOpInterfaceMethods<CostOpInterface>, Weft_Random,
-    Weft_InferTypes,
-    Weft_Casts<"Lower", "Lower", "scaled_dot_product_attention">]> {
+/// Operands and numbers of attention and its adjoint, behind their tensors.
+class Weft_Attention<string mnemonic, dag tensors, list<Trait> traits>
+    : Weft_Op<mnemonic, !listconcat([
+        Pure, Weft_RunsAs<mnemonic>, AttrSizedOperandSegments, Weft_Writes<["canWrite"]>,
+        DeclareOpInterfaceMethods<CostOpInterface>, Weft_InferTypes], traits)> {
+  let arguments = !con(tensors, (ins
+      Optional<Weft_IntTensor>:$rng, Optional<Weft_IntTensor>:$segments,
+      F64Attr:$scale, UnitAttr:$causal, OptionalAttr<I64Attr>:$window,
+      OptionalAttr<F64Attr>:$softcap, DefaultValuedAttr<F64Attr, "0.0">:$dropout,
+      DefaultValuedAttr<I64Attr, "0">:$op_id));
+  string numbers = "(`rng` $rng^ `:` type($rng))? (`segments` $segments^ `:` type($segments))? attr-dict `:` ";
+  let hasVerifier = 1;
+}
+
+def Weft_AttentionOp : Weft_Attention<"attention",
+    (ins Weft_FloatTensor:$query, Weft_FloatTensor:$key, Weft_FloatTensor:$value), [
+    Weft_Random, Weft_Casts<"Lower", "Lower", "scaled_dot_product_attention">]> {
   let summary = "Scaled dot-product attention";
   let description = [{
     Layout [batch, time, heads, width]: query [B,T,H,D], key and value [B,S,G,D]
     where G divides H (grouped-query attention: head h uses group h / (H/G)).
-    `out = dropout(softmax(scale * q k^T + mask)) v`; with `causal`, query i sees
-    keys j <= i + S - T. `lse` [B,H,T] (f32) is the log of the softmax sum, kept
-    for the backward pass; no T x S tensor is stored. `dropout` drops
-    probabilities, keyed by `rng` = [seed, first global row] and `op_id`.
+    `out = dropout(softmax(scale * q k^T + mask)) v`. `lse` [B,H,T] (f32) is the
+    log of the softmax sum, kept for the backward pass; no T x S tensor is
+    stored. `dropout` drops probabilities, keyed by `rng` = [seed, first global
+    row] and `op_id`.
+
+    With p = i + S - T, query i sees key j if all rules of the op allow it:
+
+    - `causal`: j <= p.
+    - `window` W: p - W < j < p + W. With `causal` that is a sliding window of
+      the last W keys (Mistral, Gemma 2). Without `causal` it has W - 1 keys on
+      each side, and S = T.
+    - `segments` [B,T] (i32), the document of each position: the documents of i
+      and j are equal, and S = T. Documents need not be contiguous. Contiguous
+      ones are faster: the kernels skip blocks without a visible pair.
+
+    `softcap` c replaces a score s by c tanh(s / c), after `scale` and before
+    the mask (Gemma 2). Gradients of hidden pairs are exactly 0. `segments` has
+    no gradient.
 
     Example:
     ```mlir
     %out, %lse = weft.attention %q, %k, %v {causal, scale = 0.125 : f64}
         : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x16x2x64xf32>
     ```
+    Example:
+    ```mlir
+    %out, %lse = weft.attention %q, %k, %v segments %documents : tensor<2x16xi32>
+        {causal, scale = 0.125 : f64, softcap = 50.0 : f64, window = 8 : i64}
+        : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x16x2x64xf32>
+    ```
   }];
-  let arguments = (ins Weft_FloatTensor:$query, Weft_FloatTensor:$key,
-                       Weft_FloatTensor:$value, Optional<Weft_IntTensor>:$rng,
-                       F64Attr:$scale, UnitAttr:$causal,
-                       DefaultValuedAttr<F64Attr, "0.0">:$dropout,
-                       DefaultValuedAttr<I64Attr, "0">:$op_id);
   let results = (outs Weft_FloatTensor:$out, Weft_FloatTensor:$lse);
-  let assemblyFormat = [{
-    $query `,` $key `,` $value (`rng` $rng^ `:` type($rng))? attr-dict `:`
+  let assemblyFormat = "$query `,` $key `,` $value" # numbers # [{
     type($query) `,` type($key) `,` type($value)
   }];
-  let hasVerifier = 1;
 }
 
-def Weft_AttentionGradOp : Weft_Op<"attention_grad", [
-    Pure, Weft_RunsAs<"attention_grad">, Weft_Writes<["canWrite"]>, DeclareOpInterfaceMethods<CostOpInterface>,
-    Weft_RoundsGradient, Weft_InferTypes]> {
+def Weft_AttentionGradOp : Weft_Attention<"attention_grad",
+    (ins Weft_FloatTensor:$grad, Weft_FloatTensor:$query, Weft_FloatTensor:$key,
+         Weft_FloatTensor:$value, Weft_FloatTensor:$out, Weft_FloatTensor:$lse),
+    [Weft_RoundsGradient]> {
   let summary = "Adjoint of attention";
   let description = [{
     Gradients of query, key and value from the gradient of `out`; probabilities
-    are computed again from `lse`. Created by: `weft-autodiff`.
+    are computed again from `lse`. Mask, `softcap` and dropout are those of the
+    forward op. Created by: `weft-autodiff`.
 
     Example:
     ```mlir
@@ -179,20 +207,11 @@ def Weft_AttentionGradOp : Weft_Op<"attention_grad", [
     ```
     (types of query, key, lse; the others follow).
   }];
-  let arguments = (ins Weft_FloatTensor:$grad, Weft_FloatTensor:$query,
-                       Weft_FloatTensor:$key, Weft_FloatTensor:$value,
-                       Weft_FloatTensor:$out, Weft_FloatTensor:$lse,
-                       Optional<Weft_IntTensor>:$rng,
-                       F64Attr:$scale, UnitAttr:$causal,
-                       DefaultValuedAttr<F64Attr, "0.0">:$dropout,
-                       DefaultValuedAttr<I64Attr, "0">:$op_id);
   let results = (outs Weft_FloatTensor:$grad_query, Weft_FloatTensor:$grad_key,
                       Weft_FloatTensor:$grad_value);
-  let assemblyFormat = [{
-    $grad `,` $query `,` $key `,` $value `,` $out `,` $lse (`rng` $rng^ `:` type($rng))? attr-dict
-    `:` custom<AttentionGradTypes>(type($grad), type($query), type($key), type($value), type($out), type($lse))
+  let assemblyFormat = "$grad `,` $query `,` $key `,` $value `,` $out `,` $lse" # numbers # [{
+    custom<AttentionGradTypes>(type($grad), type($query), type($key), type($value), type($out), type($lse))
   }];
-  let hasVerifier = 1;
 }
 
 def Weft_RopeOp : Weft_Op<"rope", [

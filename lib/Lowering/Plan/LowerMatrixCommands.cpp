@@ -73,10 +73,12 @@ void ProgramLowering::lowerAttention(AttentionOp op) {
   Value out = getDestination(cast<OpResult>(op.getOut()));
   Value rng =
       op.getDropout().convertToDouble() > 0 ? getDense(op.getRng()) : Value();
+  Value segments = op.getSegments() ? getDense(op.getSegments()) : Value();
   emit<plan::AttentionOp>(getView(query), getView(key), getView(value), out,
-                          lse, rng, /*workspace=*/Value(), op.getScaleAttr(),
-                          op.getCausalAttr(), op.getDropoutAttr(),
-                          op.getOpIdAttr());
+                          lse, rng, segments, /*workspace=*/Value(),
+                          op.getScaleAttr(), op.getCausalAttr(),
+                          op.getWindowAttr(), op.getSoftcapAttr(),
+                          op.getDropoutAttr(), op.getOpIdAttr());
 }
 
 void ProgramLowering::lowerAttentionGrad(AttentionGradOp op) {
@@ -91,10 +93,12 @@ void ProgramLowering::lowerAttentionGrad(AttentionGradOp op) {
     targets.push_back(getDestination(result));
   Value rng =
       op.getDropout().convertToDouble() > 0 ? getDense(op.getRng()) : Value();
+  Value segments = op.getSegments() ? getDense(op.getSegments()) : Value();
   emit<plan::AttentionGradOp>(
       getView(grad), getView(query), getView(key), getView(value), getView(out),
-      lse, targets[0], targets[1], targets[2], rng, /*workspace=*/Value(),
-      op.getScaleAttr(), op.getCausalAttr(), op.getDropoutAttr(),
+      lse, targets[0], targets[1], targets[2], rng, segments,
+      /*workspace=*/Value(), op.getScaleAttr(), op.getCausalAttr(),
+      op.getWindowAttr(), op.getSoftcapAttr(), op.getDropoutAttr(),
       op.getOpIdAttr());
 }
 

@@ -3,6 +3,7 @@
 #include "RoutineModels.h"
 
 #include "weft/Abi/CpuProducts.h"
+#include "weft/Abi/RecordTypes.h"
 
 using namespace mlir;
 
@@ -85,17 +86,39 @@ template <typename OpT> static WeftAttentionRecord getAttention(OpT op) {
   return record;
 }
 
+/// Appends what the record does not hold, if there is anything.
+template <typename OpT> static void addVariant(OpT op, RecordWords &words) {
+  WeftAttentionVariant variant = {};
+  variant.window = static_cast<int64_t>(op.getWindow().value_or(0));
+  variant.hasSegments = op.getSegments() != Value();
+  if (std::optional<APFloat> softcap = op.getSoftcap())
+    variant.softcap = softcap->convertToDouble();
+  if (isVariant(variant))
+    append(words, variant);
+}
+
 namespace {
 
+/// A model whose record a variant may follow.
+template <typename Model, typename OpT, WeftCommandKind Kind>
+struct VariantModel : RoutineModel<Model, OpT, Kind> {
+  LogicalResult makeRecord(Operation *op, RecordWords &words) const {
+    if (failed(RoutineModel<Model, OpT, Kind>::makeRecord(op, words)))
+      return failure();
+    addVariant(cast<OpT>(op), words);
+    return success();
+  }
+};
+
 struct AttentionModel
-    : RoutineModel<AttentionModel, plan::AttentionOp, WEFT_ATTENTION> {
+    : VariantModel<AttentionModel, plan::AttentionOp, WEFT_ATTENTION> {
   static FailureOr<WeftAttentionRecord> get(plan::AttentionOp op) {
     return getAttention(op);
   }
 };
 
 struct AttentionGradModel
-    : RoutineModel<AttentionGradModel, plan::AttentionGradOp,
+    : VariantModel<AttentionGradModel, plan::AttentionGradOp,
                    WEFT_ATTENTION_GRAD> {
   static FailureOr<WeftAttentionGradRecord> get(plan::AttentionGradOp op) {
     WeftAttentionGradRecord record = {};

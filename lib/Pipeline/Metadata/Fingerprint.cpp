@@ -102,6 +102,9 @@ private:
 
 /// Whether the attribute belongs to the computation.
 bool ComputationPrinter::hasAttr(Operation &op, StringRef name) const {
+  // Attention had one optional operand before, and no sizes of groups.
+  if (isa<AttentionOp>(op) && name == AttentionOp::getOperandSegmentSizeAttr())
+    return false;
   return name != WeftDialect::kScopeAttr &&
          name != WeftDialect::kRecomputeAttr &&
          (version == FingerprintVersion::One || !isAdjustableAttr(op, name));

@@ -37,6 +37,8 @@ F32, F64, I64, I1 = "tensor<f32>", "tensor<f64>", "tensor<i64>", "tensor<i1>"
 SCALER_STATE = "tensor<3xi64>"
 OPERANDS = {
     "weft.accumulate": lambda t: [t[0], t[0], F32],
+    # Segments, if there are any, stand before the factors.
+    "weft.attention": lambda t: [*t[1:], t[0]] if len(t) > 3 else t,
     "weft.attention_grad": lambda t: [t[0], t[0], t[1], t[1], t[0], t[2]],
     "weft.bce": lambda t: [t[0], t[0]],
     "weft.clip_coefficient": lambda t: [F64, F64, F32],

@@ -80,6 +80,16 @@ static void addLinear(std::vector<RuleCase> &cases) {
 static void addAttention(std::vector<RuleCase> &cases) {
   struct Form {
     const char *query, *key, *attrs;
+    const char *ids = "", *idShape = "";
+
+    std::string constant() const {
+      return *ids ? std::string("%ids = weft.constant dense<") + ids +
+                        "> : " + tensor(idShape, "i32") + "\n  "
+                  : "";
+    }
+    std::string operand() const {
+      return *ids ? " segments %ids : " + tensor(idShape, "i32") : "";
+    }
   };
   const Form forms[] = {
       {"2x3x2x4", "2x3x2x4", "causal, scale = 0.5 : f64"},
@@ -88,6 +98,13 @@ static void addAttention(std::vector<RuleCase> &cases) {
       {"1x2x1x3", "1x4x1x3", "causal, scale = 0.3 : f64"},
       {"2x3x2x2", "2x3x1x2",
        "causal, scale = 0.5 : f64, dropout = 0.3 : f64, op_id = 4"},
+      {"1x5x2x2", "1x5x1x2", "causal, scale = 0.5 : f64, window = 2 : i64"},
+      {"1x2x1x3", "1x4x1x3", "causal, scale = 0.5 : f64, window = 3 : i64"},
+      {"1x5x2x2", "1x5x2x2", "scale = 0.5 : f64, window = 2 : i64"},
+      {"2x3x2x4", "2x3x2x4", "causal, scale = 0.5 : f64, softcap = 0.8 : f64"},
+      {"2x4x2x2", "2x4x1x2",
+       "causal, scale = 0.7 : f64, softcap = 1.5 : f64, window = 3 : i64",
+       "[[2, 2, 5, 5], [0, 1, 0, 1]]", "2x4"},
   };
   for (const Form &form : forms)
     cases.push_back(
@@ -96,9 +113,9 @@ static void addAttention(std::vector<RuleCase> &cases) {
          {{"q", form.query, -2, 2},
           {"k", form.key, -2, 2},
           {"v", form.key, -2, 2}},
-         std::string("%y, %lse = weft.attention %q, %k, %v {") + form.attrs +
-             "} : " + tensor(form.query) + ", " + tensor(form.key) + ", " +
-             tensor(form.key),
+         form.constant() + "%y, %lse = weft.attention %q, %k, %v" +
+             form.operand() + " {" + form.attrs + "} : " + tensor(form.query) +
+             ", " + tensor(form.key) + ", " + tensor(form.key),
          form.query});
 }
 
