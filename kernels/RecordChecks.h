@@ -5,6 +5,8 @@
 
 #include "Arguments.h"
 
+#include <cfloat>
+
 namespace weft {
 
 //===- A copy as nested loops ---------------------------------------------===//
@@ -72,8 +74,27 @@ inline void failFillType(WeftContext &context, const WeftCommand &command,
 
 //===- Attention and embeddings -------------------------------------------===//
 
+/// Masks and softcap. Ids and windows on both sides belong to one sequence.
+inline bool checkVariant(WeftContext &context, const WeftCommand &command,
+                         const WeftAttentionRecord &a,
+                         const WeftAttentionVariant &variant) {
+  if (!checkRange(context, command, "window", variant.window, 0) ||
+      !checkRange(context, command, "hasSegments", variant.hasSegments, 0, 1))
+    return false;
+  if (!(variant.softcap >= 0.0 && variant.softcap <= FLT_MAX))
+    return failCommand(context, command,
+                       "expects a softcap of at least 0, but got ",
+                       variant.softcap);
+  if (a.queries != a.keys &&
+      (variant.hasSegments || (variant.window && !a.causal)))
+    return failCommand(context, command, "expects as many keys as queries ",
+                       a.queries, ", but got ", a.keys);
+  return true;
+}
+
 inline bool checkAttention(WeftContext &context, const WeftCommand &command,
-                           const WeftAttentionRecord &a) {
+                           const WeftAttentionRecord &a,
+                           const WeftAttentionVariant &variant) {
   constexpr int64_t most = int64_t(1) << 30; // key numbers are 32 bit
   auto inRange = [&](const char *name, int64_t value) {
     return checkRange(context, command, name, value, 1, most);
@@ -86,7 +107,8 @@ inline bool checkAttention(WeftContext &context, const WeftCommand &command,
     return failCommand(context, command, "expects keyHeads that divides heads ",
                        a.heads, ", but got ", a.keyHeads);
   return checkFloatType(context, command, "q, k, v and out", a.dtype) &&
-         checkProbability(context, command, "dropout", a.dropout);
+         checkProbability(context, command, "dropout", a.dropout) &&
+         checkVariant(context, command, a, variant);
 }
 
 /// Sizes of either record of an embedding.

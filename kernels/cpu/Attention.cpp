@@ -20,14 +20,17 @@ int64_t offsetOf(const WeftHeadStrides &strides, int64_t b, int64_t h) {
   return b * strides.batch + h * strides.head;
 }
 
-/// The record of the forward routine, which is part of the gradient's, and the
-/// random numbers of a call.
+/// The record of the forward routine, which is part of the gradient's, its
+/// variant, and the random numbers and documents of a call.
 struct Attention : WeftAttentionRecord {
+  WeftAttentionVariant variant;
   PhiloxKey key = {0, 0};
   uint64_t firstRow = 0;
+  const int32_t *ids = nullptr;
 
-  explicit Attention(const WeftAttentionRecord &record)
-      : WeftAttentionRecord(record) {}
+  Attention(const WeftAttentionRecord &record,
+            const WeftAttentionVariant &variant)
+      : WeftAttentionRecord(record), variant(variant) {}
 
   void readRng(const void *rng) {
     const int64_t *numbers = static_cast<const int64_t *>(rng);
@@ -50,6 +53,9 @@ struct Attention : WeftAttentionRecord {
     head.queries = queries, head.keys = keys, head.width = headSize;
     head.scale = static_cast<float>(scale);
     head.causal = causal != 0;
+    head.window = std::min(variant.window, keys);
+    head.softcap = static_cast<float>(variant.softcap);
+    head.ids = ids ? ids + b * queries : nullptr;
     head.dropout = dropout > 0.0;
     head.keepScale = philoxKeepScale(dropout);
     head.threshold = philoxDropThreshold(dropout);
@@ -143,17 +149,21 @@ void runBackward(WeftContext &context, const WeftCommand &command,
       Schedule::Dynamic);
 }
 
-/// Checks the arguments and reads rng, which lies behind `numBuffers` others.
+/// Checks the arguments and reads rng and ids, which lie behind `numBuffers`
+/// others.
 bool prepare(WeftContext &context, const WeftCommand &command,
              void *const *buffers, int64_t numBuffers, Attention &attention) {
   if (!checkBuffers(context, command, numBuffers) ||
-      !checkAttention(context, command, attention))
+      !checkAttention(context, command, attention, attention.variant))
     return false;
-  if (attention.dropout > 0.0) {
-    if (!checkBuffers(context, command, numBuffers + 1))
-      return false;
+  const bool drops = attention.dropout > 0.0;
+  const int64_t hasIds = attention.variant.hasSegments;
+  if (!checkBuffers(context, command, numBuffers + drops + hasIds))
+    return false;
+  if (drops)
     attention.readRng(buffers[numBuffers]);
-  }
+  if (hasIds)
+    attention.ids = as<int32_t>(buffers[numBuffers + drops]);
   return true;
 }
 
@@ -168,7 +178,7 @@ extern "C" void weft_cpu_attention(WeftContext *context,
   const auto *record = recordOf<WEFT_ATTENTION>(*context, *command);
   if (!record)
     return;
-  Attention attention(*record);
+  Attention attention(*record, variantOf(*record, command->recordBytes));
   if (prepare(*context, *command, buffers, 5, attention))
     runForward(*context, *command, attention, buffers);
 }
@@ -179,7 +189,8 @@ extern "C" void weft_cpu_attention_grad(WeftContext *context,
   const auto *record = recordOf<WEFT_ATTENTION_GRAD>(*context, *command);
   if (!record)
     return;
-  Attention attention(record->forward);
+  Attention attention(record->forward,
+                      variantOf(*record, command->recordBytes));
   if (prepare(*context, *command, buffers, 9, attention))
     runBackward(*context, *command, attention, *record, buffers);
 }

@@ -96,10 +96,11 @@ private:
 
 template <WeftCommandKind Kind>
 std::string CudnnAttention<Kind>::findWrong(int64_t chip) const {
+  const auto &variant = variantOf(*record, command.recordBytes);
   if constexpr (kIsGradient)
-    return findWrongCudnnGradient(*record, chip);
+    return findWrongCudnnGradient(*record, chip, variant);
   else
-    return findWrongCudnnForward(*record, chip);
+    return findWrongCudnnForward(*record, chip, variant);
 }
 
 /// Only what lies in memory, in the order of the buffers.

@@ -40,12 +40,16 @@ TileKernels kernelsOf(const std::string &suffix, int64_t keyParts) {
 }
 
 /// Of the kernels of a type for heads as wide as these.
-std::string makeSuffix(const WeftAttentionRecord &record) {
-  return concat(typeName(record.dtype), "_", cudaHeadWidth(record.headSize));
+std::string makeSuffix(const WeftAttentionRecord &record,
+                       const WeftAttentionVariant &variant) {
+  return concat(typeName(record.dtype), "_", cudaHeadWidth(record.headSize),
+                isVariant(variant) ? "_variant" : "");
 }
 
-template <int D> TileKernels kernelsFor(const WeftAttentionRecord &record) {
-  std::string suffix = makeSuffix(record);
+template <int D>
+TileKernels kernelsFor(const WeftAttentionRecord &record,
+                       const WeftAttentionVariant &variant) {
+  std::string suffix = makeSuffix(record, variant);
   if (record.dropout > 0.0)
     suffix += "_dropout";
   if (record.dtype == WEFT_F32)
@@ -54,11 +58,12 @@ template <int D> TileKernels kernelsFor(const WeftAttentionRecord &record) {
       suffix, D / LowBackward<D>::kKeyColumns);
 }
 
-TileKernels findKernels(const WeftAttentionRecord &record) {
+TileKernels findKernels(const WeftAttentionRecord &record,
+                        const WeftAttentionVariant &variant) {
   const int64_t width = cudaHeadWidth(record.headSize);
-  return width == 64    ? kernelsFor<64>(record)
-         : width == 128 ? kernelsFor<128>(record)
-                        : kernelsFor<256>(record);
+  return width == 64    ? kernelsFor<64>(record, variant)
+         : width == 128 ? kernelsFor<128>(record, variant)
+                        : kernelsFor<256>(record, variant);
 }
 
 //===----------------------------------------------------------------------===//
@@ -106,26 +111,50 @@ void findVectors(AttentionArguments &a, int64_t dtype,
 // Launches
 //===----------------------------------------------------------------------===//
 
+/// What follows a record, and its ids.
+struct Variant : WeftAttentionVariant {
+  const int32_t *ids = nullptr;
+
+  explicit Variant(const WeftAttentionVariant &variant)
+      : WeftAttentionVariant(variant) {}
+
+  AttentionVariantArguments add(const AttentionArguments &a) const {
+    AttentionVariantArguments all = {};
+    static_cast<AttentionArguments &>(all) = a;
+    all.ids = ids;
+    all.window = static_cast<int32_t>(std::min<int64_t>(window, a.keys));
+    all.softcap = static_cast<float>(softcap);
+    return all;
+  }
+};
+
 /// A block for each tile of `rows` rows of each of `heads` heads.
 void launchTiles(WeftContext &context, const WeftCommand &command,
                  const TileKernel &kernel, int64_t rows, int64_t heads,
-                 AttentionArguments a) {
+                 AttentionArguments a, const Variant &variant) {
   int64_t tiles = countPieces(rows, kernel.rows);
   a.tiles = static_cast<int32_t>(tiles);
-  launch(context, command, kernel.name, tiles * heads * kernel.parts,
-         kAttentionThreads, kernel.sharedBytes, a);
+  auto launchWith = [&](const auto &arguments) {
+    launch(context, command, kernel.name, tiles * heads * kernel.parts,
+           kAttentionThreads, kernel.sharedBytes, arguments);
+  };
+  isVariant(variant) ? launchWith(variant.add(a)) : launchWith(a);
 }
 
 bool check(WeftContext &context, const WeftCommand &command,
-           const WeftAttentionRecord &record, int64_t numBuffers) {
-  return checkBuffers(context, command, numBuffers + (record.dropout > 0.0)) &&
-         checkAttention(context, command, record) &&
+           const WeftAttentionRecord &record,
+           const WeftAttentionVariant &variant, int64_t numBuffers) {
+  return checkAttention(context, command, record, variant) &&
+         checkBuffers(context, command,
+                      numBuffers + (record.dropout > 0.0) +
+                          variant.hasSegments) &&
          checkRange(context, command, "headSize", record.headSize, 1,
                     kMostHeadSize);
 }
 
 void runForward(WeftContext &context, const WeftCommand &command,
-                const WeftAttentionRecord &record, void *const *buffers) {
+                const WeftAttentionRecord &record, Variant variant,
+                void *const *buffers) {
   AttentionArguments a = makeArguments(record);
   a.q = {buffers[0], record.q};
   a.k = {buffers[1], record.k};
@@ -134,14 +163,16 @@ void runForward(WeftContext &context, const WeftCommand &command,
   a.lse = as<float>(buffers[4]);
   if (record.dropout > 0.0)
     a.rng = as<int64_t>(buffers[5]);
+  if (variant.hasSegments)
+    variant.ids = as<int32_t>(buffers[5 + (record.dropout > 0.0)]);
   findVectors(a, record.dtype, {a.q, a.k, a.v, a.out});
-  launchTiles(context, command, findKernels(record).forward, record.queries,
-              record.batch * record.heads, a);
+  launchTiles(context, command, findKernels(record, variant).forward,
+              record.queries, record.batch * record.heads, a, variant);
 }
 
 void runBackward(WeftContext &context, const WeftCommand &command,
-                 const WeftAttentionGradRecord &record, void *const *buffers,
-                 float *delta) {
+                 const WeftAttentionGradRecord &record, Variant variant,
+                 void *const *buffers, float *delta) {
   const WeftAttentionRecord &forward = record.forward;
   AttentionArguments a = makeArguments(forward);
   a.dout = {buffers[0], record.dout};
@@ -156,14 +187,17 @@ void runBackward(WeftContext &context, const WeftCommand &command,
   a.delta = delta;
   if (forward.dropout > 0.0)
     a.rng = as<int64_t>(buffers[9]);
+  if (variant.hasSegments)
+    variant.ids = as<int32_t>(buffers[9 + (forward.dropout > 0.0)]);
   findVectors(a, forward.dtype, {a.dout, a.q, a.k, a.v, a.dq, a.dk, a.dv});
-  launch(context, command, "weft_attention_delta_" + makeSuffix(forward),
+  launch(context, command,
+         "weft_attention_delta_" + makeSuffix(forward, variant),
          blocksFor(a.rows, kDeltaThreads / 32), kDeltaThreads, 0, a);
-  TileKernels kernels = findKernels(forward);
+  TileKernels kernels = findKernels(forward, variant);
   launchTiles(context, command, kernels.keys, forward.keys,
-              forward.batch * forward.keyHeads, a);
+              forward.batch * forward.keyHeads, a, variant);
   launchTiles(context, command, kernels.queries, forward.queries,
-              forward.batch * forward.heads, a);
+              forward.batch * forward.heads, a, variant);
 }
 
 } // namespace
@@ -176,19 +210,25 @@ extern "C" void weft_cuda_attention(WeftContext *context,
                                     const WeftCommand *command,
                                     void *const *buffers) {
   const auto *record = recordOf<WEFT_ATTENTION>(*context, *command);
-  if (record && check(*context, *command, *record, 5))
-    runForward(*context, *command, *record, buffers);
+  if (!record)
+    return;
+  const Variant variant(variantOf(*record, command->recordBytes));
+  if (check(*context, *command, *record, variant, 5))
+    runForward(*context, *command, *record, variant, buffers);
 }
 
 extern "C" void weft_cuda_attention_grad(WeftContext *context,
                                          const WeftCommand *command,
                                          void *const *buffers) {
   const auto *record = recordOf<WEFT_ATTENTION_GRAD>(*context, *command);
-  if (!record || !check(*context, *command, record->forward, 9))
+  if (!record)
+    return;
+  const Variant variant(variantOf(*record, command->recordBytes));
+  if (!check(*context, *command, record->forward, variant, 9))
     return;
   char *memory = workspaceOf(*context, *command, buffers,
                              cudaAttentionGradWorkspaceBytes(*record));
   if (memory)
-    runBackward(*context, *command, *record, buffers,
+    runBackward(*context, *command, *record, variant, buffers,
                 reinterpret_cast<float *>(memory));
 }

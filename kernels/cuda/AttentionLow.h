@@ -52,7 +52,7 @@ template <typename Type, int D> struct LowSoftmax {
       for (int n = 0; n < kFragments; ++n)
 #pragma unroll
         for (int e = 0; e < 4; ++e)
-          scores[m][n][e] = scores[m][n][e] * scale;
+          scores[m][n][e] = rules.cap(scores[m][n][e] * scale, kLog2E).score;
     // Behind the scale, which may be 0.
     if (rules.needsMask(query, key + 8 * kFragments))
       mask(scores, rules, query, key);
@@ -136,22 +136,26 @@ template <typename Type, int D> struct LowSoftmax {
 };
 
 /// K arrives during the softmax and product before, V during the scores.
-template <typename Type, int D, bool kDrops>
-WEFT_DEVICE void lowForward(const AttentionArguments &a) {
+template <typename Type, int D, bool kDrops, bool kVaries>
+WEFT_DEVICE void lowForward(const ArgumentsOf<kVaries> &a) {
   using Tiles = LowForward<D>;
   using Softmax = LowSoftmax<Type, D>;
   constexpr int kRows = Tiles::kRows, kColumns = Tiles::kColumns;
   constexpr int kRowTiles = Tiles::kRowTiles;
   BlockPlace place(a, blockIndex(), a.heads, /*lastTileFirst=*/a.causal);
-  HeadRules<kDrops> rules(a, place.batch, place.head);
+  HeadRules<kDrops, kVaries> rules(a, place.batch, place.head);
   int begin = place.tile * kRows, group = place.head / a.group;
   int warpRow = warpIndex() * 16 * kRowTiles;
   Low *qTile = reinterpret_cast<Low *>(sharedMemory());
   Low *kTile = qTile + kRows * (D + 8), *vTile = kTile + kColumns * (D + 8);
+  rules.takeOwn(begin, kRows);
   int keyEnd = rules.keyEnd(smaller(begin + kRows, a.queries));
+  const int first =
+      rules.nextTile(rules.keyBegin(begin, kColumns), keyEnd, kColumns);
   beginHead<Type, D, kRows>(qTile, a.q, place.batch, place.head, begin,
                             a.queries, a);
-  beginHead<Type, D, kColumns>(kTile, a.k, place.batch, group, 0, a.keys, a);
+  beginHead<Type, D, kColumns>(kTile, a.k, place.batch, group, first, a.keys,
+                               a);
   endGroup();
   // For heads of up to 64 elements the queries fit into registers, unless
   // dropout uses these for random numbers.
@@ -159,12 +163,13 @@ WEFT_DEVICE void lowForward(const AttentionArguments &a) {
                      LeftRows<D, kRowTiles>>
       queries;
   Softmax state;
-  for (int key = 0; key < keyEnd; key += kColumns) {
+  for (int key = first, next; key < keyEnd; key = next) {
+    next = rules.nextTile(key + kColumns, keyEnd, kColumns);
     typename Softmax::Kept kept;
     state.drawKept(rules, begin + warpRow, key, kept);
     waitForGroups<0>();
     barrier();
-    if (key == 0)
+    if (key == first)
       queries.load(qTile + warpRow * (D + 8));
     beginHead<Type, D, kColumns>(vTile, a.v, place.batch, group, key, a.keys,
                                  a);
@@ -173,9 +178,9 @@ WEFT_DEVICE void lowForward(const AttentionArguments &a) {
     multiplyRows<Type, D>(queries, kTile, scores);
     waitForGroups<0>();
     barrier();
-    if (key + kColumns < keyEnd)
-      beginHead<Type, D, kColumns>(kTile, a.k, place.batch, group,
-                                   key + kColumns, a.keys, a);
+    if (next < keyEnd)
+      beginHead<Type, D, kColumns>(kTile, a.k, place.batch, group, next, a.keys,
+                                   a);
     endGroup();
     state.add(scores, kept, a.scale * kLog2E, rules, begin + warpRow, key);
     addProducts<Type, D>(scores, vTile, state.out);
@@ -193,18 +198,18 @@ WEFT_DEVICE void lowForward(const AttentionArguments &a) {
 } // namespace weft::cuda
 
 /// All kernels of a type for heads of up to D elements.
-#define WEFT_LOW_ATTENTION(name, Type, D, kDrops)                              \
-  WEFT_KERNEL(weft_attention_##name, AttentionArguments, kAttentionThreads,    \
+#define WEFT_LOW_ATTENTION(name, Type, D, kDrops, kVaries)                     \
+  WEFT_KERNEL(weft_attention_##name, ArgumentsOf<kVaries>, kAttentionThreads,  \
               1) {                                                             \
-    lowForward<Type, D, kDrops>(a);                                            \
+    lowForward<Type, D, kDrops, kVaries>(a);                                   \
   }                                                                            \
-  WEFT_KERNEL(weft_attention_dq_##name, AttentionArguments, kAttentionThreads, \
-              1) {                                                             \
-    lowQueryGradients<Type, D, kDrops>(a);                                     \
+  WEFT_KERNEL(weft_attention_dq_##name, ArgumentsOf<kVaries>,                  \
+              kAttentionThreads, 1) {                                          \
+    lowQueryGradients<Type, D, kDrops, kVaries>(a);                            \
   }                                                                            \
-  WEFT_KERNEL(weft_attention_dk_##name, AttentionArguments, kAttentionThreads, \
-              1) {                                                             \
-    lowKeyGradients<Type, D, kDrops>(a);                                       \
+  WEFT_KERNEL(weft_attention_dk_##name, ArgumentsOf<kVaries>,                  \
+              kAttentionThreads, 1) {                                          \
+    lowKeyGradients<Type, D, kDrops, kVaries>(a);                              \
   }
 
 #endif // WEFT_KERNELS_CUDA_ATTENTIONLOW_H

@@ -128,14 +128,16 @@ template <typename Type, int D, bool kByKeys> struct LowGradient {
       float minus = kByKeys ? numbers[kColumns + at] : delta[e / 2];
       // Rounded between, as forward: the largest score is in lse as it was, but
       // for lse's own roundings.
-      float x = powerOfTwo(scores[e] * scale - shift);
+      CappedScore capped = rules.cap(scores[e] * scale, kLog2E);
+      float x = powerOfTwo(capped.score - shift);
       if constexpr (Rules::drops) {
         bool keeps = kept >> e & 1;
         float dp = keeps ? products[e] : 0.0f;
-        products[e] = x * fusedMultiplyAdd(dp, rules.keepScale, -minus);
+        products[e] = rules.timesSlope(
+            x * fusedMultiplyAdd(dp, rules.keepScale, -minus), capped);
         scores[e] = keeps ? x : 0.0f;
       } else {
-        products[e] = x * (products[e] - minus);
+        products[e] = rules.timesSlope(x * (products[e] - minus), capped);
         scores[e] = x;
       }
     }
@@ -171,29 +173,33 @@ template <typename Type, int D, bool kByKeys> struct LowGradient {
   }
 };
 
-template <typename Type, int D, bool kDrops>
-WEFT_DEVICE void lowQueryGradients(const AttentionArguments &a) {
+template <typename Type, int D, bool kDrops, bool kVaries>
+WEFT_DEVICE void lowQueryGradients(const ArgumentsOf<kVaries> &a) {
   using Gradient = LowGradient<Type, D, /*kByKeys=*/false>;
   constexpr int kColumns = Gradient::kColumns;
   BlockPlace place(a, blockIndex(), a.heads, /*lastTileFirst=*/a.causal);
-  HeadRules<kDrops> rules(a, place.batch, place.head);
+  HeadRules<kDrops, kVaries> rules(a, place.batch, place.head);
   int row = place.tile * Gradient::kRows, group = place.head / a.group;
   int warpRow = row + 16 * warpIndex();
   Gradient gradient(0);
+  rules.takeOwn(row, Gradient::kRows);
   int keyEnd = rules.keyEnd(smaller(row + Gradient::kRows, a.queries));
+  const int first =
+      rules.nextTile(rules.keyBegin(row, kColumns), keyEnd, kColumns);
   gradient.beginOwn(a.q, a.dout, place.batch, place.head, row, a.queries, a);
-  gradient.beginWalk(0, a.k, a.v, place.batch, group, 0, a.keys, a);
+  gradient.beginWalk(0, a.k, a.v, place.batch, group, first, a.keys, a);
   endGroup();
   gradient.takeRowStatistics(a, firstRow(a, place.batch, place.head), warpRow);
-  for (int key = 0, stage = 0; key < keyEnd; key += kColumns, stage ^= 1) {
-    if (key + kColumns < keyEnd)
-      gradient.beginWalk(stage ^ 1, a.k, a.v, place.batch, group,
-                         key + kColumns, a.keys, a);
+  for (int key = first, next, stage = 0; key < keyEnd; key = next, stage ^= 1) {
+    next = rules.nextTile(key + kColumns, keyEnd, kColumns);
+    if (next < keyEnd)
+      gradient.beginWalk(stage ^ 1, a.k, a.v, place.batch, group, next, a.keys,
+                         a);
     endGroup();
     uint32_t kept = gradient.drawKept(rules, warpRow, key);
     waitForGroups<1>();
     barrier();
-    if (key == 0)
+    if (key == first)
       gradient.takeOwn();
     gradient.addTile(stage, rules, kept, a.scale * kLog2E, warpRow, key);
     barrier();
@@ -209,51 +215,65 @@ struct QueryWalk {
 
   template <typename Rules>
   WEFT_MEMBER QueryWalk(const AttentionArguments &a, const Rules &rules,
-                        int group, int key, int columns)
+                        int group, int key, int rows, int columns)
       : firstHead(group * a.group), firstTile(rules.firstQuery(key) / columns),
-        tilesOfHead((a.queries - 1) / columns + 1 - firstTile), count(0) {
+        tilesOfHead((rules.queryEnd(a, smaller(key + rows, a.keys)) - 1) /
+                        columns +
+                    1 - firstTile),
+        count(0) {
     if (tilesOfHead > 0)
       count = tilesOfHead * a.group;
   }
   WEFT_MEMBER int head(int i) const { return firstHead + i / tilesOfHead; }
   WEFT_MEMBER int tile(int i) const { return firstTile + i % tilesOfHead; }
+  /// The first one from number i on that the keys do not skip.
+  template <typename Rules>
+  WEFT_MEMBER int next(const Rules &rules, int i, int columns) const {
+    if constexpr (Rules::varies)
+      while (i < count && rules.skips(tile(i) * columns, columns))
+        ++i;
+    return i;
+  }
 };
 
-template <typename Type, int D, bool kDrops>
-WEFT_DEVICE void lowKeyGradients(const AttentionArguments &a) {
+template <typename Type, int D, bool kDrops, bool kVaries>
+WEFT_DEVICE void lowKeyGradients(const ArgumentsOf<kVaries> &a) {
   using Gradient = LowGradient<Type, D, /*kByKeys=*/true>;
   constexpr int kColumns = Gradient::kColumns,
                 kParts = D / (8 * Gradient::kSums);
   BlockPlace place(a, blockIndex() / kParts, a.heads / a.group,
                    /*lastTileFirst=*/false);
   int row = place.tile * Gradient::kRows, warpRow = row + 16 * warpIndex();
-  HeadRules<kDrops> rules(a, place.batch, place.head * a.group);
-  QueryWalk walk(a, rules, place.head, row, kColumns);
+  HeadRules<kDrops, kVaries> rules(a, place.batch, place.head * a.group);
+  rules.takeOwn(row, Gradient::kRows);
+  QueryWalk walk(a, rules, place.head, row, Gradient::kRows, kColumns);
   Gradient gradient(static_cast<int>(blockIndex() % kParts) * 8 *
                     Gradient::kSums);
-  auto begin = [&](int i) {
-    int stage = i % 2, head = walk.head(i), query = walk.tile(i) * kColumns;
+  auto begin = [&](int stage, int i) {
+    int head = walk.head(i), query = walk.tile(i) * kColumns;
     gradient.beginWalk(stage, a.q, a.dout, place.batch, head, query, a.queries,
                        a);
     gradient.takeColumnStatistics(stage, a, firstRow(a, place.batch, head),
                                   query);
   };
   gradient.beginOwn(a.k, a.v, place.batch, place.head, row, a.keys, a);
-  if (walk.count > 0)
-    begin(0);
+  const int first = walk.next(rules, 0, kColumns);
+  if (first < walk.count)
+    begin(0, first);
   endGroup();
-  for (int i = 0; i < walk.count; ++i) {
-    if (i + 1 < walk.count)
-      begin(i + 1);
+  for (int i = first, next, stage = 0; i < walk.count; i = next, stage ^= 1) {
+    next = walk.next(rules, i + 1, kColumns);
+    if (next < walk.count)
+      begin(stage ^ 1, next);
     endGroup();
     rules.moveTo(walk.head(i));
     int query = walk.tile(i) * kColumns;
     uint32_t kept = gradient.drawKept(rules, warpRow, query);
     waitForGroups<1>();
     barrier();
-    if (i == 0)
+    if (i == first)
       gradient.takeOwn();
-    gradient.addTile(i % 2, rules, kept, a.scale * kLog2E, warpRow, query);
+    gradient.addTile(stage, rules, kept, a.scale * kLog2E, warpRow, query);
     barrier();
   }
   waitForGroups<0>();

@@ -3,6 +3,7 @@
 #ifndef WEFT_KERNELS_CUDA_ATTENTIONPARTS_H
 #define WEFT_KERNELS_CUDA_ATTENTIONPARTS_H
 
+#include "AttentionVariant.h"
 #include "DeviceLanguage.h"
 #include "KernelArguments.h"
 #include "weft/Abi/Philox.h"
@@ -40,17 +41,18 @@ WEFT_DEVICE int64_t firstRow(const AttentionArguments &a, int batch, int head) {
 
 /// Which keys the queries of a head see, and which a dropout keeps. Kernels
 /// without dropout are kernels of their own: its numbers take registers.
-template <bool kDrops> struct HeadRules {
-  static constexpr bool drops = kDrops;
+template <bool kDrops, bool kVaries> struct HeadRules : VariantRules<kVaries> {
+  using Variant = VariantRules<kVaries>;
+  static constexpr bool drops = kDrops, varies = kVaries;
   int queries, keys, reach; // query i sees keys up to i + reach
   float keepScale;
   uint32_t threshold;
   PhiloxKey key;
   uint64_t row, firstElement;
 
-  WEFT_MEMBER HeadRules(const AttentionArguments &a, int batch, int head)
-      : queries(a.queries), keys(a.keys),
-        reach(a.causal ? a.keys - a.queries : a.keys), keepScale(a.keepScale),
+  WEFT_MEMBER HeadRules(const ArgumentsOf<kVaries> &a, int batch, int head)
+      : Variant(a, batch), queries(a.queries), keys(a.keys),
+        reach(Variant::reachOf(a)), keepScale(a.keepScale),
         threshold(a.dropThreshold), key{0, 0}, row(0), firstElement(0) {
     if constexpr (!kDrops)
       return;
@@ -66,12 +68,12 @@ template <bool kDrops> struct HeadRules {
   }
 
   WEFT_MEMBER bool sees(int query, int key) const {
-    return key < keys && key - query <= reach;
+    return key < keys && key - query <= reach && Variant::allows(query, key);
   }
   /// Whether any of `rows` queries from `query` on must not see one of the keys
   /// before `keyEnd`.
   WEFT_MEMBER bool needsMask(int query, int keyEnd) const {
-    return keyEnd > keys || keyEnd - 1 - query > reach;
+    return keyEnd > keys || keyEnd - 1 - query > reach || Variant::mayHide();
   }
   /// Keys that the queries before `queryEnd` see.
   WEFT_MEMBER int keyEnd(int queryEnd) const {
@@ -152,13 +154,16 @@ template <typename Type> WEFT_DEVICE void sumRows(const AttentionArguments &a) {
 
 } // namespace weft::cuda
 
-/// Whether this machine code has the kernels for heads of up to D elements. The
-/// build compiles one head size at a time (WEFT_HEAD_SIZE); without that macro
-/// all sizes are present.
+/// Whether this machine code has the kernels for heads of up to D elements,
+/// without and with the rules of a variant. The build compiles one head size of
+/// one of them at a time (WEFT_HEAD_SIZE, WEFT_VARIANT); without these macros
+/// all are present.
 #ifdef WEFT_HEAD_SIZE
-#define WEFT_HAS_HEADS(D) (WEFT_HEAD_SIZE == D)
+#define WEFT_HAS_HEADS(D) (WEFT_HEAD_SIZE == D && !WEFT_VARIANT)
+#define WEFT_HAS_VARIANT(D) (WEFT_HEAD_SIZE == D && WEFT_VARIANT)
 #else
 #define WEFT_HAS_HEADS(D) 1
+#define WEFT_HAS_VARIANT(D) 1
 #endif
 
 /// The same for all widths of heads, in the machine code of each.

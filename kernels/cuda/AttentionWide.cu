@@ -66,7 +66,8 @@ template <int D> struct WideSoftmax {
 #pragma unroll
       for (int j = 0; j < kColumns / 16; ++j) {
         bool sees = rules.sees(query + i, key + 16 * j);
-        scores[i][j] = sees ? scores[i][j] * scale : -infinity();
+        float score = rules.cap(scores[i][j] * scale, 1.0f).score;
+        scores[i][j] = sees ? score : -infinity();
         best = maximum(best, scores[i][j]);
       }
       best = maximumOfLanes<16>(best);
@@ -109,21 +110,25 @@ template <int D> struct WideSoftmax {
   }
 };
 
-template <int D, bool kDrops>
-WEFT_DEVICE void wideForward(const AttentionArguments &a) {
+template <int D, bool kDrops, bool kVaries>
+WEFT_DEVICE void wideForward(const ArgumentsOf<kVaries> &a) {
   using Tiles = WideForward<D>;
   constexpr int kRows = Tiles::kRows, kColumns = Tiles::kColumns;
   constexpr int kOwn = kRows / 8;
   BlockPlace place(a, blockIndex(), a.heads, /*lastTileFirst=*/a.causal);
-  HeadRules<kDrops> rules(a, place.batch, place.head);
+  HeadRules<kDrops, kVaries> rules(a, place.batch, place.head);
   int begin = place.tile * kRows, rows = smaller(kRows, a.queries - begin);
   int group = place.head / a.group;
   float *qTile = reinterpret_cast<float *>(sharedMemory());
   float *tile = qTile + kRows * (D + 4), *p = tile + kColumns * (D + 4);
   loadHead<D, kRows>(qTile, a.q, place.batch, place.head, begin, a.queries, a);
   WideSoftmax<D> state;
+  rules.takeOwn(begin, rows);
   int keyEnd = rules.keyEnd(begin + rows);
-  for (int key = 0; key < keyEnd; key += kColumns) {
+  for (int key = rules.keyBegin(begin, kColumns); key < keyEnd;
+       key += kColumns) {
+    if (rules.skips(key, kColumns))
+      continue;
     loadHead<D, kColumns>(tile, a.k, place.batch, group, key, a.keys, a);
     barrier();
     int query = begin + tileY() * kOwn;
@@ -224,20 +229,22 @@ template <int D, bool kByKeys> struct WideGradient {
         int key = kByKeys ? row + i : column + 16 * j;
         bool sees = rules.sees(query, key);
         bool keeps = kept.keeps(i, j);
-        float x = powerOfTwo((scores[i][j] * scale - lse[at]) * kLog2E);
+        CappedScore capped = rules.cap(scores[i][j] * scale, 1.0f);
+        float x = powerOfTwo((capped.score - lse[at]) * kLog2E);
         float dp = keeps ? products[i][j] * rules.keepScale : 0.0f;
         scores[i][j] = sees && keeps ? x : 0.0f;
-        products[i][j] = sees ? x * (dp - delta[at]) : 0.0f;
+        float ds = rules.timesSlope(x * (dp - delta[at]), capped);
+        products[i][j] = sees ? ds : 0.0f;
       }
   }
 };
 
-template <int D, bool kDrops>
-WEFT_DEVICE void wideQueryGradients(const AttentionArguments &a) {
+template <int D, bool kDrops, bool kVaries>
+WEFT_DEVICE void wideQueryGradients(const ArgumentsOf<kVaries> &a) {
   using Gradient = WideGradient<D, /*kByKeys=*/false>;
   constexpr int kRows = Gradient::kRows, kColumns = Gradient::kColumns;
   BlockPlace place(a, blockIndex(), a.heads, /*lastTileFirst=*/a.causal);
-  HeadRules<kDrops> rules(a, place.batch, place.head);
+  HeadRules<kDrops, kVaries> rules(a, place.batch, place.head);
   int begin = place.tile * kRows, group = place.head / a.group;
   Gradient gradient;
   loadHead<D, kRows>(gradient.own, a.q, place.batch, place.head, begin,
@@ -245,8 +252,12 @@ WEFT_DEVICE void wideQueryGradients(const AttentionArguments &a) {
   loadHead<D, kRows>(gradient.ownOther, a.dout, place.batch, place.head, begin,
                      a.queries, a);
   gradient.loadStatistics(a, firstRow(a, place.batch, place.head), begin);
+  rules.takeOwn(begin, kRows);
   int keyEnd = rules.keyEnd(smaller(begin + kRows, a.queries));
-  for (int key = 0; key < keyEnd; key += kColumns) {
+  for (int key = rules.keyBegin(begin, kColumns); key < keyEnd;
+       key += kColumns) {
+    if (rules.skips(key, kColumns))
+      continue;
     loadHead<D, kColumns>(gradient.walk, a.k, place.batch, group, key, a.keys,
                           a);
     loadHead<D, kColumns>(gradient.walkOther, a.v, place.batch, group, key,
@@ -258,8 +269,8 @@ WEFT_DEVICE void wideQueryGradients(const AttentionArguments &a) {
                           gradient.first, a.scale);
 }
 
-template <int D, bool kDrops>
-WEFT_DEVICE void wideKeyGradients(const AttentionArguments &a) {
+template <int D, bool kDrops, bool kVaries>
+WEFT_DEVICE void wideKeyGradients(const ArgumentsOf<kVaries> &a) {
   using Gradient = WideGradient<D, /*kByKeys=*/true>;
   constexpr int kRows = Gradient::kRows, kColumns = Gradient::kColumns;
   int groups = a.heads / a.group;
@@ -272,9 +283,13 @@ WEFT_DEVICE void wideKeyGradients(const AttentionArguments &a) {
                      a.keys, a);
   for (int head = place.head * a.group; head < (place.head + 1) * a.group;
        ++head) {
-    HeadRules<kDrops> rules(a, place.batch, head);
+    HeadRules<kDrops, kVaries> rules(a, place.batch, head);
+    rules.takeOwn(begin, kRows);
     int query = rules.firstQuery(begin) / kColumns * kColumns;
-    for (; query < a.queries; query += kColumns) {
+    int queryEnd = rules.queryEnd(a, smaller(begin + kRows, a.keys));
+    for (; query < queryEnd; query += kColumns) {
+      if (rules.skips(query, kColumns))
+        continue;
       loadHead<D, kColumns>(gradient.walk, a.q, place.batch, head, query,
                             a.queries, a);
       loadHead<D, kColumns>(gradient.walkOther, a.dout, place.batch, head,
@@ -294,31 +309,46 @@ WEFT_DEVICE void wideKeyGradients(const AttentionArguments &a) {
 
 using namespace weft::cuda;
 
-#define WEFT_WIDE_ATTENTION(name, D, kDrops)                                   \
-  WEFT_KERNEL(weft_attention_##name, AttentionArguments, kAttentionThreads,    \
+#define WEFT_WIDE_ATTENTION(name, D, kDrops, kVaries)                          \
+  WEFT_KERNEL(weft_attention_##name, ArgumentsOf<kVaries>, kAttentionThreads,  \
               1) {                                                             \
-    wideForward<D, kDrops>(a);                                                 \
+    wideForward<D, kDrops, kVaries>(a);                                        \
   }                                                                            \
-  WEFT_KERNEL(weft_attention_dq_##name, AttentionArguments, kAttentionThreads, \
-              1) {                                                             \
-    wideQueryGradients<D, kDrops>(a);                                          \
+  WEFT_KERNEL(weft_attention_dq_##name, ArgumentsOf<kVaries>,                  \
+              kAttentionThreads, 1) {                                          \
+    wideQueryGradients<D, kDrops, kVaries>(a);                                 \
   }                                                                            \
-  WEFT_KERNEL(weft_attention_dk_##name, AttentionArguments, kAttentionThreads, \
-              1) {                                                             \
-    wideKeyGradients<D, kDrops>(a);                                            \
+  WEFT_KERNEL(weft_attention_dk_##name, ArgumentsOf<kVaries>,                  \
+              kAttentionThreads, 1) {                                          \
+    wideKeyGradients<D, kDrops, kVaries>(a);                                   \
   }
 #if WEFT_HAS_HEADS(64)
-WEFT_WIDE_ATTENTION(f32_64, 64, false)
-WEFT_WIDE_ATTENTION(f32_64_dropout, 64, true)
+WEFT_WIDE_ATTENTION(f32_64, 64, false, false)
+WEFT_WIDE_ATTENTION(f32_64_dropout, 64, true, false)
 WEFT_ATTENTION_DELTA(f32_64, F32)
 #endif
+#if WEFT_HAS_VARIANT(64)
+WEFT_WIDE_ATTENTION(f32_64_variant, 64, false, true)
+WEFT_WIDE_ATTENTION(f32_64_variant_dropout, 64, true, true)
+WEFT_ATTENTION_DELTA(f32_64_variant, F32)
+#endif
 #if WEFT_HAS_HEADS(128)
-WEFT_WIDE_ATTENTION(f32_128, 128, false)
-WEFT_WIDE_ATTENTION(f32_128_dropout, 128, true)
+WEFT_WIDE_ATTENTION(f32_128, 128, false, false)
+WEFT_WIDE_ATTENTION(f32_128_dropout, 128, true, false)
 WEFT_ATTENTION_DELTA(f32_128, F32)
 #endif
+#if WEFT_HAS_VARIANT(128)
+WEFT_WIDE_ATTENTION(f32_128_variant, 128, false, true)
+WEFT_WIDE_ATTENTION(f32_128_variant_dropout, 128, true, true)
+WEFT_ATTENTION_DELTA(f32_128_variant, F32)
+#endif
 #if WEFT_HAS_HEADS(256)
-WEFT_WIDE_ATTENTION(f32_256, 256, false)
-WEFT_WIDE_ATTENTION(f32_256_dropout, 256, true)
+WEFT_WIDE_ATTENTION(f32_256, 256, false, false)
+WEFT_WIDE_ATTENTION(f32_256_dropout, 256, true, false)
 WEFT_ATTENTION_DELTA(f32_256, F32)
+#endif
+#if WEFT_HAS_VARIANT(256)
+WEFT_WIDE_ATTENTION(f32_256_variant, 256, false, true)
+WEFT_WIDE_ATTENTION(f32_256_variant_dropout, 256, true, true)
+WEFT_ATTENTION_DELTA(f32_256_variant, F32)
 #endif

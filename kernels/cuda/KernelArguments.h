@@ -158,6 +158,13 @@ struct AttentionArguments {
   uint32_t dropThreshold;
 };
 
+/// The same with the rules of a WeftAttentionVariant.
+struct AttentionVariantArguments : AttentionArguments {
+  const int32_t *ids; // [B, T]; null without documents
+  int32_t window;     // of at most `keys` keys, or 0
+  float softcap;      // or 0
+};
+
 /// Bytes of shared memory that a block may have on every chip with a target of
 /// its own: the limit of sm_80. Chips that run another chip's code may have
 /// less; programs check the device when they start.

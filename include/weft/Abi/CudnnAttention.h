@@ -57,18 +57,34 @@ inline std::string findWrongCudnnStrides(const WeftHeadStrides &strides) {
   return "";
 }
 
-inline std::string findWrongCudnnForward(const WeftAttentionRecord &s,
-                                         int64_t chip) {
+/// The same for what may follow the record: the graphs have none of it.
+inline std::string findWrongCudnnVariant(const WeftAttentionVariant &variant) {
+  const std::string on = " with --attention=cudnn, but got ";
+  if (variant.window)
+    return "expects no window" + on + std::to_string(variant.window);
+  if (variant.hasSegments)
+    return "expects no segments with --attention=cudnn, but got some";
+  if (variant.softcap != 0.0)
+    return "expects no softcap" + on + std::to_string(variant.softcap);
+  return "";
+}
+
+inline std::string
+findWrongCudnnForward(const WeftAttentionRecord &s, int64_t chip,
+                      const WeftAttentionVariant &variant = {}) {
   std::string wrong = findWrongCudnnAttention(s, chip);
+  if (wrong.empty())
+    wrong = findWrongCudnnVariant(variant);
   for (const WeftHeadStrides *strides : {&s.q, &s.k, &s.v, &s.out})
     if (wrong.empty())
       wrong = findWrongCudnnStrides(*strides);
   return wrong;
 }
 
-inline std::string findWrongCudnnGradient(const WeftAttentionGradRecord &s,
-                                          int64_t chip) {
-  std::string wrong = findWrongCudnnForward(s.forward, chip);
+inline std::string
+findWrongCudnnGradient(const WeftAttentionGradRecord &s, int64_t chip,
+                       const WeftAttentionVariant &variant = {}) {
+  std::string wrong = findWrongCudnnForward(s.forward, chip, variant);
   for (const WeftHeadStrides *strides : {&s.dout, &s.dq, &s.dk, &s.dv})
     if (wrong.empty())
       wrong = findWrongCudnnStrides(*strides);

@@ -4,20 +4,18 @@
 // of dropout (1 without), FlashAttention's backward pass (Dao et al. 2022):
 //   dV = (P Z)^T dout     dP = (dout V^T) Z     dS = P (dP - delta)
 //   dQ = scale dS K       dK = scale dS^T Q
-// One tile of queries at a time; the sums of dK and dV over queries stay in the
-// worker's scratch and run in the order of queries and heads.
+// With a softcap c the scores are S = c tanh(Q / c) of scaled products Q, and
+// dS gets the factor 1 - tanh(Q / c)^2. One tile of queries at a time; the sums
+// of dK and dV over queries stay in the worker's scratch and run in the order
+// of queries and heads.
 //
 //===----------------------------------------------------------------------===//
 
-#include "AttentionTiles.h"
+#include "AttentionVisible.h"
 
 namespace weft {
 namespace WEFT_ISA {
 namespace {
-
-struct Tile {
-  int64_t queryBegin, rows, keyBegin, keyCount;
-};
 
 /// Everything about a tile of queries that all tiles of keys use.
 void prepareQueries(const AttentionHead &h, const AttentionGradients &g,
@@ -50,16 +48,23 @@ void prepareQueries(const AttentionHead &h, const AttentionGradients &g,
 
 /// From scores and dout V^T to P Z (in pT) and dS (in dsT) for one vector of
 /// queries.
-WEFT_INLINE void softmaxGradient(const AttentionHead &h, const Tile &tile,
+WEFT_INLINE void softmaxGradient(const AttentionHead &h,
+                                 const VisibleTile &tile,
                                  const BackwardScratch &s, int vec) {
-  bool masked = needsMask(h, tile.queryBegin, tile.keyBegin + tile.keyCount);
-  IntVec last = lastKeys(h, tile.queryBegin + vec * kLanes, tile.keyBegin);
+  VisibleKeys keys = visibleKeys(h, tile, vec);
+  Vec cap = splat(h.softcap), inverse = splat(1.0f) / cap;
   Vec lse = load(s.lse + vec * kLanes), delta = load(s.delta + vec * kLanes);
   for (int64_t j = 0; j < tile.keyCount; ++j) {
     int64_t at = j * kQueryTile + vec * kLanes;
-    Vec p = expVec(load(s.pT + at) - lse);
-    if (masked)
-      p = splatInt(static_cast<int32_t>(j)) > last ? splat(0.0f) : p;
+    Vec score = load(s.pT + at), slope = splat(1.0f);
+    if (h.softcap != 0.0f) {
+      Vec t = tanhVec(score * inverse);
+      score = cap * t;
+      slope = splat(1.0f) - t * t;
+    }
+    Vec p = expVec(score - lse);
+    if (tile.isMasked)
+      p = hiddenFrom(keys, j) ? splat(0.0f) : p;
     Vec dp = load(s.dsT + at);
     Vec kept = p;
     if (h.dropout) {
@@ -68,11 +73,12 @@ WEFT_INLINE void softmaxGradient(const AttentionHead &h, const Tile &tile,
       kept = p * keep;
     }
     store(s.pT + at, kept);
-    store(s.dsT + at, p * (dp - delta));
+    Vec ds = p * (dp - delta);
+    store(s.dsT + at, h.softcap != 0.0f ? ds * slope : ds);
   }
 }
 
-void addTile(const AttentionHead &h, const Tile &tile,
+void addTile(const AttentionHead &h, const VisibleTile &tile,
              const BackwardScratch &s) {
   int64_t queryVecs = padded(tile.rows) / kLanes, row = padded(h.width);
   packRows(h.dtype, elementAt(h.dtype, h.k, tile.keyBegin * h.kRow), h.kRow,
@@ -108,9 +114,8 @@ void attentionBackward(const AttentionHead &h, const AttentionGradients &g,
   for (int64_t begin = 0; begin < h.queries; begin += kQueryTile) {
     int64_t rows = smaller(kQueryTile, h.queries - begin);
     prepareQueries(h, g, begin, rows, s);
-    int64_t keyEnd = visibleKeys(h, begin, rows);
-    for (int64_t j = 0; j < keyEnd; j += kKeyTile)
-      addTile(h, {begin, rows, j, smaller(kKeyTile, keyEnd - j)}, s);
+    forVisibleTiles(h, begin, rows,
+                    [&](const VisibleTile &tile) { addTile(h, tile, s); });
     unpackQueries(h.dtype, s.dqT, rows, h.width, h.scale, s.kTile,
                   elementAt(h.dtype, g.dq, begin * g.dqRow), g.dqRow);
   }

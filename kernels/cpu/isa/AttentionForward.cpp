@@ -7,29 +7,34 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AttentionTiles.h"
+#include "AttentionVisible.h"
 
 namespace weft {
 namespace WEFT_ISA {
 namespace {
 
-struct Tile {
-  int64_t queryBegin, rows, keyBegin, keyCount;
-};
+/// Limits the scores of one vector of queries (AttentionHead::softcap).
+WEFT_INLINE void capScores(float softcap, int64_t keyCount, float *scores) {
+  Vec cap = splat(softcap), inverse = splat(1.0f / softcap);
+  for (int64_t j = 0; j < keyCount; ++j) {
+    float *s = scores + j * kQueryTile;
+    store(s, cap * tanhVec(load(s) * inverse));
+  }
+}
 
 /// Masks the scores of one vector of queries and returns their maximum.
-WEFT_INLINE Vec maskAndMax(const AttentionHead &h, const Tile &tile, int vec,
-                           float *scores) {
+WEFT_INLINE Vec maskAndMax(const AttentionHead &h, const VisibleTile &tile,
+                           int vec, float *scores) {
   Vec best = splat(-__builtin_inff());
-  if (!needsMask(h, tile.queryBegin, tile.keyBegin + tile.keyCount)) {
+  if (!tile.isMasked) {
     for (int64_t j = 0; j < tile.keyCount; ++j)
       best = maxVec(load(scores + j * kQueryTile), best);
     return best;
   }
-  IntVec last = lastKeys(h, tile.queryBegin + vec * kLanes, tile.keyBegin);
+  VisibleKeys keys = visibleKeys(h, tile, vec);
   for (int64_t j = 0; j < tile.keyCount; ++j) {
     Vec s = load(scores + j * kQueryTile);
-    s = splatInt(static_cast<int32_t>(j)) > last ? splat(-__builtin_inff()) : s;
+    s = hiddenFrom(keys, j) ? splat(-__builtin_inff()) : s;
     store(scores + j * kQueryTile, s);
     best = maxVec(s, best);
   }
@@ -47,9 +52,11 @@ WEFT_INLINE void addExactly(Vec value, Vec &sum, Vec &rest) {
 
 /// Turns the scores of a tile into probabilities relative to the new maximum
 /// and scales what was gathered so far.
-WEFT_INLINE void softmaxTile(const AttentionHead &h, const Tile &tile,
+WEFT_INLINE void softmaxTile(const AttentionHead &h, const VisibleTile &tile,
                              const ForwardScratch &s, int vec) {
   float *scores = s.sT + vec * kLanes;
+  if (h.softcap != 0.0f)
+    capScores(h.softcap, tile.keyCount, scores);
   Vec old = load(s.max + vec * kLanes);
   Vec best = maxVec(old, maskAndMax(h, tile, vec, scores));
   // A query that has seen no key yet has maximum -inf.
@@ -75,7 +82,7 @@ WEFT_INLINE void softmaxTile(const AttentionHead &h, const Tile &tile,
 }
 
 /// One tile of keys for one tile of queries.
-void addTile(const AttentionHead &h, const Tile &tile,
+void addTile(const AttentionHead &h, const VisibleTile &tile,
              const ForwardScratch &s) {
   int64_t vecs = padded(tile.rows) / kLanes;
   packRows(h.dtype, elementAt(h.dtype, h.k, tile.keyBegin * h.kRow), h.kRow,
@@ -127,9 +134,8 @@ void attentionForward(const AttentionHead &h, const AttentionOutput &o,
     s.max[i] = -__builtin_inff();
     s.sum[i] = s.rest[i] = 0.0f;
   }
-  int64_t keyEnd = visibleKeys(h, queryBegin, rows);
-  for (int64_t j = 0; j < keyEnd; j += kKeyTile)
-    addTile(h, {queryBegin, rows, j, smaller(kKeyTile, keyEnd - j)}, s);
+  forVisibleTiles(h, queryBegin, rows,
+                  [&](const VisibleTile &tile) { addTile(h, tile, s); });
   finish(h, o, queryBegin, rows, s);
 }
 

@@ -90,6 +90,11 @@ WEFT_INLINE void multiplyTile(const TileProduct &p) {
 
 constexpr int kQueryVecs = kQueryTile / kLanes;
 
+/// A tile of queries beside a tile of keys.
+struct Tile {
+  int64_t queryBegin, rows, keyBegin, keyCount;
+};
+
 WEFT_INLINE int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /// Calls body(sum, i) for i in [0, count) with four sums in turns and returns
@@ -213,32 +218,6 @@ WEFT_INLINE void unpackQueries(int dtype, const float *from, int64_t rows,
   }
   transpose(from, kQueryTile, width, rows, factor, scratch, width);
   unpackRows(dtype, scratch, width, rows, width, to, toRow);
-}
-
-/// Keys that any query of the tile may see.
-WEFT_INLINE int64_t visibleKeys(const AttentionHead &h, int64_t queryBegin,
-                                int64_t rows) {
-  if (!h.causal)
-    return h.keys;
-  int64_t end = queryBegin + rows + h.keys - h.queries;
-  return end < 0 ? 0 : smaller(end, h.keys);
-}
-
-/// Whether some query of the tile must not see some key of the tile.
-WEFT_INLINE bool needsMask(const AttentionHead &h, int64_t queryBegin,
-                           int64_t keyEnd) {
-  return h.causal && keyEnd - 1 > queryBegin + h.keys - h.queries;
-}
-
-/// Last key that each query of a vector sees, as a distance from keyBegin.
-WEFT_INLINE IntVec lastKeys(const AttentionHead &h, int64_t firstQuery,
-                            int64_t keyBegin) {
-  int32_t first =
-      static_cast<int32_t>(firstQuery + h.keys - h.queries - keyBegin);
-  IntVec last;
-  for (int i = 0; i < kLanes; ++i)
-    last[i] = first + i;
-  return last;
 }
 
 /// keep[j][i]: the factor of probability (queryBegin + i, keyBegin + j), 0 or

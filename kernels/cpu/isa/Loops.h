@@ -34,6 +34,9 @@ struct AttentionHead {
   int64_t queries, keys, width; // T, S, D
   float scale;
   bool causal;
+  int64_t window;     // of at most `keys` keys, or 0
+  float softcap;      // or 0
+  const int32_t *ids; // of the documents of all positions, or null
   // Dropout: probability (i, j) is element elementBase + i * keys + j.
   bool dropout;
   float keepScale;

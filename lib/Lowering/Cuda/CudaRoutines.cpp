@@ -78,11 +78,20 @@ int64_t CudaRoutines::getCollectiveWorkspaceBytes(Operation *collective,
   return 0;
 }
 
-static std::string findWrongCudnn(const RoutineCall &call, int32_t chip) {
+const WeftAttentionVariant &weft::getVariant(const RoutineCall &call) {
+  const auto bytes = static_cast<int64_t>(call.getBytes().size());
   return call.kind == WEFT_ATTENTION
-             ? findWrongCudnnForward(*call.as<WeftAttentionRecord>(), chip)
-             : findWrongCudnnGradient(*call.as<WeftAttentionGradRecord>(),
-                                      chip);
+             ? variantOf(*call.as<WeftAttentionRecord>(), bytes)
+             : variantOf(*call.as<WeftAttentionGradRecord>(), bytes);
+}
+
+static std::string findWrongCudnn(const RoutineCall &call, int32_t chip) {
+  const WeftAttentionVariant &variant = getVariant(call);
+  return call.kind == WEFT_ATTENTION
+             ? findWrongCudnnForward(*call.as<WeftAttentionRecord>(), chip,
+                                     variant)
+             : findWrongCudnnGradient(*call.as<WeftAttentionGradRecord>(), chip,
+                                      variant);
 }
 
 /// No head is too large for the own routines here.

@@ -44,6 +44,9 @@ private:
   llvm::StringMap<DeviceLaunch> kernels;
 };
 
+/// What follows the record of a command of attention.
+const WeftAttentionVariant &getVariant(const RoutineCall &call);
+
 } // namespace weft
 
 #endif // WEFT_LIB_LOWERING_CUDA_CUDAROUTINES_H

@@ -22,8 +22,10 @@ static constexpr llvm::StringLiteral kCopy = "Copy", kEmbedding = "Embedding",
                                      kAttentionF16 = "AttentionF16",
                                      kAttentionBf16 = "AttentionBf16";
 
-static std::string makePart(StringRef attention, int64_t width) {
-  return (attention + "-" + std::to_string(width)).str();
+/// The kernels of a width, with or without rules of a WeftAttentionVariant.
+static std::string makePart(StringRef attention, int64_t width, bool varies) {
+  return (attention + "-" + std::to_string(width) + (varies ? "-variant" : ""))
+      .str();
 }
 
 std::string weft::getHandWrittenFile(StringRef part, const CudaTarget &device) {
@@ -36,7 +38,8 @@ weft::listHandWrittenFiles(ArrayRef<CudaTarget> devices) {
                                     kRankSums.str()};
   for (StringRef attention : {kAttentionF32, kAttentionF16, kAttentionBf16})
     for (int64_t width : kHeadWidths)
-      parts.push_back(makePart(attention, width));
+      for (bool varies : {false, true})
+        parts.push_back(makePart(attention, width, varies));
   std::vector<std::string> files;
   for (const CudaTarget &device : devices)
     for (const std::string &part : parts)
@@ -44,11 +47,13 @@ weft::listHandWrittenFiles(ArrayRef<CudaTarget> devices) {
   return files;
 }
 
-static std::string getAttention(const WeftAttentionRecord &record) {
+/// The record of the gradient begins with the forward record.
+static std::string getAttention(const RoutineCall &call) {
+  const auto &record = *call.as<WeftAttentionRecord>();
   return makePart(record.dtype == WEFT_F16    ? kAttentionF16
                   : record.dtype == WEFT_BF16 ? kAttentionBf16
                                               : kAttentionF32,
-                  cudaHeadWidth(record.headSize));
+                  cudaHeadWidth(record.headSize), isVariant(getVariant(call)));
 }
 
 /// The part with the kernels that the routine of a command launches, or "".
@@ -69,9 +74,7 @@ static std::string getPart(Operation *command, const RoutineCall &call,
     return kEmbedding.str();
   case WEFT_ATTENTION:
   case WEFT_ATTENTION_GRAD:
-    // The record of the gradient begins with the forward record.
-    return routines.hasCudnn() ? ""
-                               : getAttention(*call.as<WeftAttentionRecord>());
+    return routines.hasCudnn() ? "" : getAttention(call);
   case WEFT_KERNEL:    // a launch is no call
   case WEFT_CONSTANT:  // is a copy of the driver's
   case WEFT_GEMM:      // has a library of its own
@@ -102,7 +105,9 @@ weft::findHandWritten(ModuleOp module, ArrayRef<CudaTarget> devices) {
 
 /// A kernel that the part has, and no other one.
 static std::string getSomeKernel(StringRef part) {
-  auto [source, width] = part.split('-');
+  auto [source, rest] = part.split('-');
+  std::string width = rest.str();
+  std::replace(width.begin(), width.end(), '-', '_');
   const StringRef kernel =
       llvm::StringSwitch<StringRef>(source)
           .Case(kCopy, "weft_copy_16")

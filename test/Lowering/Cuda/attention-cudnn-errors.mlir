@@ -59,3 +59,37 @@ plan.program "eval" @strides {
   // expected-note @+1 {{--attention=own computes it}}
   plan.attention_grad %o, %o, %o, %q, %o, %l -> %dq, %dk, %dv {scale = 0.125 : f64} : memref<2x16x4x64xf16>, memref<2x16x4x64xf16>, memref<2x16x4x64xf16>, memref<2x16x4x64xf16, strided<[4160, 260, 64, 1]>>, memref<2x16x4x64xf16>, memref<2x4x16xf32> -> memref<2x16x4x64xf16>, memref<2x16x4x64xf16>, memref<2x16x4x64xf16>
 }
+
+// -----
+
+plan.program "eval" @window {
+  %q = plan.alloc temporary : memref<2x16x4x64xf16>
+  %o = plan.alloc temporary : memref<2x16x4x64xf16>
+  %l = plan.alloc temporary : memref<2x4x16xf32>
+  // expected-error @+2 {{'plan.attention' op expects no window with --attention=cudnn, but got 4}}
+  // expected-note @+1 {{--attention=own computes it}}
+  plan.attention %q, %q, %q -> %o, %l {causal, scale = 0.125 : f64, window = 4 : i64} : memref<2x16x4x64xf16>, memref<2x16x4x64xf16>, memref<2x16x4x64xf16> -> memref<2x16x4x64xf16>, memref<2x4x16xf32>
+}
+
+// -----
+
+plan.program "eval" @softcap {
+  %q = plan.alloc temporary : memref<2x16x4x64xf16>
+  %o = plan.alloc temporary : memref<2x16x4x64xf16>
+  %l = plan.alloc temporary : memref<2x4x16xf32>
+  // expected-error @+2 {{'plan.attention' op expects no softcap with --attention=cudnn, but got 50.000000}}
+  // expected-note @+1 {{--attention=own computes it}}
+  plan.attention %q, %q, %q -> %o, %l {causal, scale = 0.125 : f64, softcap = 50.0 : f64} : memref<2x16x4x64xf16>, memref<2x16x4x64xf16>, memref<2x16x4x64xf16> -> memref<2x16x4x64xf16>, memref<2x4x16xf32>
+}
+
+// -----
+
+plan.program "eval" @segments {
+  %q = plan.alloc temporary : memref<2x16x4x64xf16>
+  %o = plan.alloc temporary : memref<2x16x4x64xf16>
+  %l = plan.alloc temporary : memref<2x4x16xf32>
+  %ids = plan.alloc temporary : memref<2x16xi32>
+  // expected-error @+2 {{'plan.attention' op expects no segments with --attention=cudnn, but got some}}
+  // expected-note @+1 {{--attention=own computes it}}
+  plan.attention %q, %q, %q -> %o, %l segments(%ids : memref<2x16xi32>) {causal, scale = 0.125 : f64} : memref<2x16x4x64xf16>, memref<2x16x4x64xf16>, memref<2x16x4x64xf16> -> memref<2x16x4x64xf16>, memref<2x4x16xf32>
+}

@@ -27,7 +27,8 @@ struct QueryRow {
   const AttentionCase &c;
   const AttentionInputs &in;
   int64_t b, i, h;
-  Doubles p, keep;
+  std::vector<int64_t> seen; // keys
+  Doubles p, slope, keep;
   double lse = -INFINITY;
 
   int64_t query() const { return denseRow(c, c.t, c.h, b, i, h); }
@@ -38,25 +39,32 @@ struct QueryRow {
   QueryRow(const AttentionCase &c, const AttentionInputs &in, int64_t b,
            int64_t i, int64_t h)
       : c(c), in(in), b(b), i(i), h(h) {
-    int64_t count = c.causal ? std::min(c.s, i + 1 + c.s - c.t) : c.s;
     double most = -INFINITY, sum = 0.0;
-    for (int64_t j = 0; j < count; ++j) {
-      p.push_back(dot(&in.q[query()], &in.k[key(j)], c.d) * c.scale());
-      most = std::max(most, p.back());
-    }
+    for (int64_t j = 0; j < c.s; ++j)
+      if (c.sees(b, i, j)) {
+        seen.push_back(j);
+        addScore(dot(&in.q[query()], &in.k[key(j)], c.d) * c.scale());
+        most = std::max(most, p.back());
+      }
     for (double &x : p)
       sum += x = std::exp(x - most);
     for (double &x : p)
       x /= sum;
-    if (count > 0)
+    if (!seen.empty())
       lse = most + std::log(sum);
     findKeep();
   }
 
+  void addScore(double score) {
+    double t = c.softcap == 0.0 ? 0.0 : std::tanh(score / c.softcap);
+    p.push_back(c.softcap == 0.0 ? score : c.softcap * t);
+    slope.push_back(1.0 - t * t);
+  }
+
   void findKeep() {
     PhiloxKey philox = philoxKey(static_cast<uint64_t>(kRng[0]), kOpId);
-    for (size_t j = 0; j < p.size(); ++j) {
-      uint64_t element = static_cast<uint64_t>((h * c.t + i) * c.s) + j;
+    for (int64_t j : seen) {
+      uint64_t element = static_cast<uint64_t>((h * c.t + i) * c.s + j);
       bool keeps = philoxKeeps(philoxNumber(philox, kRng[1] + b, element),
                                philoxDropThreshold(c.dropout));
       keep.push_back(keeps && c.dropout < 1.0 ? 1.0 / (1.0 - c.dropout) : 0.0);
@@ -66,20 +74,22 @@ struct QueryRow {
   void addTo(AttentionResult &r) const {
     r.lse[(b * c.h + h) * c.t + i] = lse;
     double delta = 0.0;
-    for (size_t j = 0; j < p.size(); ++j) {
-      delta += p[j] * keep[j] * dot(&in.dout[query()], &in.v[key(j)], c.d);
+    for (size_t n = 0; n < seen.size(); ++n) {
+      const int64_t j = seen[n];
+      delta += p[n] * keep[n] * dot(&in.dout[query()], &in.v[key(j)], c.d);
       for (int64_t d = 0; d < c.d; ++d) {
-        r.out[query() + d] += p[j] * keep[j] * in.v[key(j) + d];
-        r.dv[key(j) + d] += p[j] * keep[j] * in.dout[query() + d];
+        r.out[query() + d] += p[n] * keep[n] * in.v[key(j) + d];
+        r.dv[key(j) + d] += p[n] * keep[n] * in.dout[query() + d];
       }
     }
-    for (size_t j = 0; j < p.size(); ++j) {
-      double dp = keep[j] * dot(&in.dout[query()], &in.v[key(j)], c.d);
-      double ds = p[j] * (dp - delta) * c.scale();
+    for (size_t n = 0; n < seen.size(); ++n) {
+      const int64_t j = seen[n];
+      double dp = keep[n] * dot(&in.dout[query()], &in.v[key(j)], c.d);
+      double ds = p[n] * (dp - delta) * slope[n] * c.scale();
       for (int64_t d = 0; d < c.d; ++d) {
         r.dq[query() + d] += ds * in.k[key(j) + d];
         r.dk[key(j) + d] += ds * in.q[query() + d];
-        double size = p[j] * (std::fabs(dp) + std::fabs(delta)) * c.scale();
+        double size = p[n] * (std::fabs(dp) + std::fabs(delta)) * c.scale();
         r.dqTerms += std::pow(size * in.k[key(j) + d], 2);
         r.dkTerms += std::pow(size * in.q[query() + d], 2);
       }
@@ -141,6 +151,29 @@ private:
 };
 
 } // namespace
+
+int32_t AttentionCase::id(int64_t batch, int64_t i) const {
+  return static_cast<int32_t>(documents < 0
+                                  ? (i * i + i / 5 + batch) % -documents
+                                  : i * documents / t - batch);
+}
+
+bool AttentionCase::sees(int64_t batch, int64_t i, int64_t j) const {
+  const int64_t place = i + s - t;
+  if ((causal && j > place) ||
+      (window && (j <= place - window || j >= place + window)))
+    return false;
+  return !documents || id(batch, i) == id(batch, j);
+}
+
+/// A record of the case, with its variant if it has one.
+template <typename Record>
+static RecordBytes withVariant(const AttentionCase &c, const Record &record) {
+  const WeftAttentionVariant variant = {c.window, c.documents != 0, c.softcap};
+  if (isVariant(variant))
+    return {record, std::vector{variant}};
+  return record;
+}
 
 WeftAttentionRecord AttentionCase::record() const {
   return {b,
@@ -207,8 +240,14 @@ AttentionResult weft::attentionOf(const AttentionCase &c,
                                         dq.data(),   dk.data(),  dv.data()};
   if (c.dropout > 0.0)
     forward.push_back(rng.data()), backward.push_back(rng.data());
-  call(WEFT_ATTENTION, forward, c.record());
-  call(WEFT_ATTENTION_GRAD, backward, c.gradRecord());
+  std::vector<int32_t> list;
+  for (int64_t n = 0; n < c.b * c.t; ++n)
+    list.push_back(c.id(n / c.t, n % c.t));
+  Guarded<int32_t> ids(list, 0);
+  if (c.documents)
+    forward.push_back(ids.data()), backward.push_back(ids.data());
+  call(WEFT_ATTENTION, forward, withVariant(c, c.record()));
+  call(WEFT_ATTENTION_GRAD, backward, withVariant(c, c.gradRecord()));
   Floats statistics = lse.take();
   return {out.read(), Doubles(statistics.begin(), statistics.end()), dq.read(),
           dk.read(), dv.read()};

@@ -22,7 +22,13 @@ struct AttentionCase {
 
   double factor = 1.0; // of the usual scale
 
+  int64_t window = 0;
+  double softcap = 0.0;
+  int64_t documents = 0; // of a batch row; scattered if below 0
+
   double scale() const { return factor / std::sqrt(d); }
+  int32_t id(int64_t batch, int64_t i) const;
+  bool sees(int64_t batch, int64_t i, int64_t j) const;
   WeftHeadStrides strides(int64_t rows, int64_t heads) const {
     int64_t width = d + gap;
     if (headsFirst)

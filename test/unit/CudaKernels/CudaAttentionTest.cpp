@@ -24,7 +24,8 @@ std::string describe(const Case &c) {
        << c.hkv << " d " << c.d << " causal " << c.causal << " dropout "
        << c.dropout << " dtype " << c.dtype << " factor " << c.factor
        << " range " << c.range << " gap " << c.gap << " rowGap " << c.rowGap
-       << " headsFirst " << c.headsFirst << " shift " << c.shift;
+       << " headsFirst " << c.headsFirst << " shift " << c.shift << " window "
+       << c.window << " softcap " << c.softcap << " documents " << c.documents;
   return text.str();
 }
 
@@ -131,6 +132,34 @@ TEST_P(CudaAttention, Dropout) {
       c.hkv = 1;
       check(c);
     }
+}
+
+TEST_P(CudaAttention, Variants) {
+  for (int64_t window : {0, 1, 70})
+    for (int64_t documents : {0, 4, -2})
+      for (int64_t causal : {0, 1}) {
+        Case c = make();
+        c.b = 2, c.t = c.s = 196, c.causal = causal, c.window = window;
+        c.documents = documents, c.softcap = causal ? 0.7 : 0.0;
+        c.d = documents == 4 ? 72 : 8, c.dropout = window == 70 ? 0.3 : 0.0;
+        c.h = 2, c.hkv = 1;
+        check(c, /*slack=*/2.0);
+      }
+}
+
+// A query gives keys of another document no gradient at all.
+TEST_P(CudaAttention, NothingAcrossDocuments) {
+  Case c = make();
+  c.b = 1, c.h = c.hkv = 1, c.t = c.s = 256, c.documents = 2, c.causal = 0;
+  AttentionInputs inputs(c);
+  inputs.dout.assign(inputs.dout.size(), 0.0f);
+  inputs.dout[0] = 1.0f;
+  AttentionResult r = attentionOfCuda(c, inputs);
+  for (int64_t i = 128 * c.d; i < 256 * c.d; ++i) {
+    EXPECT_EQ(r.dk[i], 0.0);
+    EXPECT_EQ(r.dv[i], 0.0);
+  }
+  EXPECT_NE(relativeError(r.dv, Doubles(r.dv.size(), 0.0)), 0.0);
 }
 
 // Blocks of numbers go on from tile to tile and from head to head.
@@ -316,6 +345,8 @@ public:
       c.b = c.h = c.hkv = 1;
     c.causal = below(2), c.dropout = std::vector{0.0, 0.1, 0.5, 0.9}[below(4)];
     c.factor = std::vector{1.0, 1.0, 1.0, 3.0, -0.5, 0.0}[below(6)];
+    if (below(2))
+      addVariant(c);
     if (below(3) == 0)
       c.gap = of({0, 3, 8}), c.rowGap = of({0, 5, 16}), c.shift = of({0, 1, 8});
     c.headsFirst = below(2);
@@ -323,6 +354,14 @@ public:
   }
 
 private:
+  void addVariant(Case &c) {
+    c.softcap = std::vector{0.0, 0.5, 20.0}[below(3)];
+    if (c.causal || c.t == c.s)
+      c.window = of({0, 0, 1, 7, 64, 100, 1000});
+    if (c.t == c.s)
+      c.documents = of({0, 1, 3, 8, -2});
+  }
+
   int64_t below(int64_t end) { return random() % end; }
   int64_t of(std::vector<int64_t> values) {
     return values[below(values.size())];
@@ -348,26 +387,4 @@ TEST(CudaAttentionCampaign, Shapes) {
     checkTerms(c, r.got.dq, r.want.dq, r.want.dqTerms);
     checkTerms(c, r.got.dk, r.want.dk, r.want.dkTerms);
   }
-}
-
-TEST(CudaAttentionErrors, Records) {
-  Case c;
-  std::vector<const void *> five(5), nine(9), ten(10);
-  WeftAttentionRecord record = c.record();
-  record.headSize = 257;
-  expectCudaError(WEFT_ATTENTION,
-                  "expects headSize of at least 1 and at most 256, but got 257",
-                  weft_cuda_attention, five, record);
-  record = c.record(), record.keyHeads = 3;
-  expectCudaError(WEFT_ATTENTION,
-                  "expects keyHeads that divides heads 2, but got 3",
-                  weft_cuda_attention, five, record);
-  c.dropout = 0.5;
-  expectCudaError(WEFT_ATTENTION, "expects 6 buffers, but got 5",
-                  weft_cuda_attention, five, c.record());
-  expectCudaError(WEFT_ATTENTION_GRAD, "expects 10 buffers, but got 9",
-                  weft_cuda_attention_grad, nine, c.gradRecord());
-  expectCudaError(WEFT_ATTENTION_GRAD,
-                  "expects a workspace of at least 80 bytes, but got 0",
-                  weft_cuda_attention_grad, ten, c.gradRecord());
 }

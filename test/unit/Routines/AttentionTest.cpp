@@ -10,8 +10,36 @@ namespace {
 struct Case {
   int64_t b = 2, t = 5, s = 5, h = 2, hkv = 2, d = 8, causal = 1;
   double dropout = 0.0;
+  int64_t window = 0;
+  double softcap = 0.0;
+  int64_t documents = 0; // of a batch row; scattered if below 0
   double scale() const { return 1.0 / std::sqrt(d); }
   int64_t qRow() const { return (h + 2 * hkv) * d; } // one qkv tensor
+
+  int32_t id(int64_t b, int64_t i) const {
+    return static_cast<int32_t>(documents < 0 ? (i * i + i / 5 + b) % -documents
+                                              : i * documents / t - b);
+  }
+  bool sees(int64_t b, int64_t i, int64_t j) const {
+    int64_t place = i + s - t;
+    if ((causal && j > place) ||
+        (window && (j <= place - window || j >= place + window)))
+      return false;
+    return !documents || id(b, i) == id(b, j);
+  }
+  std::vector<int32_t> ids() const {
+    std::vector<int32_t> all;
+    for (int64_t n = 0; n < b * t; ++n)
+      all.push_back(id(n / t, n % t));
+    return all;
+  }
+  /// A record of the case, with its variant if it has one.
+  template <typename Record> RecordBytes bytes(const Record &record) const {
+    if (!window && softcap == 0.0 && !documents)
+      return record;
+    WeftAttentionVariant variant = {window, documents != 0, softcap};
+    return {record, std::vector{variant}};
+  }
 };
 
 constexpr int64_t kOpId = 17;
@@ -69,15 +97,23 @@ Result run(const Case &c, int threads, CpuIsa isa, int64_t shift = 0) {
   Result r;
   r.out.assign(c.b * c.t * c.h * c.d, NAN);
   r.lse.assign(c.b * c.h * c.t, NAN);
-  callOk(context, weft_cpu_attention,
-         {q, k, v, r.out.data(), r.lse.data(), kRng.data()}, makeRecord(c));
+  std::vector<int32_t> ids = c.ids();
+  std::vector<const void *> forward = {q, k, v, r.out.data(), r.lse.data()};
+  std::vector<const void *> more;
+  if (c.dropout > 0.0)
+    more.push_back(kRng.data());
+  if (c.documents)
+    more.push_back(ids.data());
+  forward.insert(forward.end(), more.begin(), more.end());
+  callOk(context, weft_cpu_attention, forward, c.bytes(makeRecord(c)));
   Floats dqkv(qkv.size(), 0.0f);
   float *dq = dqkv.data() + shift, *dk = dq + c.h * c.d;
   float *dv = dk + c.hkv * c.d;
-  callOk(context, weft_cpu_attention_grad,
-         {data.dout.data(), q, k, v, r.out.data(), r.lse.data(), dq, dk, dv,
-          kRng.data()},
-         makeGradRecord(c));
+  std::vector<const void *> backward = {
+      data.dout.data(), q, k, v, r.out.data(), r.lse.data(), dq, dk, dv};
+  backward.insert(backward.end(), more.begin(), more.end());
+  callOk(context, weft_cpu_attention_grad, backward,
+         c.bytes(makeGradRecord(c)));
   r.dq.assign(dqkv.begin() + shift, dqkv.end());
   return r;
 }
@@ -92,23 +128,30 @@ Doubles forward(const Case &c, const Doubles &qkv, Doubles *lse = nullptr) {
       for (int64_t i = 0; i < c.t; ++i) {
         const double *q = &qkv[b * batch + i * row + h * c.d];
         int64_t group = c.h + h / (c.h / c.hkv);
-        int64_t last = c.causal ? i + c.s - c.t : c.s - 1;
         Doubles p;
+        std::vector<int64_t> seen;
         double sum = 0.0, max = -INFINITY;
-        for (int64_t j = 0; j <= last; ++j) {
+        for (int64_t j = 0; j < c.s; ++j) {
+          if (!c.sees(b, i, j))
+            continue;
           const double *k = &qkv[b * batch + j * row + group * c.d];
           double dot = 0.0;
           for (int64_t d = 0; d < c.d; ++d)
             dot += q[d] * k[d];
-          p.push_back(dot * c.scale());
-          max = std::max(max, p.back());
+          double score = dot * c.scale();
+          if (c.softcap != 0.0)
+            score = c.softcap * std::tanh(score / c.softcap);
+          p.push_back(score);
+          seen.push_back(j);
+          max = std::max(max, score);
         }
         for (double &x : p)
           sum += x = std::exp(x - max);
         if (lse)
           (*lse)[(b * c.h + h) * c.t + i] =
               p.empty() ? -INFINITY : max + std::log(sum);
-        for (int64_t j = 0; j <= last; ++j) {
+        for (size_t n = 0; n < seen.size(); ++n) {
+          const int64_t j = seen[n];
           uint64_t element = static_cast<uint64_t>((h * c.t + i) * c.s + j);
           double keep = 1.0;
           if (c.dropout > 0.0)
@@ -119,7 +162,7 @@ Doubles forward(const Case &c, const Doubles &qkv, Doubles *lse = nullptr) {
           const double *v = &qkv[b * batch + j * row + (group + c.hkv) * c.d];
           for (int64_t d = 0; d < c.d; ++d)
             out[((b * c.t + i) * c.h + h) * c.d + d] +=
-                p[j] / sum * keep * v[d];
+                p[n] / sum * keep * v[d];
         }
       }
   return out;
@@ -155,7 +198,9 @@ void check(const Case &c, CpuIsa isa, int64_t gradients) {
   SCOPED_TRACE(testing::Message()
                << "b " << c.b << " t " << c.t << " s " << c.s << " h " << c.h
                << " hkv " << c.hkv << " d " << c.d << " causal " << c.causal
-               << " dropout " << c.dropout << " isa " << cpuIsaName(isa));
+               << " dropout " << c.dropout << " window " << c.window
+               << " softcap " << c.softcap << " documents " << c.documents
+               << " isa " << cpuIsaName(isa));
   Result r = run(c, 1, isa);
   Data data(c);
   Doubles lse(r.lse.size());
@@ -210,6 +255,41 @@ TEST(Attention, Dropout) {
         c.t = c.s = t, c.dropout = 0.25, c.causal = causal;
         check(c, isa, 12);
       }
+}
+
+TEST(Attention, Variants) {
+  for (CpuIsa isa : kAllIsas)
+    for (int64_t window : {0, 1, 40, 90})
+      for (int64_t documents : {0, 3, -2})
+        for (int64_t causal : {0, 1}) {
+          Case c;
+          c.t = c.s = 150, c.causal = causal, c.window = window;
+          c.documents = documents, c.softcap = causal ? 0.7 : 0.0;
+          c.dropout = window == 40 ? 0.25 : 0.0;
+          check(c, isa, 12);
+        }
+}
+
+// A window over keys that come before the queries.
+TEST(Attention, WindowOfLaterQueries) {
+  for (CpuIsa isa : kAllIsas) {
+    Case c;
+    c.t = 30, c.s = 200, c.window = 70;
+    check(c, isa, 40);
+  }
+}
+
+// Keys of a document get no gradient from queries of another one.
+TEST(Attention, NoGradientAcrossDocuments) {
+  for (CpuIsa isa : kAllIsas) {
+    Case c;
+    c.b = 1, c.t = c.s = 100, c.documents = 2, c.causal = 0;
+    Result whole = run(c, 1, isa);
+    c.documents = 1;
+    EXPECT_FALSE(sameBits(whole.dq, run(c, 1, isa).dq));
+    c.documents = 2, c.window = 100; // hides nothing
+    EXPECT_TRUE(sameBits(whole.dq, run(c, 1, isa).dq));
+  }
 }
 
 TEST(Attention, DropoutOfEverything) {
@@ -280,36 +360,19 @@ TEST(Attention, Errors) {
   expect("expects q, k, v and out of dtype f32 (0), f16 (2) or bf16 (3), but "
          "got 1",
          [](Record &r) { r.dtype = WEFT_F64; });
+  c.documents = 2;
+  expectError(70, "expects 6 buffers, but got 5", weft_cpu_attention,
+              {x, x, x, x, x}, c.bytes(makeRecord(c)));
+  c.s = 6;
+  expectError(70, "expects as many keys as queries 5, but got 6",
+              weft_cpu_attention, {x, x, x, x, x, x}, c.bytes(makeRecord(c)));
+  c.s = 5, c.documents = 0, c.softcap = -1.0;
+  expectError(70, "expects a softcap of at least 0, but got -1.000000",
+              weft_cpu_attention, {x, x, x, x, x}, c.bytes(makeRecord(c)));
+  c.softcap = 0.0;
   expectError(70, "expects 9 buffers, but got 1", weft_cpu_attention_grad, {x},
               makeGradRecord(c));
   expectError(70, "expects a record of 280 bytes, but got 184",
               weft_cpu_attention_grad, {x, x, x, x, x, x, x, x, x},
               makeRecord(c));
-}
-
-// Of two scores 0 and x the second has the probability e^x / (1 + e^x).
-TEST(Attention, ExponentialIsAccurate) {
-  constexpr int64_t count = 200000;
-  Floats q(count, 1.0f), k(2 * count, 0.0f), v(2 * count, 0.0f);
-  for (int64_t i = 0; i < count; ++i) {
-    k[2 * i + 1] = -87.0f * static_cast<float>(i) / count;
-    v[2 * i + 1] = 1.0f;
-  }
-  const WeftHeadStrides one = {1, 1, 1}, two = {2, 1, 1};
-  for (CpuIsa isa : kAllIsas) {
-    TestContext context(1, isa);
-    Floats out(count), lse(count);
-    callOk(context, weft_cpu_attention,
-           {q.data(), k.data(), v.data(), out.data(), lse.data()},
-           WeftAttentionRecord{count, 1, 2, 1, 1, 1, 0, 0, WEFT_F32, 1.0, 0.0,
-                               one, two, two, one});
-    double worst = 0.0;
-    for (int64_t i = 0; i < count; ++i) {
-      double power = std::exp(static_cast<double>(k[2 * i + 1]));
-      double want = power / (1.0 + power);
-      worst = std::max(worst, std::fabs(out[i] - want) / want);
-    }
-    EXPECT_LT(worst, 4e-7) << cpuIsaName(isa);
-    EXPECT_EQ(out[0], 0.5f);
-  }
 }
