@@ -54,8 +54,10 @@ TileKernels kernelsFor(const WeftAttentionRecord &record,
     suffix += "_dropout";
   if (record.dtype == WEFT_F32)
     return kernelsOf<WideForward<D>, WideBackward<D>>(suffix, 1);
-  return kernelsOf<LowForward<D>, LowBackward<D>>(
-      suffix, D / LowBackward<D>::kKeyColumns);
+  constexpr int64_t keyParts = D / LowBackward<D>::kKeyColumns;
+  if (isVariant(variant))
+    return kernelsOf<LowForward<D, true>, LowBackward<D>>(suffix, keyParts);
+  return kernelsOf<LowForward<D, false>, LowBackward<D>>(suffix, keyParts);
 }
 
 TileKernels findKernels(const WeftAttentionRecord &record,
@@ -111,7 +113,7 @@ void findVectors(AttentionArguments &a, int64_t dtype,
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// What follows a record, and its ids.
+/// The variant of a record, and the ids of its documents.
 struct Variant : WeftAttentionVariant {
   const int32_t *ids = nullptr;
 
@@ -123,7 +125,9 @@ struct Variant : WeftAttentionVariant {
     static_cast<AttentionArguments &>(all) = a;
     all.ids = ids;
     all.window = static_cast<int32_t>(std::min<int64_t>(window, a.keys));
+    all.behind = window ? a.keys - a.queries - all.window : -a.queries - 1;
     all.softcap = static_cast<float>(softcap);
+    all.inverseSoftcap = softcap == 0.0 ? 0.0f : 1.0f / all.softcap;
     return all;
   }
 };

@@ -15,9 +15,10 @@
 namespace weft::cuda {
 
 /// The softmax state of a lane's rows; scores are in units of log2(e).
-template <typename Type, int D> struct LowSoftmax {
-  static constexpr int kRowTiles = LowForward<D>::kRowTiles;
-  static constexpr int kFragments = LowForward<D>::kColumns / 8;
+template <typename Type, int D, bool kVaries> struct LowSoftmax {
+  using Tiles = LowForward<D, kVaries>;
+  static constexpr int kRowTiles = Tiles::kRowTiles;
+  static constexpr int kFragments = Tiles::kColumns / 8;
   using Scores = float[kRowTiles][kFragments][4];
   using Kept = uint32_t[kRowTiles]; // four bits for each fragment
   float most[kRowTiles][2], sum[kRowTiles][2], out[kRowTiles][D / 8][4];
@@ -138,8 +139,8 @@ template <typename Type, int D> struct LowSoftmax {
 /// K arrives during the softmax and product before, V during the scores.
 template <typename Type, int D, bool kDrops, bool kVaries>
 WEFT_DEVICE void lowForward(const ArgumentsOf<kVaries> &a) {
-  using Tiles = LowForward<D>;
-  using Softmax = LowSoftmax<Type, D>;
+  using Tiles = LowForward<D, kVaries>;
+  using Softmax = LowSoftmax<Type, D, kVaries>;
   constexpr int kRows = Tiles::kRows, kColumns = Tiles::kColumns;
   constexpr int kRowTiles = Tiles::kRowTiles;
   BlockPlace place(a, blockIndex(), a.heads, /*lastTileFirst=*/a.causal);
@@ -164,7 +165,6 @@ WEFT_DEVICE void lowForward(const ArgumentsOf<kVaries> &a) {
       queries;
   Softmax state;
   for (int key = first, next; key < keyEnd; key = next) {
-    next = rules.nextTile(key + kColumns, keyEnd, kColumns);
     typename Softmax::Kept kept;
     state.drawKept(rules, begin + warpRow, key, kept);
     waitForGroups<0>();
@@ -178,6 +178,7 @@ WEFT_DEVICE void lowForward(const ArgumentsOf<kVaries> &a) {
     multiplyRows<Type, D>(queries, kTile, scores);
     waitForGroups<0>();
     barrier();
+    next = rules.nextTile(key + kColumns, keyEnd, kColumns);
     if (next < keyEnd)
       beginHead<Type, D, kColumns>(kTile, a.k, place.batch, group, next, a.keys,
                                    a);

@@ -14,13 +14,15 @@ namespace weft::cuda {
 /// The counterpart of WideGradient in AttentionWide.cu. A warp owns rows of a
 /// left factor, either queries or keys; tiles of the other side are
 /// double-buffered. The results are 8 * kSums columns of the head from column
-/// `begin` on.
-template <typename Type, int D, bool kByKeys> struct LowGradient {
+/// `begin` on. With `kLean` the own rows are not kept in registers.
+template <typename Type, int D, bool kByKeys, bool kLean = false>
+struct LowGradient {
   using Tiles = LowBackward<D>;
   static constexpr int kRows = Tiles::kRows, kColumns = Tiles::kColumns;
   static constexpr int kFragments = kColumns / 8;
   static constexpr int kSums = (kByKeys ? Tiles::kKeyColumns : D) / 8;
-  using Left = std::conditional_t<D == 64, LeftFactors<D, 1>, LeftRows<D, 1>>;
+  using Left =
+      std::conditional_t<D == 64 && !kLean, LeftFactors<D, 1>, LeftRows<D, 1>>;
   Low *ownTile, *walkTiles;
   float *statistics;
   Left own, ownOther;
@@ -238,7 +240,8 @@ struct QueryWalk {
 
 template <typename Type, int D, bool kDrops, bool kVaries>
 WEFT_DEVICE void lowKeyGradients(const ArgumentsOf<kVaries> &a) {
-  using Gradient = LowGradient<Type, D, /*kByKeys=*/true>;
+  using Gradient =
+      LowGradient<Type, D, /*kByKeys=*/true, /*kLean=*/kDrops && kVaries>;
   constexpr int kColumns = Gradient::kColumns,
                 kParts = D / (8 * Gradient::kSums);
   BlockPlace place(a, blockIndex() / kParts, a.heads / a.group,
@@ -249,8 +252,12 @@ WEFT_DEVICE void lowKeyGradients(const ArgumentsOf<kVaries> &a) {
   QueryWalk walk(a, rules, place.head, row, Gradient::kRows, kColumns);
   Gradient gradient(static_cast<int>(blockIndex() % kParts) * 8 *
                     Gradient::kSums);
-  auto begin = [&](int stage, int i) {
-    int head = walk.head(i), query = walk.tile(i) * kColumns;
+  // Stage of the tile in use, where some tiles are skipped.
+  [[maybe_unused]] int inUse = 1;
+  auto begin = [&](int i) {
+    int stage = i % 2, head = walk.head(i), query = walk.tile(i) * kColumns;
+    if constexpr (kVaries)
+      stage = inUse ^ 1;
     gradient.beginWalk(stage, a.q, a.dout, place.batch, head, query, a.queries,
                        a);
     gradient.takeColumnStatistics(stage, a, firstRow(a, place.batch, head),
@@ -259,12 +266,13 @@ WEFT_DEVICE void lowKeyGradients(const ArgumentsOf<kVaries> &a) {
   gradient.beginOwn(a.k, a.v, place.batch, place.head, row, a.keys, a);
   const int first = walk.next(rules, 0, kColumns);
   if (first < walk.count)
-    begin(0, first);
+    begin(first);
+  inUse = 0;
   endGroup();
-  for (int i = first, next, stage = 0; i < walk.count; i = next, stage ^= 1) {
+  for (int i = first, next; i < walk.count; i = next) {
     next = walk.next(rules, i + 1, kColumns);
     if (next < walk.count)
-      begin(stage ^ 1, next);
+      begin(next);
     endGroup();
     rules.moveTo(walk.head(i));
     int query = walk.tile(i) * kColumns;
@@ -273,7 +281,11 @@ WEFT_DEVICE void lowKeyGradients(const ArgumentsOf<kVaries> &a) {
     barrier();
     if (i == first)
       gradient.takeOwn();
+    int stage = i % 2;
+    if constexpr (kVaries)
+      stage = inUse;
     gradient.addTile(stage, rules, kept, a.scale * kLog2E, warpRow, query);
+    inUse ^= 1;
     barrier();
   }
   waitForGroups<0>();

@@ -68,12 +68,17 @@ template <bool kDrops, bool kVaries> struct HeadRules : VariantRules<kVaries> {
   }
 
   WEFT_MEMBER bool sees(int query, int key) const {
-    return key < keys && key - query <= reach && Variant::allows(query, key);
+    if constexpr (kVaries)
+      return key < keys && key - query <= reach && Variant::allows(query, key);
+    return key < keys && key - query <= reach;
   }
   /// Whether any of `rows` queries from `query` on must not see one of the keys
   /// before `keyEnd`.
   WEFT_MEMBER bool needsMask(int query, int keyEnd) const {
-    return keyEnd > keys || keyEnd - 1 - query > reach || Variant::mayHide();
+    if constexpr (kVaries)
+      if (Variant::mayHide())
+        return true;
+    return keyEnd > keys || keyEnd - 1 - query > reach;
   }
   /// Keys that the queries before `queryEnd` see.
   WEFT_MEMBER int keyEnd(int queryEnd) const {

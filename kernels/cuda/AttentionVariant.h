@@ -44,15 +44,13 @@ WEFT_DEVICE float hyperbolicTangent(float x) {
 // Without rules
 //===----------------------------------------------------------------------===//
 
-/// Queries and keys that see each other besides those of HeadRules, for the
-/// block's own rows: queries or keys.
+/// The rules of a head on top of HeadRules, for the rows that the block owns:
+/// queries or keys.
 template <bool kVaries> struct VariantRules {
   WEFT_MEMBER VariantRules(const AttentionArguments &, int) {}
   WEFT_MEMBER static int reachOf(const AttentionArguments &a) {
     return a.causal ? a.keys - a.queries : a.keys;
   }
-  WEFT_MEMBER static bool allows(int, int) { return true; }
-  WEFT_MEMBER static bool mayHide() { return false; }
   WEFT_MEMBER static int keyBegin(int, int) { return 0; }
   WEFT_MEMBER static int queryEnd(const AttentionArguments &a, int) {
     return a.queries;
@@ -78,34 +76,32 @@ template <> struct VariantRules<true> {
     int least, most;
   };
 
-  int positions, behind; // query i sees keys from i + behind + 1 on
-  const int32_t *ids;    // of the batch row, or null
-  float softcap, inverse;
+  // Numbers are read from the arguments, which take no registers.
+  const AttentionVariantArguments &a;
+  const int32_t *ids; // of the batch row, or null
   IdRange own;
 
   WEFT_MEMBER VariantRules(const AttentionVariantArguments &a, int batch)
-      : positions(a.queries),
-        behind(a.window ? a.keys - a.queries - a.window : -a.queries - 1),
+      : a(a),
         ids(a.ids ? a.ids + static_cast<int64_t>(batch) * a.queries : nullptr),
-        softcap(a.softcap),
-        inverse(a.softcap == 0.0f ? 0.0f : 1.0f / a.softcap), own{0, 0} {}
+        own{0, 0} {}
 
   WEFT_MEMBER static int reachOf(const AttentionVariantArguments &a) {
     return a.causal ? a.keys - a.queries : a.window ? a.window - 1 : a.keys;
   }
   /// Of a key that exists; the query may lie behind the last one.
   WEFT_MEMBER bool allows(int query, int key) const {
-    return key - query > behind &&
-           (!ids || ids[smaller(query, positions - 1)] == ids[key]);
+    return key - query > a.behind &&
+           (!ids || ids[smaller(query, a.queries - 1)] == ids[key]);
   }
-  WEFT_MEMBER bool mayHide() const { return ids || behind >= -positions; }
+  WEFT_MEMBER bool mayHide() const { return ids || a.window; }
   /// First of the tiles of keys that the queries from `query` on see.
   WEFT_MEMBER int keyBegin(int query, int columns) const {
-    return larger(0, query + behind + 1) / columns * columns;
+    return larger(0, query + a.behind + 1) / columns * columns;
   }
   /// Behind the queries that see a key before `keyEnd`.
-  WEFT_MEMBER int queryEnd(const AttentionArguments &a, int keyEnd) const {
-    return smaller(a.queries, keyEnd - 1 - behind);
+  WEFT_MEMBER int queryEnd(const AttentionArguments &, int keyEnd) const {
+    return smaller(a.queries, keyEnd - 1 - a.behind);
   }
 
   /// By a warp, with the same result for all lanes.
@@ -126,14 +122,14 @@ template <> struct VariantRules<true> {
   /// The block's rows are [begin, begin + rows), as far as they exist.
   WEFT_MEMBER void takeOwn(int begin, int rows) {
     if (ids)
-      own = findIds(begin, smaller(begin + rows, positions));
+      own = findIds(begin, smaller(begin + rows, a.queries));
   }
   /// Whether no row of the tile from `begin` on has an id of the own rows'
   /// range. All threads of the block ask and get one answer.
   WEFT_MEMBER bool skips(int begin, int rows) const {
     if (!ids)
       return false;
-    IdRange other = findIds(begin, smaller(begin + rows, positions));
+    IdRange other = findIds(begin, smaller(begin + rows, a.queries));
     return other.most < own.least || other.least > own.most;
   }
   /// The first tile from `at` on that is not skipped; `end` or more if none is.
@@ -145,10 +141,10 @@ template <> struct VariantRules<true> {
 
   /// Scores times `unit`: 1, or log2(e).
   WEFT_MEMBER CappedScore cap(float score, float unit) const {
-    if (softcap == 0.0f)
+    if (a.softcap == 0.0f)
       return {score, 1.0f};
-    float t = hyperbolicTangent(score * (inverse / unit));
-    return {softcap * unit * t, 1.0f - t * t};
+    float t = hyperbolicTangent(score * (a.inverseSoftcap / unit));
+    return {a.softcap * unit * t, 1.0f - t * t};
   }
   WEFT_MEMBER static float timesSlope(float gradient,
                                       const CappedScore &capped) {

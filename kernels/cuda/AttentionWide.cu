@@ -233,8 +233,8 @@ template <int D, bool kByKeys> struct WideGradient {
         float x = powerOfTwo((capped.score - lse[at]) * kLog2E);
         float dp = keeps ? products[i][j] * rules.keepScale : 0.0f;
         scores[i][j] = sees && keeps ? x : 0.0f;
-        float ds = rules.timesSlope(x * (dp - delta[at]), capped);
-        products[i][j] = sees ? ds : 0.0f;
+        products[i][j] =
+            sees ? rules.timesSlope(x * (dp - delta[at]), capped) : 0.0f;
       }
   }
 };

@@ -160,9 +160,10 @@ struct AttentionArguments {
 
 /// The same with the rules of a WeftAttentionVariant.
 struct AttentionVariantArguments : AttentionArguments {
-  const int32_t *ids; // [B, T]; null without documents
-  int32_t window;     // of at most `keys` keys, or 0
-  float softcap;      // or 0
+  const int32_t *ids;            // [B, T]; null without documents
+  int32_t window;                // of at most `keys` keys, or 0
+  int32_t behind;                // query i sees keys from i + behind + 1 on
+  float softcap, inverseSoftcap; // or 0
 };
 
 /// Bytes of shared memory that a block may have on every chip with a target of
@@ -188,8 +189,9 @@ template <int D> struct WideBackward {
 };
 
 /// The same for f16 and bf16: each of four warps has kRowTiles times 16 rows.
-template <int D> struct LowForward {
-  static constexpr int kRowTiles = D == 256 ? 1 : 2;
+/// The rules of a variant take the registers of half the rows.
+template <int D, bool kVaries> struct LowForward {
+  static constexpr int kRowTiles = D == 256 || kVaries ? 1 : 2;
   static constexpr int kRows = 64 * kRowTiles, kColumns = D == 64 ? 64 : 32;
   static constexpr int kSharedBytes = 2 * (kRows + 2 * kColumns) * (D + 8);
 };
