@@ -7,10 +7,11 @@ them in f64. Checked:
   numbers    a program in f32 is within 1e-6 of the oracle, of the largest number; low types within their rounding
   zeros      keys and values of documents without a loss have gradients of exactly 0
   emulated   (--emulated) a program for a CUDA device on the emulated one, within the same bounds
+  stages     (--stages) two ranks train projections before the attention with each ZeRO stage: the same losses and weights
 
 The oracle is PyTorch in f64 where --torch names a Python that has it, else the interpreter, which --torch compares too.
 
-Usage: attention-masks.py --work DIR [--seeds A:B] [--torch PYTHON] [--emulated BUILD] [--keep]
+Usage: attention-masks.py --work DIR [--seeds A:B] [--torch PYTHON] [--emulated BUILD] [--stages] [--keep]
 """
 import argparse
 import array
@@ -30,6 +31,7 @@ parser.add_argument("--work", type=pathlib.Path, required=True)
 parser.add_argument("--seeds", default="0:1", type=seed_range)
 parser.add_argument("--torch")
 parser.add_argument("--emulated", type=lambda text: pathlib.Path(text).absolute())
+parser.add_argument("--stages", action="store_true")
 parser.add_argument("--keep", action="store_true", help="the programs, to look at a failure")
 args = parser.parse_args()
 
@@ -60,7 +62,8 @@ class Model:
         self.softcap = dice.choice([None, None, 0.5, 2.0, 50.0])
         self.precision = dice.choice(["f32", "f32", "f32", "f16", "bf16"])
         self.documents = dice.choice([None, "runs", "runs", "runs", "any"])
-        self.scale = round(dice.choice([1.0, 0.3, 1 / self.width ** 0.5]), 6)
+        # Scores of a few units: larger ones have fewer bits behind the point, and so have probabilities.
+        self.scale = round(dice.choice([0.3, 1.0, 1.5]) / self.width ** 0.5, 6)
         self.ids, self.silent = self.draw_documents(dice)
         cells = self.batch * self.time
         self.weights = [dice.gauss(0, 1) for _ in range(cells * self.heads * self.width)]
@@ -97,8 +100,7 @@ class Model:
         return ", ".join(parts)
 
     def text(self):
-        q = f"tensor<{self.batch}x{self.time}x{self.heads}x{self.width}xf32>"
-        k = f"tensor<{self.batch}x{self.time}x{self.groups}x{self.width}xf32>"
+        q, k = self.heads_type(self.heads), self.heads_type(self.groups)
         ids = f"tensor<{self.batch}x{self.time}xi32>"
         segments = f" segments %ids : {ids}" if self.documents else ""
         return f"""module @m {{
@@ -117,6 +119,45 @@ class Model:
   }}
 }}
 """
+
+    def ranks_text(self):
+        """Rows of data, of which each rank has some."""
+        shapes = {"x": f"{self.batch}x{self.time}x8xf32", "ids": f"{self.batch}x{self.time}xi32",
+                  "t": f"{self.batch}x{self.time}x{self.heads * self.width}xf32"}
+        heads = {"q": self.heads, "k": self.groups, "v": self.groups}
+        params = body = ""
+        for name, count in heads.items():
+            weight = f"tensor<8x{count * self.width}xf32>"
+            flat = f"tensor<{self.batch}x{self.time}x{count * self.width}xf32>"
+            params += f"  weft.param @{name} : {weight} {{init = #weft.init<normal, 0.0, 0.4>}}\n"
+            body += f"""    %w{name} = weft.read @{name} : {weight}
+    %f{name} = weft.matmul %x, %w{name} : tensor<{shapes["x"]}>, {weight}
+    %{name} = weft.reshape %f{name} : {flat} to {self.heads_type(count)}
+"""
+        inputs = ", ".join(f'%{name}: tensor<{shape}> {{weft.input = "{name}"}}' for name, shape in shapes.items())
+        types = ", ".join(self.heads_type(count) for count in heads.values())
+        segments = f" segments %ids : tensor<{shapes['ids']}>" if self.documents else ""
+        return f"""module @m {{
+{params}  weft.program @model({inputs}) -> (tensor<f32> {{weft.output = "loss"}}) attributes {{kind = #weft.kind<model>}} {{
+{body}    %y, %lse = weft.attention %q, %k, %v{segments} {{{self.attributes()}}} : {types}
+    %r = weft.reshape %y : {self.heads_type(self.heads)} to tensor<{shapes["t"]}>
+    %l = weft.mse %r, %t : tensor<{shapes["t"]}>
+    weft.return %l : tensor<f32>
+  }}
+}}
+"""
+
+    def heads_type(self, count):
+        return f"tensor<{self.batch}x{self.time}x{count}x{self.width}xf32>"
+
+    def write_rows(self, path):
+        """Two steps of two ranks."""
+        dice, rows = random.Random(SEED), 4 * self.batch
+        def floats(width):
+            numbers = array.array("f", (dice.gauss(0, 1) for _ in range(rows * self.time * width)))
+            return "F32", [rows, self.time, width], numbers.tobytes()
+        ids = ("I32", [rows, self.time], array.array("i", 4 * self.ids).tobytes())
+        write_tensors(path, {"x": floats(8), "t": floats(self.heads * self.width), "ids": ids})
 
     def write_inputs(self, path, more={}):
         parts = {"x": ("F32", [self.batch, self.time, self.heads, self.width], array.array("f", self.weights).tobytes()),
@@ -160,47 +201,54 @@ def interpret(folder, model):
     return loss, {name: state[f"{name}.grad"] for name in PARAMETERS}
 
 
-# Runs in a Python with PyTorch: the same loss and gradients by autograd, in f64.
+# Runs in a Python with PyTorch: the same loss and gradients by autograd, in f64, for a model on each line.
 ORACLE = r"""
 import json, sys, torch
-model, values = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
 torch.set_default_dtype(torch.float64)
-B, T, H, G, D = (model[name] for name in ("batch", "time", "heads", "groups", "width"))
-def tensor(name, heads):
-    return torch.tensor(values[name]).reshape(B, T, heads, D).requires_grad_()
-q, k, v = tensor("q", H), tensor("k", G), tensor("v", G)
-x = torch.tensor(values["x"]).reshape(B, T, H, D)
-qh, kh, vh = (t.transpose(1, 2) for t in (q, k.repeat_interleave(H // G, 2), v.repeat_interleave(H // G, 2)))
-scores = model["scale"] * qh @ kh.transpose(2, 3)
-if model["softcap"]:
-    scores = model["softcap"] * torch.tanh(scores / model["softcap"])
-i, j = torch.arange(T)[:, None], torch.arange(T)[None, :]
-seen = torch.ones(T, T, dtype=torch.bool)
-if model["causal"]:
-    seen = seen & (j <= i)
-if model["window"]:
-    seen = seen & ((i - j).abs() < model["window"])
-seen = seen[None, None]
-if model["documents"]:
-    ids = torch.tensor(model["ids"]).reshape(B, T)
-    seen = seen & (ids[:, None, :, None] == ids[:, None, None, :])
-y = (scores.masked_fill(~seen, float("-inf")).softmax(-1) @ vh).transpose(1, 2)
-loss = (y * x).sum()
-loss.backward()
-json.dump({"loss": loss.item(), **{n: t.grad.flatten().tolist() for n, t in (("q", q), ("k", k), ("v", v))}},
-          open(sys.argv[3], "w"))
+for line in sys.stdin:
+    model = json.loads(line)
+    B, T, H, G, D = (model[name] for name in ("batch", "time", "heads", "groups", "width"))
+    q, k, v = (torch.tensor(model[name]).reshape(B, T, -1, D).requires_grad_() for name in "qkv")
+    x = torch.tensor(model["weights"]).reshape(B, T, H, D)
+    qh, kh, vh = (t.repeat_interleave(H // t.shape[2], 2).transpose(1, 2) for t in (q, k, v))
+    scores = model["scale"] * qh @ kh.transpose(2, 3)
+    if model["softcap"]:
+        scores = model["softcap"] * torch.tanh(scores / model["softcap"])
+    i, j = torch.arange(T)[:, None], torch.arange(T)[None, :]
+    seen = torch.ones(1, 1, T, T, dtype=torch.bool)
+    if model["causal"]:
+        seen = seen & (j <= i)
+    if model["window"]:
+        seen = seen & ((i - j).abs() < model["window"])
+    if model["documents"]:
+        ids = torch.tensor(model["ids"]).reshape(B, T)
+        seen = seen & (ids[:, None, :, None] == ids[:, None, None, :])
+    y = (scores.masked_fill(~seen, float("-inf")).softmax(-1) @ vh).transpose(1, 2)
+    loss = (y * x).sum()
+    loss.backward()
+    gradients = {name: t.grad.flatten().tolist() for name, t in zip("qkv", (q, k, v))}
+    print(json.dumps({"loss": loss.item(), **gradients}), flush=True)
 """
 
 
-def ask_torch(folder, model):
-    start = read_tensors(folder / "start.safetensors")
-    values = {name: start[name].tolist() for name in PARAMETERS}
-    values["x"] = array.array("f", model.weights).tolist()
-    (folder / "model.json").write_text(json.dumps({**vars(model), "silent": None, "weights": None}))
-    (folder / "values.json").write_text(json.dumps(values))
-    need(args.torch, "-c", ORACLE, folder / "model.json", folder / "values.json", folder / "torch.json")
-    made = json.loads((folder / "torch.json").read_text())
-    return made["loss"], {name: made[name] for name in PARAMETERS}
+class Torch:
+    """A Python with PyTorch that answers for one model after the other."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([args.torch, "-c", ORACLE], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True)
+
+    def ask(self, folder, model):
+        start = read_tensors(folder / "start.safetensors")
+        numbers = {**vars(model), **{name: start[name].tolist() for name in PARAMETERS}, "silent": None,
+                   "weights": array.array("f", model.weights).tolist()}
+        self.process.stdin.write(json.dumps(numbers) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"expects an answer of {args.torch}, but it ended with {self.process.wait()}")
+        made = json.loads(line)
+        return made["loss"], {name: made[name] for name in PARAMETERS}
 
 
 def run_program(folder, model, name, *compile_flags, flags=(), **environment):
@@ -220,7 +268,7 @@ def compare(who, model, got, want, bound):
     size = sum(abs(w) for w in model.weights) or 1
     if not abs(got[0] - want[0]) <= bound * max(abs(want[0]), size ** 0.5, 1):
         raise RuntimeError(f"{who}: expects a loss of {want[0]}, but got {got[0]}")
-    # A gradient of a query or a key is a difference of larger numbers: those of the values give the scale too.
+    # Gradients of queries and keys are differences of larger numbers, whose size the gradients of the values show.
     values = max(map(abs, want[1]["v"]))
     for name, numbers in want[1].items():
         scale = max(*map(abs, numbers), values) if name != "v" else values
@@ -240,7 +288,7 @@ def check_zeros(who, model, gradients):
                     raise RuntimeError(f"{who}: expects no gradient of {name} at position {cell}, of document {number}")
 
 
-def check(seed):
+def check(seed, torch):
     folder = args.work / f"seed-{seed}"
     folder.mkdir(parents=True)
     model = Model(random.Random(f"attention {seed}"))
@@ -248,8 +296,8 @@ def check(seed):
     model.write_inputs(folder / "data.safetensors")
     want = interpret(folder, model)
     check_zeros("interpreter", model, want[1])
-    if args.torch:
-        oracle = ask_torch(folder, model)
+    if torch:
+        oracle = torch.ask(folder, model)
         compare("interpreter", model, want, oracle, 1e-9)
         want = oracle
     got = run_program(folder, model, "cpu", flags=("--threads", "2"))
@@ -259,8 +307,31 @@ def check(seed):
         got = run_emulated(folder, model)
         compare("emulated device", model, got, want, max(BOUNDS[model.precision], 1e-5))
         check_zeros("emulated device", model, got[1])
+    if args.stages:
+        check_stages(folder, model)
     if not args.keep:
         shutil.rmtree(folder)
+
+
+def check_stages(folder, model):
+    """ZeRO stages 0 to 3 of two ranks have the same bits."""
+    (folder / "ranks.mlir").write_text(model.ranks_text())
+    model.write_rows(folder / "rows.safetensors")
+    results = []
+    for stage in range(4):
+        made = folder / f"zero-{stage}"
+        made.mkdir()
+        need("weft", "compile", folder / "ranks.mlir", f"--precision={model.precision}", "--loss-scale=none",
+             "--mesh=dp:2", f"--zero={stage}", "-o", made / "program")
+        need(made / "program", "--data", folder / "rows.safetensors", "--lr", "0.01", "--no-shuffle", "--progress", "none",
+             "--steps", "2", "--seed", SEED, "--loopback", "2", "--save-dir", made / "run", "--metrics", made / "metrics.jsonl")
+        need("weft", "ckpt", "export", made / "run", made / "out")
+        lines = [json.loads(line) for line in (made / "metrics.jsonl").read_text().splitlines()]
+        results.append(([line["loss"] for line in lines if "loss" in line], (made / "out/model.safetensors").read_bytes()))
+    for stage, result in enumerate(results):
+        if result != results[0] or len(result[0]) != 2:
+            raise RuntimeError(f"expects losses and weights of stage 0 with stage {stage}, but got others: {result[0]}, "
+                               f"not {results[0][0]}")
 
 
 def run_emulated(folder, model):
@@ -275,10 +346,10 @@ def run_emulated(folder, model):
 def main():
     shutil.rmtree(args.work, ignore_errors=True)
     args.work.mkdir(parents=True)
-    failed = 0
+    failed, torch = 0, Torch() if args.torch else None
     for seed in args.seeds:
         try:
-            check(seed)
+            check(seed, torch)
         except (RuntimeError, subprocess.TimeoutExpired) as failure:
             failed += 1
             print(f"seed {seed}: {failure}", flush=True)
