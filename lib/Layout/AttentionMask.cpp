@@ -20,8 +20,8 @@ int64_t AttentionMask::getEnd(int64_t query) const {
   return window ? std::min(keys, place + std::min(*window, keys)) : keys;
 }
 
-/// Tiles lie at multiples of their size. Of the last keys only those that exist
-/// and that a query sees are computed.
+/// Tiles lie at multiples of their size. A tile of keys ends with the last key
+/// that one of its queries sees.
 double AttentionMask::countPairs(int64_t tile) const {
   const auto all = static_cast<double>(queries);
   if (!causal && !window)

@@ -193,7 +193,7 @@ template <typename OpT> static LogicalResult verifySegments(OpT op) {
   ArrayRef<int64_t> q = getType(op.getQuery()).getShape();
   if (failed(verifyShape(op, "segments", op.getSegments(), {q[0], q[1]})))
     return failure();
-  return verifyDense(op, "segments", op.getSegments());
+  return verifyDense(op, "buffer of segments", op.getSegments());
 }
 
 template <typename OpT> static LogicalResult verifyAttention(OpT op) {

@@ -142,7 +142,7 @@ class Weft_Attention<string mnemonic, dag tensors, list<Trait> traits>
       F64Attr:$scale, UnitAttr:$causal, OptionalAttr<I64Attr>:$window,
       OptionalAttr<F64Attr>:$softcap, DefaultValuedAttr<F64Attr, "0.0">:$dropout,
       DefaultValuedAttr<I64Attr, "0">:$op_id));
-  string numbers = "(`rng` $rng^ `:` type($rng))? (`segments` $segments^ `:` type($segments))? attr-dict `:` ";
+  string numbers = " (`rng` $rng^ `:` type($rng))? (`segments` $segments^ `:` type($segments))? attr-dict `:` ";
   let hasVerifier = 1;
 }
 
@@ -197,8 +197,8 @@ def Weft_AttentionGradOp : Weft_Attention<"attention_grad",
   let summary = "Adjoint of attention";
   let description = [{
     Gradients of query, key and value from the gradient of `out`; probabilities
-    are computed again from `lse`. Mask, `softcap` and dropout are those of the
-    forward op. Created by: `weft-autodiff`.
+    are computed again from `lse`. The op has the mask, `softcap` and dropout of
+    the forward op. Created by: `weft-autodiff`.
 
     Example:
     ```mlir

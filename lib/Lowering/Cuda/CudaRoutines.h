@@ -44,7 +44,7 @@ private:
   llvm::StringMap<DeviceLaunch> kernels;
 };
 
-/// What follows the record of a command of attention.
+/// The variant of a command of attention.
 const WeftAttentionVariant &getVariant(const RoutineCall &call);
 
 } // namespace weft

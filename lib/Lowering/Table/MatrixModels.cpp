@@ -86,7 +86,7 @@ template <typename OpT> static WeftAttentionRecord getAttention(OpT op) {
   return record;
 }
 
-/// Appends what the record does not hold, if there is anything.
+/// Appends the variant of the record, if the command has any of its rules.
 template <typename OpT> static void addVariant(OpT op, RecordWords &words) {
   WeftAttentionVariant variant = {};
   variant.window = static_cast<int64_t>(op.getWindow().value_or(0));

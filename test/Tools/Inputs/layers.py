@@ -40,7 +40,7 @@ ALLOWED = {
     "Lowering/Cpu": MLIR | {"Weft", "Dist", "Plan", "Analysis", "Lowering/Linalg", "Lowering/Table"},
     "Lowering/Cuda": MLIR | {
         "Layout", "Weft", "Plan", "Support", "Analysis", "Lowering/Linalg", "Lowering/Table", "Formats"},
-    "Interp": MLIR | {"Weft", "Dist", "Plan", "Analysis", "Formats"},
+    "Interp": MLIR | {"Layout", "Weft", "Dist", "Plan", "Analysis", "Formats"},
     "Pipeline/Options": MLIR | {"Weft", "Autodiff", "Sharding"},
     "Pipeline/Targets": MLIR | {
         "Weft", "Formats", "Frontend", "Precision", "Autodiff", "Training",

@@ -65,6 +65,6 @@ plan.program "eval" @eval {
   %l = plan.alloc temporary : memref<2x4x16xf32>
   %s2 = plan.alloc temporary : memref<2x32xi32>
   %s = plan.view %s2 : memref<2x32xi32> to memref<2x16xi32, strided<[32, 2]>>
-  // expected-error @+1 {{expects a dense segments, but got 'memref<2x16xi32, strided<[32, 2]>>'}}
+  // expected-error @+1 {{expects a dense buffer of segments, but got 'memref<2x16xi32, strided<[32, 2]>>'}}
   plan.attention %q, %k, %k -> %o, %l segments(%s : memref<2x16xi32, strided<[32, 2]>>) {scale = 0.5 : f64} : memref<2x16x4x8xf32>, memref<2x16x2x8xf32>, memref<2x16x2x8xf32> -> memref<2x16x4x8xf32>, memref<2x4x16xf32>
 }
