@@ -2,6 +2,7 @@
 returns None if none is fit. Arguments of roots, logarithms and divisors stay away
 from their poles."""
 import math
+import random
 
 from choice import Choice, broadcast
 from graph import count
@@ -328,8 +329,18 @@ class Ops(Choice):
             query = self.param((batch, self.random.choice([1, 2, keys]), heads, width))
         q = self.nodes[query]
         causal = "causal, " if q.shape[1] <= keys and self.random.random() < 0.5 else ""
-        return self.op(f"weft.attention {{0}}, {{1}}, {{2}} {{{{{causal}scale = 0.25 : f64}}}}"
+        variant = self.attention_variant(q.shape[1], keys, causal)
+        return self.op(f"weft.attention {{0}}, {{1}}, {{2}} {{{{{causal}scale = 0.25 : f64{variant}}}}}"
                        " : {t0}, {t1}, {t2}", [query, key, value], q.shape, v.bounds, results=2)
+
+    def attention_variant(self, queries, keys, causal):
+        """A window and a softcap, by dice of their own: the graph of a seed keeps its other ops."""
+        dice = random.Random(f"variant {len(self.nodes)} {queries} {keys}")
+        softcap = dice.choice(["", "", ", softcap = 0.5 : f64", ", softcap = 20.0 : f64"])
+        window = dice.choice([None, None, 1, 2, keys, 1000])
+        if window is None or not (causal or queries == keys):
+            return softcap
+        return f"{softcap}, window = {window} : i64"
 
     def rope(self):
         a = self.pick(lambda node: len(node.shape) == 4 and node.shape[3] % 2 == 0)
