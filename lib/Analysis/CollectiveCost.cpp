@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 /// `stride` groups interleave in each span of stride * ranks ranks of the mesh.
 int64_t MachineCluster::countNodes(const RankGroup &group) const {
@@ -98,5 +99,3 @@ CollectiveTime MachineCluster::estimateAllReduce(const RankGroup &group,
     add(nodes, *network, getNetworkShare(group));
   return time;
 }
-
-} // namespace weft

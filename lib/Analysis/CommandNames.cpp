@@ -10,8 +10,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// More ops than this are counted, not named.
 static constexpr size_t kMostOps = 4;
@@ -39,7 +38,7 @@ static bool isNamed(Operation &op) {
               TransposeOp, MaterializeOp, CastOp, YieldOp>(op);
 }
 
-std::string getNameInKernel(Operation &op) {
+std::string weft::getNameInKernel(Operation &op) {
   if (!isNamed(op))
     return "";
   // "sum" says more than "reduce".
@@ -99,7 +98,7 @@ static std::string joinOps(KernelOp kernel) {
   return text;
 }
 
-std::string getKernelName(KernelOp kernel) {
+std::string weft::getKernelName(KernelOp kernel) {
   Block &body = kernel.getBody().front();
   RankedTensorType widest = getLargest(body.getArguments());
   for (Operation &op : body.without_terminator()) {
@@ -130,7 +129,7 @@ static FailureOr<double> getFlops(Operation &op) {
   return each.getElementFlops() * static_cast<double>(widest.getNumElements());
 }
 
-FailureOr<double> getKernelFlops(KernelOp kernel) {
+FailureOr<double> weft::getKernelFlops(KernelOp kernel) {
   double sum = 0;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     if (!isNamed(op))
@@ -214,5 +213,3 @@ std::string CommandNames::getNameAndSymbol(plan::CommandOpInterface command) {
   auto launch = dyn_cast<plan::LaunchOp>(command.getOperation());
   return launch ? name + " @" + launch.getKernel().str() : name;
 }
-
-} // namespace weft

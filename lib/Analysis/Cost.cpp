@@ -9,10 +9,9 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-int64_t getTrafficBytes(plan::CommandOpInterface command) {
+int64_t weft::getTrafficBytes(plan::CommandOpInterface command) {
   int64_t bytes = 0;
   for (auto [buffer, isRead, isWritten] : command.getAccesses()) {
     if (plan::isWorkspace(buffer))
@@ -23,7 +22,7 @@ int64_t getTrafficBytes(plan::CommandOpInterface command) {
   return bytes;
 }
 
-double getFlops(plan::CommandOpInterface command) {
+double weft::getFlops(plan::CommandOpInterface command) {
   IntegerAttr flops = command.getFlopsAttr();
   return flops ? static_cast<double>(flops.getInt()) : 0;
 }
@@ -61,7 +60,7 @@ LinkRates CostTable::getLink(StringRef kind, StringRef axis) const {
   return rates;
 }
 
-Overlap getOverlap(ModuleOp module) {
+Overlap weft::getOverlap(ModuleOp module) {
   auto speeds = module->getAttrOfType<DictionaryAttr>(kSpeedsAttr);
   auto read = [&](StringRef key) {
     auto number = speeds ? speeds.getAs<FloatAttr>(key) : FloatAttr();
@@ -73,7 +72,7 @@ Overlap getOverlap(ModuleOp module) {
   return overlap;
 }
 
-int64_t getSentBytes(plan::CommandOpInterface command) {
+int64_t weft::getSentBytes(plan::CommandOpInterface command) {
   if (!isa<plan::AllGatherOp, plan::ReduceScatterOp, plan::AllReduceOp>(
           *command))
     return 0;
@@ -103,13 +102,13 @@ static StringRef getAxis(plan::CommandOpInterface command) {
   return cast<StringAttr>(mesh.getAxes()[0]).getValue();
 }
 
-int64_t countRanks(ModuleOp module) {
+int64_t weft::countRanks(ModuleOp module) {
   dist::MeshOp mesh = dist::findMesh(module);
   return mesh ? mesh.getNumRanks() : 1;
 }
 
 /// Of a mesh with several axes the last one is the fastest.
-RankGroup getRankGroup(plan::CommandOpInterface collective) {
+RankGroup weft::getRankGroup(plan::CommandOpInterface collective) {
   RankGroup group;
   group.ranks = collective->getAttrOfType<IntegerAttr>("ranks").getInt();
   group.world = group.ranks;
@@ -152,7 +151,8 @@ static Estimate estimateCollective(plan::CommandOpInterface command,
   return {shared * rates.latencyUs + link, link, {}};
 }
 
-Estimate estimate(plan::CommandOpInterface command, const CostTable &table) {
+Estimate weft::estimate(plan::CommandOpInterface command,
+                        const CostTable &table) {
   if (int64_t bytes = getSentBytes(command))
     return estimateCollective(command, bytes, table);
   Rates rates =
@@ -161,5 +161,3 @@ Estimate estimate(plan::CommandOpInterface command, const CostTable &table) {
   const double shared = table.cluster ? table.cluster->ranksPerCore : 1;
   return {shared * rates.getTimeUs(getFlops(command), bytes), 0, {}};
 }
-
-} // namespace weft

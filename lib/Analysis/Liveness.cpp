@@ -8,8 +8,7 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// Extends the lifetime of a buffer to a position.
 static void touch(BufferLifetime &lifetime, int64_t position) {
@@ -45,7 +44,7 @@ static void findLiveBytes(Liveness &liveness, int64_t alignment) {
 /// Extends lifetimes of buffers that are used in several streams: until all
 /// later commands of the program that use memory happen after the last use.
 static void awaitStreams(plan::ProgramOp program, Liveness &liveness,
-                         const llvm::DenseMap<Value, size_t> &indices) {
+                         const DenseMap<Value, size_t> &indices) {
   StreamOrder order(program->getParentOfType<ModuleOp>());
   if (order.getNumStreams() == 1)
     return;
@@ -67,9 +66,9 @@ static void awaitStreams(plan::ProgramOp program, Liveness &liveness,
   }
 }
 
-Liveness computeLiveness(plan::ProgramOp program, int64_t alignment) {
+Liveness weft::computeLiveness(plan::ProgramOp program, int64_t alignment) {
   Liveness liveness;
-  llvm::DenseMap<Value, size_t> indices;
+  DenseMap<Value, size_t> indices;
   auto declare = [&](Value root) -> BufferLifetime & {
     indices[root] = liveness.buffers.size();
     auto type = cast<MemRefType>(root.getType());
@@ -104,5 +103,3 @@ Liveness computeLiveness(plan::ProgramOp program, int64_t alignment) {
   findLiveBytes(liveness, alignment);
   return liveness;
 }
-
-} // namespace weft

@@ -5,8 +5,7 @@
 #include <algorithm>
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 StreamOrder::StreamOrder(ModuleOp module) {
   int64_t count = 1;
@@ -32,5 +31,3 @@ StreamMoment StreamOrder::add(plan::CommandOpInterface command) {
     events[record.getEventAttr().getAttr()] = done;
   return {stream, done};
 }
-
-} // namespace weft

@@ -17,8 +17,7 @@
 #include <map>
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 namespace {
 /// Remaining work of a command, in microseconds at full speed.
@@ -53,7 +52,7 @@ private:
 
   std::vector<TimelineEntry> &entries;
   std::map<int64_t, Queue> queues;
-  llvm::DenseMap<size_t, size_t> recordOf; // of a wait
+  DenseMap<size_t, size_t> recordOf; // of a wait
   std::vector<bool> isOver;
   double now = 0;
   Overlap overlap;
@@ -75,11 +74,11 @@ Simulation::Simulation(std::vector<TimelineEntry> &entries)
 /// Each wait is for the last record above it. A wait whose record is below it
 /// is for the previous run, which is over.
 LogicalResult Simulation::findRecords() {
-  llvm::DenseSet<StringAttr> events;
+  DenseSet<StringAttr> events;
   for (const TimelineEntry &entry : entries)
     if (auto record = dyn_cast<plan::RecordOp>(*entry.command))
       events.insert(record.getEventAttr().getAttr());
-  llvm::DenseMap<StringAttr, size_t> recorded;
+  DenseMap<StringAttr, size_t> recorded;
   for (size_t i = 0; i < entries.size(); ++i) {
     plan::CommandOpInterface command = entries[i].command;
     if (auto record = dyn_cast<plan::RecordOp>(*command))
@@ -235,7 +234,7 @@ double Timeline::getExposed(const OverlapEntry &overlap) const {
 std::vector<OverlapEntry> Timeline::getOverlaps() const {
   std::vector<OverlapEntry> found;
   std::map<int64_t, std::vector<size_t>> open; // in found, by stream
-  llvm::DenseMap<StringAttr, std::vector<size_t>> covered;
+  DenseMap<StringAttr, std::vector<size_t>> covered;
   for (size_t i = 0; i < entries.size(); ++i) {
     plan::CommandOpInterface command = entries[i].command;
     if (plan::isAsync(command)) {
@@ -253,7 +252,7 @@ std::vector<OverlapEntry> Timeline::getOverlaps() const {
   return found;
 }
 
-FailureOr<StepEstimate> estimateStep(ModuleOp module) {
+FailureOr<StepEstimate> weft::estimateStep(ModuleOp module) {
   StepEstimate step;
   // Further micro-steps of a step have programs of their own.
   for (ProgramKind kind :
@@ -274,5 +273,3 @@ FailureOr<StepEstimate> estimateStep(ModuleOp module) {
   }
   return step;
 }
-
-} // namespace weft

@@ -3,28 +3,27 @@
 #include "weft/Analysis/Implementations.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // Kinds
 //===----------------------------------------------------------------------===//
 
-StringRef getCommandKind(Operation *op) {
+StringRef weft::getCommandKind(Operation *op) {
   auto kind = dyn_cast<CommandKindOpInterface>(op);
   return kind ? kind.getCommandKind() : StringRef();
 }
 
-bool canGenerate(Operation *op) {
+bool weft::canGenerate(Operation *op) {
   return isa<ReduceOp, ScalarBodyOpInterface, CompositeOpInterface>(op);
 }
 
-bool needsNoChoice(Operation *op) {
+bool weft::needsNoChoice(Operation *op) {
   return isViewOp(op) ||
          isa<ReadOp, ConstantOp, IotaOp, ConcatOp, PadOp, CallOp>(op);
 }
 
-StringRef getImplementation(Operation *op) {
+StringRef weft::getImplementation(Operation *op) {
   auto impl = dyn_cast_or_null<StringAttr>(
       op->getDiscardableAttr(WeftDialect::kImplAttr));
   return impl ? impl.getValue() : StringRef();
@@ -41,7 +40,7 @@ static Value skipOwnReshapes(Value value) {
   return value;
 }
 
-Operation *findFoldableProducer(AccumulateOp op) {
+Operation *weft::findFoldableProducer(AccumulateOp op) {
   Value value = skipOwnReshapes(op.getValue());
   auto destination =
       dyn_cast_or_null<DestinationOpInterface>(value.getDefiningOp());
@@ -66,13 +65,15 @@ static AccumulateOp findAccumulation(Operation *op) {
   return nullptr;
 }
 
-bool isFolded(AccumulateOp op) { return getImplementation(op) == kFoldedImpl; }
+bool weft::isFolded(AccumulateOp op) {
+  return getImplementation(op) == kFoldedImpl;
+}
 
 //===----------------------------------------------------------------------===//
 // Checks
 //===----------------------------------------------------------------------===//
 
-LogicalResult reportNoCommand(Operation *op) {
+LogicalResult weft::reportNoCommand(Operation *op) {
   if (isa<DestinationOpInterface>(op))
     return op->emitOpError("expects a command that runs it (Weft_RunsAs, or "
                            "CommandSourceOpInterface in another dialect), but "
@@ -81,13 +82,13 @@ LogicalResult reportNoCommand(Operation *op) {
                          "but got none");
 }
 
-LogicalResult reportNoRoutine(Operation *op, StringRef title) {
+LogicalResult weft::reportNoRoutine(Operation *op, StringRef title) {
   return op->emitOpError("expects a routine of ")
          << title << " for its command " << getCommandKind(op)
          << " (KernelLibrary), but there is none";
 }
 
-LogicalResult reportNoLowering(Operation *op) {
+LogicalResult weft::reportNoLowering(Operation *op) {
   return op->emitOpError("expects a lowering to its command ")
          << getCommandKind(op) << " (weft-lower-to-plan), but there is none";
 }
@@ -126,7 +127,7 @@ static LogicalResult verifyKind(Operation *op) {
          << kind << ", but got \"" << impl << "\"";
 }
 
-LogicalResult verifyClaim(Operation *op) {
+LogicalResult weft::verifyClaim(Operation *op) {
   if (op->getDiscardableAttr(WeftDialect::kImplAttr))
     return verifyKind(op);
   if (op->getDiscardableAttr(kFoldedAttr))
@@ -134,7 +135,7 @@ LogicalResult verifyClaim(Operation *op) {
   return success();
 }
 
-LogicalResult verifyChoice(Operation *op) {
+LogicalResult weft::verifyChoice(Operation *op) {
   if (failed(verifyClaim(op)))
     return failure();
   if (!getImplementation(op).empty())
@@ -147,10 +148,8 @@ LogicalResult verifyChoice(Operation *op) {
                          "weft-select-kernels, but got none");
 }
 
-LogicalResult verifyImplementation(Operation *op) {
+LogicalResult weft::verifyImplementation(Operation *op) {
   if (getImplementation(op).empty() && canGenerate(op) && !needsNoChoice(op))
     return op->emitOpError("expects a kernel around it; run weft-fuse first");
   return verifyChoice(op);
 }
-
-} // namespace weft

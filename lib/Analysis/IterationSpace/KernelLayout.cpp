@@ -4,10 +4,10 @@
 
 #include "weft/Weft/KernelFacts.h"
 
-using namespace mlir;
 using namespace llvm;
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 static int64_t elementBytes(Value value) {
   Type type = cast<RankedTensorType>(value.getType()).getElementType();
@@ -369,5 +369,3 @@ FailureOr<bool> KernelLayout::recordPitchedFacts(KernelOp kernel) {
   layout->record(kernel);
   return true;
 }
-
-} // namespace weft

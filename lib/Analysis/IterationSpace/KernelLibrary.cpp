@@ -3,14 +3,13 @@
 #include "weft/Analysis/KernelLibrary.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // Libraries
 //===----------------------------------------------------------------------===//
 
-StringRef stringifyProductPart(ProductPart part) {
+StringRef weft::stringifyProductPart(ProductPart part) {
   switch (part) {
   case ProductPart::Bias:
     return "bias";
@@ -48,7 +47,7 @@ static std::optional<ProductPart> getPart(Epilogue epilogue) {
   llvm_unreachable("an epilogue that is no part of a product");
 }
 
-SmallVector<ProductPart> getProductParts(GemmOp op) {
+SmallVector<ProductPart> weft::getProductParts(GemmOp op) {
   SmallVector<ProductPart> parts;
   if (op.getBias())
     parts.push_back(ProductPart::Bias);
@@ -99,11 +98,10 @@ static Type findUnsupported(const LibraryRoutine &routine, Operation *op) {
   return Type();
 }
 
-LibraryAnswer findRoutine(ArrayRef<LibraryRoutine> routines, Operation *op) {
+LibraryAnswer weft::findRoutine(ArrayRef<LibraryRoutine> routines,
+                                Operation *op) {
   for (const LibraryRoutine &routine : routines)
     if (op->getName().getStringRef() == routine.op)
       return {true, findUnsupported(routine, op)};
   return {};
 }
-
-} // namespace weft

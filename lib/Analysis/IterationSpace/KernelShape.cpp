@@ -4,10 +4,10 @@
 
 #include "weft/Weft/KernelFacts.h"
 
-using namespace mlir;
 using namespace llvm;
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 KernelShape KernelShape::get(KernelOp kernel) {
   return {kernel.getKind(), kernel.getSizes(), kernel.getOver()};
@@ -82,5 +82,3 @@ std::string KernelShape::spell() const {
   std::string text = (stringifyKernelKind(kind) + " ").str() + spellList(sizes);
   return over.empty() ? text : text + " over " + spellList(over);
 }
-
-} // namespace weft

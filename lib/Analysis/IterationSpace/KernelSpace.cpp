@@ -2,19 +2,19 @@
 
 #include "weft/Analysis/KernelSpace.h"
 
-using namespace mlir;
 using namespace llvm;
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
-bool isTrivialReduce(Operation *op) {
+bool weft::isTrivialReduce(Operation *op) {
   auto reduce = dyn_cast<ReduceOp>(op);
   return reduce && all_of(reduce.getDims(), [&](int64_t dim) {
            return getShape(reduce.getOperand())[dim] == 1;
          });
 }
 
-bool isSplatConstant(Operation *op) {
+bool weft::isSplatConstant(Operation *op) {
   auto constant = dyn_cast<ConstantOp>(op);
   return constant && cast<ElementsAttr>(constant.getValue()).isSplat();
 }
@@ -189,5 +189,3 @@ bool KernelSpace::addReduce(ReduceOp op) {
   afterReduction.insert(result);
   return true;
 }
-
-} // namespace weft

@@ -7,10 +7,10 @@
 
 #include "weft/Analysis/RowOrder.h"
 
-using namespace mlir;
 using namespace llvm;
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 template <typename Fn> void KernelSpace::forEachAccess(Fn fn) {
   for (auto &entry : members)
@@ -287,5 +287,3 @@ void KernelSpace::collapse(ArrayRef<Value> outputs,
     outer.erase(outer.begin() + d + 1);
   }
 }
-
-} // namespace weft

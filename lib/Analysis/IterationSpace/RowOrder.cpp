@@ -4,7 +4,7 @@
 
 using namespace llvm;
 
-namespace weft {
+using namespace weft;
 
 /// Chunks of a block: eight additions in a row to each of four partial sums.
 static constexpr int64_t kBlockChunks = 32;
@@ -52,5 +52,3 @@ RowOrder RowOrder::get(const KernelShape &shape) {
   const RowOrder order = {total / elements, elements};
   return order.allows(lanes) ? order : RowOrder{total / lanes, lanes};
 }
-
-} // namespace weft
