@@ -5,16 +5,19 @@
 #include "weft/Weft/Precision.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-RankedTensorType tensorType(Value value) {
+RankedTensorType weft::tensorType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-ArrayRef<int64_t> shapeOf(Value value) { return tensorType(value).getShape(); }
+ArrayRef<int64_t> weft::shapeOf(Value value) {
+  return tensorType(value).getShape();
+}
 
-Type elementTypeOf(Value value) { return tensorType(value).getElementType(); }
+Type weft::elementTypeOf(Value value) {
+  return tensorType(value).getElementType();
+}
 
 void Adjoint::set(unsigned index, Value grad) {
   if (!grad || !needs(index))
@@ -109,5 +112,3 @@ Value Adjoint::sumTo(Value value, ArrayRef<int64_t> shape) {
   Value sum = reduce(ReduceKind::Sum, value, dims, /*keepDims=*/leading == 0);
   return reshape(sum, shape);
 }
-
-} // namespace weft

@@ -7,8 +7,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 void BackwardOps::follow(Location newLoc, StringRef newScope) {
   loc = FusedLoc::get(newLoc.getContext(), {newLoc},
@@ -31,7 +30,7 @@ void BackwardOps::notifyOperationInserted(Operation *op,
 }
 
 void BackwardOps::eraseDead() {
-  llvm::DenseSet<Operation *> dead;
+  DenseSet<Operation *> dead;
   for (Operation *op : llvm::reverse(ops))
     if (isOpTriviallyDead(op)) {
       dead.insert(op);
@@ -39,5 +38,3 @@ void BackwardOps::eraseDead() {
     }
   ops.remove_if([&](Operation *op) { return dead.contains(op); });
 }
-
-} // namespace weft

@@ -6,8 +6,7 @@
 #include "weft/Abi/Names.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 Branches::Branches(ProgramOp program, OpBuilder &builder, BackwardOps &backward)
     : builder(builder), backward(backward),
@@ -261,5 +260,3 @@ PresenceCounts::count(Branches &branches, OpBuilder &builder,
   }
   return counts;
 }
-
-} // namespace weft

@@ -17,8 +17,8 @@
 #include <cmath>
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
 namespace {
 
 constexpr double kSteps[] = {1e-3, 1e-4, 1e-5};
@@ -168,13 +168,13 @@ differentiate(ModuleOp forward, const GradientCheckOptions &options) {
 
 } // namespace
 
-double drawSigned(std::mt19937_64 &random) {
+double weft::drawSigned(std::mt19937_64 &random) {
   return static_cast<double>(random() >> 11) * 0x1p-52 - 1;
 }
 
-LogicalResult compareGradients(const GradientProblem &problem,
-                               const GradientCheckOptions &options,
-                               GradientCheck &check) {
+LogicalResult weft::compareGradients(const GradientProblem &problem,
+                                     const GradientCheckOptions &options,
+                                     GradientCheck &check) {
   auto module = differentiate(*problem.forward, options);
   if (failed(module))
     return failure();
@@ -204,5 +204,3 @@ LogicalResult compareGradients(const GradientProblem &problem,
   }
   return success();
 }
-
-} // namespace weft

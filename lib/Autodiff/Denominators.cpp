@@ -8,17 +8,17 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-Value makeScalar(OpBuilder &builder, Location loc, Type type, double number) {
+Value weft::makeScalar(OpBuilder &builder, Location loc, Type type,
+                       double number) {
   auto tensor = cast<RankedTensorType>(type);
   Attribute value = builder.getFloatAttr(tensor.getElementType(), number);
   return ConstantOp::create(
       builder, loc, cast<ElementsAttr>(DenseElementsAttr::get(tensor, value)));
 }
 
-void eraseDeadOps(ProgramOp program) {
+void weft::eraseDeadOps(ProgramOp program) {
   for (Operation &op :
        llvm::make_early_inc_range(llvm::reverse(program.getBody().front())))
     if (isOpTriviallyDead(&op))
@@ -46,8 +46,8 @@ static bool isCounted(ProgramOp program, CountedLossOpInterface loss) {
 }
 
 /// The ops that a value is computed from, itself included.
-static llvm::SetVector<Operation *> findSources(Value value) {
-  llvm::SetVector<Operation *> sources;
+static SetVector<Operation *> findSources(Value value) {
+  SetVector<Operation *> sources;
   BackwardSliceOptions options;
   options.inclusive = true;
   options.omitBlockArguments = true;
@@ -95,7 +95,7 @@ LogicalResult Denominators::collect() {
       weft::findLosses(model, /*allowF64=*/true);
   if (failed(found))
     return failure();
-  SmallVector<llvm::SetVector<Operation *>> sources;
+  SmallVector<SetVector<Operation *>> sources;
   for (const LossTerm &term : *found)
     sources.push_back(
         findSources(model.getTerminator().getOutputs()[term.result]));
@@ -178,7 +178,7 @@ Value Denominators::readState(OpBuilder &builder, Location loc,
 
 /// A term is defined where each of its denominators counts something.
 Value Denominators::isEmpty(OpBuilder &builder, unsigned term,
-                            llvm::function_ref<Value(unsigned)> total) const {
+                            function_ref<Value(unsigned)> total) const {
   Value any;
   for (unsigned loss : terms[term]) {
     Location loc = CountedLossOpInterface(losses[loss])->getLoc();
@@ -265,7 +265,7 @@ void Denominators::declareStates(OpBuilder &builder) const {
 
 /// Leaves the inputs that something reads.
 static void eraseUnusedInputs(ProgramOp program) {
-  llvm::BitVector unused(program.getNumArguments());
+  BitVector unused(program.getNumArguments());
   for (BlockArgument argument : program.getArguments())
     if (argument.use_empty())
       unused.set(argument.getArgNumber());
@@ -279,7 +279,7 @@ static void eraseOutputs(ProgramOp program) {
   terminator.getOutputsMutable().clear();
   terminator.getValuesMutable().clear();
   terminator.setTargetsAttr(Builder(program.getContext()).getArrayAttr({}));
-  llvm::BitVector all(program.getNumResults(), true);
+  BitVector all(program.getNumResults(), true);
   LogicalResult result = program.eraseResults(all);
   assert(succeeded(result) && "results of a program can be erased");
   (void)result;
@@ -329,5 +329,3 @@ void Denominators::build(OpBuilder &builder) const {
   eraseDeadOps(program);
   eraseUnusedInputs(program);
 }
-
-} // namespace weft

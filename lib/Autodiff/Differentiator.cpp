@@ -12,8 +12,7 @@
 #define DEBUG_TYPE "weft-autodiff"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// The element type of a parameter's gradient. By default it is the element
 /// type of the parameter. Wide gradients of a low-precision parameter are f32.
@@ -336,8 +335,8 @@ LogicalResult Differentiator::run() {
   return success();
 }
 
-llvm::DenseSet<Value>
-findActive(ProgramOp program, llvm::function_ref<bool(StringAttr)> isTrained) {
+DenseSet<Value> weft::findActive(ProgramOp program,
+                                 function_ref<bool(StringAttr)> isTrained) {
   DenseSet<Value> active;
   for (Operation &op : program.getBody().front().without_terminator()) {
     auto read = dyn_cast<ReadOp>(op);
@@ -354,5 +353,3 @@ findActive(ProgramOp program, llvm::function_ref<bool(StringAttr)> isTrained) {
   }
   return active;
 }
-
-} // namespace weft

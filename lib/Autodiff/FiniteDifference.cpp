@@ -13,8 +13,8 @@
 #include "llvm/Support/Format.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
 namespace {
 
 /// Parameters that start as a constant move by up to this much.
@@ -105,8 +105,8 @@ bool GradientCheck::isEqual() const {
          });
 }
 
-FailureOr<GradientCheck> checkGradients(ModuleOp module,
-                                        const GradientCheckOptions &options) {
+FailureOr<GradientCheck>
+weft::checkGradients(ModuleOp module, const GradientCheckOptions &options) {
   GradientProblem problem;
   FailureOr<OwningOpRef<ModuleOp>> micro = deriveMicro(module, options);
   if (failed(micro))
@@ -126,7 +126,7 @@ FailureOr<GradientCheck> checkGradients(ModuleOp module,
   return check;
 }
 
-std::string gradientTable(const GradientCheck &check, bool onlyWrong) {
+std::string weft::gradientTable(const GradientCheck &check, bool onlyWrong) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   for (const GradientError &parameter : check.parameters)
@@ -147,7 +147,7 @@ std::string gradientTable(const GradientCheck &check, bool onlyWrong) {
   return text;
 }
 
-void convertToF64(ModuleOp module) {
+void weft::convertToF64(ModuleOp module) {
   Type f64 = Float64Type::get(module.getContext());
   AttrTypeReplacer replacer;
   replacer.addReplacement([&](Type type) -> std::optional<Type> {
@@ -169,5 +169,3 @@ void convertToF64(ModuleOp module) {
                                         /*replaceLocs=*/false,
                                         /*replaceTypes=*/true);
 }
-
-} // namespace weft

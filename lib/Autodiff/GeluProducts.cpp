@@ -3,8 +3,7 @@
 #include "SavedOps.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// Rows of kept sums are of whole vectors.
 static constexpr int64_t kColumns = 8;
@@ -24,7 +23,7 @@ static MatmulOp findProduct(Value value) {
   return isFit ? product : MatmulOp();
 }
 
-SmallVector<Operation *, 3> findGeluProduct(Operation *op) {
+SmallVector<Operation *, 3> weft::findGeluProduct(Operation *op) {
   auto gelu = dyn_cast<GeluOp>(op);
   if (!gelu || gelu.getApproximate() != GeluKind::Tanh ||
       !gelu.getOperand().hasOneUse())
@@ -41,5 +40,3 @@ SmallVector<Operation *, 3> findGeluProduct(Operation *op) {
     return {op, add, right};
   return {};
 }
-
-} // namespace weft

@@ -9,8 +9,8 @@
 #include <optional>
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
 namespace {
 
 /// A gradient that is zero outside [begin, end) of one dimension.
@@ -111,5 +111,3 @@ Value GradientSums::sum(ArrayRef<Value> terms, OpBuilder &builder,
 Value GradientSums::take(Value value, OpBuilder &builder, Location loc) {
   return sum(join(takeTerms(value), builder, loc), builder, loc);
 }
-
-} // namespace weft

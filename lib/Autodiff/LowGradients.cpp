@@ -8,11 +8,10 @@
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-DenseSet<Value> findLowCopies(ProgramOp program,
-                              llvm::function_ref<bool(StringAttr)> isTrained) {
+DenseSet<Value> weft::findLowCopies(ProgramOp program,
+                                    function_ref<bool(StringAttr)> isTrained) {
   DenseSet<Value> reads, copies;
   for (Operation &op : program.getBody().front().without_terminator()) {
     if (op.getNumResults() == 0)
@@ -29,7 +28,7 @@ DenseSet<Value> findLowCopies(ProgramOp program,
   return copies;
 }
 
-Type onlyLowUse(Value value) {
+Type weft::onlyLowUse(Value value) {
   Type low;
   for (Operation *user : value.getUsers()) {
     Type element =
@@ -126,5 +125,3 @@ FailureOr<Value> GradientWidener::widen(Value grad, Type element) {
   done[grad] = wide;
   return wide;
 }
-
-} // namespace weft

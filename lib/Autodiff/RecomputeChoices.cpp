@@ -14,10 +14,9 @@
 #include <algorithm>
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-std::optional<RecomputeRule> parseRecomputeRule(StringRef text) {
+std::optional<RecomputeRule> weft::parseRecomputeRule(StringRef text) {
   auto number = [](StringRef digits) -> std::optional<int64_t> {
     int64_t value = 0;
     if (digits.getAsInteger(10, value) || value < 1)
@@ -37,7 +36,7 @@ std::optional<RecomputeRule> parseRecomputeRule(StringRef text) {
   return std::nullopt;
 }
 
-bool mayRecompute(Operation *op) {
+bool weft::mayRecompute(Operation *op) {
   return isMemoryEffectFree(op) && op->getNumRegions() == 0 &&
          !isa<ReadOp>(op) && !op->hasTrait<OpTrait::ConstantLike>() &&
          !op->hasTrait<OpTrait::IsTerminator>();
@@ -68,41 +67,40 @@ static double estimateMicroseconds(Operation *op) {
 
 namespace {
 using GeluProducts =
-    llvm::DenseMap<Operation *, SmallVector<Operation *, 3>>; // by gelu
+    DenseMap<Operation *, SmallVector<Operation *, 3>>; // by gelu
 
 /// Orders the saved ops of one differentiated program.
 class Chooser {
 public:
   /// `again`: ops that are recomputed in any case. `products`: the ops with
   /// which a gelu is recomputed.
-  Chooser(SavedOps &saved, llvm::DenseSet<Operation *> again,
-          GeluProducts products)
+  Chooser(SavedOps &saved, DenseSet<Operation *> again, GeluProducts products)
       : saved(saved), again(std::move(again)), products(std::move(products)) {}
 
   /// Drops the next op; null if none is left. `added` gets the additional ops
   /// to recompute, `bytes` the size of the results that are no longer kept.
-  SavedOp *next(llvm::SetVector<Operation *> &added, int64_t &bytes);
+  SavedOp *next(SetVector<Operation *> &added, int64_t &bytes);
 
 private:
-  void addProduct(Operation *op, llvm::SetVector<Operation *> &added) const;
-  llvm::SetVector<Operation *> findAdded(const SavedOp &joining);
+  void addProduct(Operation *op, SetVector<Operation *> &added) const;
+  SetVector<Operation *> findAdded(const SavedOp &joining);
   SmallVector<SavedOp *> findDropped(const SavedOp &joining,
-                                     const llvm::SetVector<Operation *> &added);
+                                     const SetVector<Operation *> &added);
   double getCost(const SavedOp &joining);
-  SavedOp *findCheapest(llvm::function_ref<bool(const SavedOp &)> mayDrop);
+  SavedOp *findCheapest(function_ref<bool(const SavedOp &)> mayDrop);
 
   SavedOps &saved;
   /// Estimated microseconds per byte. Dropping an op invalidates the costs of
   /// its segment.
-  llvm::DenseMap<Operation *, double> costs;
-  llvm::DenseSet<Operation *> again; // recomputed ops
+  DenseMap<Operation *, double> costs;
+  DenseSet<Operation *> again; // recomputed ops
   GeluProducts products;
 };
 } // namespace
 
 /// Adds the forward ops that rename the results of an op.
 static void addNames(Operation *op, const SavedOps &saved,
-                     llvm::SetVector<Operation *> &added) {
+                     SetVector<Operation *> &added) {
   for (Operation *user : op->getUsers())
     if (renames(user) && saved.isForward(user) && mayRecompute(user) &&
         added.insert(user))
@@ -110,8 +108,7 @@ static void addNames(Operation *op, const SavedOps &saved,
 }
 
 /// Adds the product of a gelu even if it belongs to another segment.
-void Chooser::addProduct(Operation *op,
-                         llvm::SetVector<Operation *> &added) const {
+void Chooser::addProduct(Operation *op, SetVector<Operation *> &added) const {
   if (auto found = products.find(op); found != products.end())
     for (Operation *part : found->second)
       if (!again.contains(part))
@@ -119,8 +116,8 @@ void Chooser::addProduct(Operation *op,
 }
 
 /// The ops to recompute for `joining` that are not recomputed yet.
-llvm::SetVector<Operation *> Chooser::findAdded(const SavedOp &joining) {
-  llvm::SetVector<Operation *> added;
+SetVector<Operation *> Chooser::findAdded(const SavedOp &joining) {
+  SetVector<Operation *> added;
   added.insert(joining.op);
   addNames(joining.op, saved, added);
   for (size_t i = 0; i < added.size(); ++i) {
@@ -148,7 +145,7 @@ static double estimateMicroseconds(ArrayRef<Operation *> ops) {
 /// The entries that are no longer kept, `joining` first.
 SmallVector<SavedOp *>
 Chooser::findDropped(const SavedOp &joining,
-                     const llvm::SetVector<Operation *> &added) {
+                     const SetVector<Operation *> &added) {
   SmallVector<SavedOp *> dropped;
   for (Operation *op : added) {
     SavedOp *entry = saved.find(op);
@@ -168,7 +165,7 @@ static int64_t sumBytes(ArrayRef<SavedOp *> entries) {
 double Chooser::getCost(const SavedOp &joining) {
   auto [cost, isNew] = costs.insert({joining.op, 0});
   if (isNew) {
-    const llvm::SetVector<Operation *> added = findAdded(joining);
+    const SetVector<Operation *> added = findAdded(joining);
     cost->second = estimateMicroseconds(added.getArrayRef()) /
                    static_cast<double>(sumBytes(findDropped(joining, added)));
   }
@@ -177,8 +174,7 @@ double Chooser::getCost(const SavedOp &joining) {
 
 /// Minimizes the cost per byte. Ties go to the first op of the program, whose
 /// results are idle for longest.
-SavedOp *
-Chooser::findCheapest(llvm::function_ref<bool(const SavedOp &)> mayDrop) {
+SavedOp *Chooser::findCheapest(function_ref<bool(const SavedOp &)> mayDrop) {
   SavedOp *best = nullptr;
   double least = 0;
   for (SavedOp &entry : saved.get()) {
@@ -193,7 +189,7 @@ Chooser::findCheapest(llvm::function_ref<bool(const SavedOp &)> mayDrop) {
   return best;
 }
 
-SavedOp *Chooser::next(llvm::SetVector<Operation *> &added, int64_t &bytes) {
+SavedOp *Chooser::next(SetVector<Operation *> &added, int64_t &bytes) {
   const int64_t peak = saved.findPeak();
   auto isIdleThere = [&](const SavedOp &entry) {
     return entry.lastForward < peak && peak < saved.getSegmentStart(entry);
@@ -222,7 +218,7 @@ static std::vector<Operation *> getOps(ProgramOp program) {
   return ops;
 }
 
-bool isComputedAgain(Operation *op) {
+bool weft::isComputedAgain(Operation *op) {
   Attribute segment = op->getAttr(WeftDialect::kRecomputeAttr);
   return segment && llvm::all_of(op->getUsers(), [&](Operation *user) {
            Attribute other = user->getAttr(WeftDialect::kRecomputeAttr);
@@ -241,8 +237,8 @@ static bool isOfMarks(Operation *op) {
   return isMarked(op) || llvm::any_of(op->getUsers(), isMarked);
 }
 
-std::optional<RecomputeChoices> findRecomputeChoices(ModuleOp module,
-                                                     bool geluWithProduct) {
+std::optional<RecomputeChoices>
+weft::findRecomputeChoices(ModuleOp module, bool geluWithProduct) {
   RecomputeChoices choices;
   FailureOr<ProgramOp> micro = findOnlyProgram(module, ProgramKind::Micro);
   if (failed(micro) || !*micro)
@@ -253,8 +249,8 @@ std::optional<RecomputeChoices> findRecomputeChoices(ModuleOp module,
   OwningOpRef<ModuleOp> copy = module.clone();
   ProgramOp copied = *findOnlyProgram(*copy, ProgramKind::Micro);
   const std::vector<Operation *> ops = getOps(*micro), copies = getOps(copied);
-  llvm::DenseMap<Operation *, Operation *> originals;
-  llvm::DenseSet<Operation *> again;
+  DenseMap<Operation *, Operation *> originals;
+  DenseSet<Operation *> again;
   GeluProducts products;
   for (auto [original, other] : llvm::zip_equal(ops, copies)) {
     originals[other] = original;
@@ -289,11 +285,9 @@ std::optional<RecomputeChoices> findRecomputeChoices(ModuleOp module,
           .push_back(describe(entry, entry.bytes, {}));
   }
   Chooser chooser(saved, std::move(again), std::move(products));
-  llvm::SetVector<Operation *> added;
+  SetVector<Operation *> added;
   int64_t bytes = 0;
   while (SavedOp *entry = chooser.next(added, bytes))
     choices.inOrder.push_back(describe(*entry, bytes, added.getArrayRef()));
   return choices;
 }
-
-} // namespace weft

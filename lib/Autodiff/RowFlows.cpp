@@ -5,10 +5,9 @@
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-uint64_t getVaryingDims(Value value) {
+uint64_t weft::getVaryingDims(Value value) {
   uint64_t dims = 0;
   for (auto [d, size] : llvm::enumerate(getShape(value)))
     if (size > 1 && d < 64)
@@ -29,9 +28,9 @@ private:
 
   ProgramOp model;
   int64_t batch = 1;
-  llvm::DenseMap<Value, RowFlow> flows;
+  DenseMap<Value, RowFlow> flows;
   /// Where a value that is mixed became so.
-  llvm::DenseMap<Value, Operation *> origins;
+  DenseMap<Value, Operation *> origins;
 };
 } // namespace
 
@@ -102,8 +101,6 @@ Operation *RowAnalysis::findSplitDependence() {
   return nullptr;
 }
 
-Operation *findSplitDependence(ProgramOp model) {
+Operation *weft::findSplitDependence(ProgramOp model) {
   return RowAnalysis(model).findSplitDependence();
 }
-
-} // namespace weft

@@ -8,8 +8,8 @@
 #include "Adjoint.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
 namespace {
 
 LogicalResult addRule(AddOp, Adjoint &a) {
@@ -106,7 +106,7 @@ LogicalResult castRule(CastOp op, Adjoint &a) {
 
 } // namespace
 
-void attachBinaryRules(MLIRContext *context) {
+void weft::attachBinaryRules(MLIRContext *context) {
   attachRule<AddOp, addRule>(context);
   attachRule<SubOp, subRule>(context);
   attachRule<MulOp, mulRule>(context);
@@ -117,5 +117,3 @@ void attachBinaryRules(MLIRContext *context) {
   attachRule<SelectOp, selectRule>(context);
   attachRule<CastOp, castRule>(context);
 }
-
-} // namespace weft

@@ -7,8 +7,8 @@
 #include "Adjoint.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
 namespace {
 
 /// The last dimension of `value`, as the dims of a reduction.
@@ -116,7 +116,7 @@ LogicalResult layerDropRule(LayerDropOp op, Adjoint &a) {
 
 } // namespace
 
-void attachLayerRules(MLIRContext *context) {
+void weft::attachLayerRules(MLIRContext *context) {
   attachRule<SoftmaxOp, softmaxRule>(context);
   attachRule<LogSoftmaxOp, logSoftmaxRule>(context);
   attachRule<LayerNormOp, layerNormRule>(context);
@@ -125,5 +125,3 @@ void attachLayerRules(MLIRContext *context) {
   attachRule<DropoutOp, dropoutRule>(context);
   attachRule<LayerDropOp, layerDropRule>(context);
 }
-
-} // namespace weft

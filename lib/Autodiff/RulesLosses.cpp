@@ -3,8 +3,8 @@
 #include "Adjoint.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
 namespace {
 
 /// `factor` times the gradient of the loss for one element: g, or g / count for
@@ -73,11 +73,9 @@ LogicalResult crossEntropyRule(CrossEntropyOp op, Adjoint &a) {
 
 } // namespace
 
-void attachLossRules(MLIRContext *context) {
+void weft::attachLossRules(MLIRContext *context) {
   attachRule<MseOp, mseRule>(context);
   attachRule<BceOp, bceRule>(context);
   attachRule<BceWithLogitsOp, bceWithLogitsRule>(context);
   attachRule<CrossEntropyOp, crossEntropyRule>(context);
 }
-
-} // namespace weft

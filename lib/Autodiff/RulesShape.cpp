@@ -3,8 +3,8 @@
 #include "Adjoint.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
 namespace {
 
 /// Shape of the operand with size 1 along the reduced dimensions.
@@ -113,7 +113,7 @@ LogicalResult concatRule(ConcatOp op, Adjoint &a) {
 
 } // namespace
 
-void attachShapeRules(MLIRContext *context) {
+void weft::attachShapeRules(MLIRContext *context) {
   attachRule<ReduceOp, reduceRule>(context);
   attachRule<BroadcastOp, broadcastRule>(context);
   attachRule<MaterializeOp, materializeRule>(context);
@@ -123,5 +123,3 @@ void attachShapeRules(MLIRContext *context) {
   attachRule<PadOp, padRule>(context);
   attachRule<ConcatOp, concatRule>(context);
 }
-
-} // namespace weft

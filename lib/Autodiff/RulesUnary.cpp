@@ -11,8 +11,8 @@
 #include <cmath>
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
 namespace {
 
 /// d/dx -x = -1.
@@ -139,7 +139,7 @@ LogicalResult geluRule(GeluOp op, Adjoint &a) {
 
 } // namespace
 
-void attachUnaryRules(MLIRContext *context) {
+void weft::attachUnaryRules(MLIRContext *context) {
   attachRule<NegOp, negRule>(context);
   attachRule<AbsOp, absRule>(context);
   attachRule<SignOp, signRule>(context);
@@ -159,5 +159,3 @@ void attachUnaryRules(MLIRContext *context) {
   attachRule<SoftplusOp, softplusRule>(context);
   attachRule<GeluOp, geluRule>(context);
 }
-
-} // namespace weft

@@ -10,12 +10,11 @@
 #include <numeric>
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
+StringRef weft::getSegment(Operation *op) { return getUnit(getScope(op)); }
 
-StringRef getSegment(Operation *op) { return getUnit(getScope(op)); }
-
-int64_t getTensorBytes(Value value) {
+int64_t weft::getTensorBytes(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   return type.getNumElements() * static_cast<int64_t>(llvm::divideCeil(
                                      type.getElementTypeBitWidth(), 8));
@@ -153,8 +152,8 @@ static Value storageOf(Value value) {
   return value;
 }
 
-std::vector<Value>
-markSaved(Block &body, llvm::function_ref<bool(Operation *)> isBackward) {
+std::vector<Value> weft::markSaved(Block &body,
+                                   function_ref<bool(Operation *)> isBackward) {
   DenseSet<Value> read;
   for (Operation &op : body)
     if (!isBackward(&op))
@@ -179,5 +178,3 @@ markSaved(Block &body, llvm::function_ref<bool(Operation *)> isBackward) {
   }
   return saved;
 }
-
-} // namespace weft

@@ -13,8 +13,8 @@
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
 namespace {
 
 std::string operandName(unsigned index) {
@@ -145,8 +145,8 @@ FailureOr<std::optional<OpGradientError>> OpChecker::check(Operation *op) {
 } // namespace
 
 FailureOr<std::optional<OpGradientError>>
-findWrongOp(const GradientProblem &problem,
-            const GradientCheckOptions &options) {
+weft::findWrongOp(const GradientProblem &problem,
+                  const GradientCheckOptions &options) {
   OpChecker checker(problem, options);
   if (failed(checker.collectValues()))
     return failure();
@@ -157,5 +157,3 @@ findWrongOp(const GradientProblem &problem,
   }
   return std::optional<OpGradientError>();
 }
-
-} // namespace weft
