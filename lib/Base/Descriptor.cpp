@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace weft {
+using namespace weft;
 
 int Descriptor::close() {
   int closing = std::exchange(fd, -1);
@@ -19,7 +19,7 @@ int Descriptor::close() {
   return errno;
 }
 
-bool isGone(int fd, const std::string &path) {
+bool weft::isGone(int fd, const std::string &path) {
   struct stat there, open;
   if (::stat(path.c_str(), &there) != 0)
     return errno == ENOENT;
@@ -27,18 +27,18 @@ bool isGone(int fd, const std::string &path) {
          (there.st_dev != open.st_dev || there.st_ino != open.st_ino);
 }
 
-int tryLock(int fd, int operation) {
+int weft::tryLock(int fd, int operation) {
   int result =
       withoutInterrupts([&] { return ::flock(fd, operation | LOCK_NB); });
   return result == 0 ? 0 : errno;
 }
 
-bool hasNoLocks(int number) {
+bool weft::hasNoLocks(int number) {
   return number == ENOLCK || number == EOPNOTSUPP || number == ENOSYS ||
          number == EINVAL;
 }
 
-Error lockGoesAway(const std::string &path) {
+Error weft::lockGoesAway(const std::string &path) {
   return storageError("cannot lock: the file goes away again and again")
       .at(path);
 }
@@ -70,5 +70,3 @@ Expected<FileLock> FileLock::take(const std::string &path) {
   }
   return lockGoesAway(path);
 }
-
-} // namespace weft

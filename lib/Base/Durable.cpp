@@ -10,16 +10,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace weft {
+using namespace weft;
 
-std::string parentOf(const std::string &path) {
+std::string weft::parentOf(const std::string &path) {
   size_t slash = path.find_last_of('/');
   if (slash == std::string::npos)
     return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-Status syncPath(const std::string &path) {
+Status weft::syncPath(const std::string &path) {
   Descriptor file(withoutInterrupts(
       [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
   if (!file || withoutInterrupts([&] { return ::fsync(file.get()); }) != 0)
@@ -28,7 +28,7 @@ Status syncPath(const std::string &path) {
   return Status::success();
 }
 
-int renameToNew(const std::string &from, const std::string &to) {
+int weft::renameToNew(const std::string &from, const std::string &to) {
   auto result = withoutInterrupts([&] {
     return ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(),
                        RENAME_NOREPLACE);
@@ -74,7 +74,7 @@ static Status makeDirectory(const std::string &path) {
       .at(path);
 }
 
-Status makeDirectories(const std::string &path) {
+Status weft::makeDirectories(const std::string &path) {
   for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     if (Status status = makeDirectory(path.substr(0, slash)); !status)
       return status;
@@ -82,5 +82,3 @@ Status makeDirectories(const std::string &path) {
       return Status::success();
   }
 }
-
-} // namespace weft

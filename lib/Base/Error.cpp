@@ -7,7 +7,7 @@
 #include <cctype>
 #include <cstring>
 
-namespace weft {
+using namespace weft;
 
 std::string Error::where() const {
   std::string result;
@@ -27,7 +27,7 @@ std::string Error::str() const {
   return result;
 }
 
-void warn(std::string_view text, std::string_view hint) {
+void weft::warn(std::string_view text, std::string_view hint) {
   std::string message = "weft: warning: " + escaped(text, "\n") + "\n";
   if (!hint.empty())
     message += "hint: " + escaped(hint, "\n") + "\n";
@@ -58,19 +58,17 @@ Error &Error::ofCheckpoint() {
   }
 }
 
-Error systemError(ExitCode code, const std::string &what, int number) {
+Error weft::systemError(ExitCode code, const std::string &what, int number) {
   Error error = number == ENOMEM ? noMemoryError().during(what)
                                  : Error(code, what + ": " + errnoText(number));
   error.errnoNumber = number;
   return error;
 }
 
-std::string errnoText(int number) {
+std::string weft::errnoText(int number) {
   std::string result = std::strerror(number);
   if (!result.empty())
     result[0] =
         static_cast<char>(std::tolower(static_cast<unsigned char>(result[0])));
   return result;
 }
-
-} // namespace weft

@@ -7,7 +7,7 @@
 
 #include "weft/Base/FlagNames.h"
 
-namespace weft {
+using namespace weft;
 
 static const ForeignName scheduleNames[] = {
     {"learning-rate|base-lr|peak-lr|max-lr", "lr"},
@@ -239,7 +239,7 @@ static void append(std::vector<ForeignName> &all,
   all.insert(all.end(), part, part + N);
 }
 
-const std::vector<ForeignName> &foreignFlags() {
+const std::vector<ForeignName> &weft::foreignFlags() {
   static const std::vector<ForeignName> all = [] {
     std::vector<ForeignName> list;
     append(list, scheduleNames);
@@ -255,13 +255,13 @@ const std::vector<ForeignName> &foreignFlags() {
   return all;
 }
 
-const std::vector<ForeignName> &foreignCommands() {
+const std::vector<ForeignName> &weft::foreignCommands() {
   static const std::vector<ForeignName> all(std::begin(commandNames),
                                             std::end(commandNames));
   return all;
 }
 
-const FlagSpec *findFlagName(const std::string &name) {
+const FlagSpec *weft::findFlagName(const std::string &name) {
   static const FlagTable all = [] {
     // Run flags first: --overwrite is a driver flag, too.
     FlagTable table(runFlagSpecs());
@@ -272,7 +272,7 @@ const FlagSpec *findFlagName(const std::string &name) {
   return all.find(name == "o" ? "output" : name);
 }
 
-bool isChoice(const std::string &choices, const std::string &text) {
+bool weft::isChoice(const std::string &choices, const std::string &text) {
   return !text.empty() && text.find('|') == text.npos &&
          ("|" + choices + "|").find("|" + text + "|") != std::string::npos;
 }
@@ -285,11 +285,11 @@ static const ForeignName *findIn(const std::vector<ForeignName> &all,
   return nullptr;
 }
 
-const ForeignName *findForeignFlag(const std::string &name) {
+const ForeignName *weft::findForeignFlag(const std::string &name) {
   return findIn(foreignFlags(), name);
 }
 
-const ForeignName *findForeignCommand(const std::string &name) {
+const ForeignName *weft::findForeignCommand(const std::string &name) {
   return findIn(foreignCommands(), name);
 }
 
@@ -297,21 +297,21 @@ static std::string withText(std::string answer, const ForeignName &entry) {
   return *entry.text ? std::move(answer) + "; " + entry.text : answer;
 }
 
-std::string describeForeign(const ForeignName &flag) {
+std::string weft::describeForeign(const ForeignName &flag) {
   return withText(*flag.answer
                       ? "weft's flag is '--" + std::string(flag.answer) + "'"
                       : "weft has none",
                   flag);
 }
 
-std::string describeForeignCommand(const ForeignName &command) {
+std::string weft::describeForeignCommand(const ForeignName &command) {
   return withText(*command.answer
                       ? "weft " + std::string(command.answer) + " does that"
                       : "weft has none",
                   command);
 }
 
-std::string foreignMarkdown() {
+std::string weft::foreignMarkdown() {
   std::string text = "| flag of another tool | weft |\n|---|---|\n";
   for (const ForeignName &entry : foreignFlags()) {
     std::string names = "`--";
@@ -324,7 +324,7 @@ std::string foreignMarkdown() {
   return text;
 }
 
-std::string foreignValue(const std::string &text) {
+std::string weft::foreignValue(const std::string &text) {
   static const std::pair<const char *, const char *> values[] = {
       {"fp32|float32|float|single|torch.float32", "f32"},
       {"fp16|float16|half|torch.float16|16-mixed", "f16"},
@@ -340,5 +340,3 @@ std::string foreignValue(const std::string &text) {
       return value;
   return "";
 }
-
-} // namespace weft

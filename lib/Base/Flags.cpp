@@ -10,7 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 
-namespace weft {
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // Values
@@ -67,7 +67,7 @@ static int64_t unitBytes(const std::string &unit) {
   return 0;
 }
 
-bool parseByteCount(const std::string &text, int64_t &bytes) {
+bool weft::parseByteCount(const std::string &text, int64_t &bytes) {
   // Products of the largest unit with a fraction stay below 2^63.
   constexpr size_t mostFractionDigits = 6;
   const size_t end =
@@ -95,20 +95,20 @@ bool parseByteCount(const std::string &text, int64_t &bytes) {
   return true;
 }
 
-std::string lowerCase(std::string text) {
+std::string weft::lowerCase(std::string text) {
   for (char &c : text)
     c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
 }
 
-std::string kebabCase(const std::string &name) {
+std::string weft::kebabCase(const std::string &name) {
   std::string result = lowerCase(name);
   std::replace(result.begin(), result.end(), '_', '-');
   return result;
 }
 
-std::string canonicalChoice(const std::string &choices,
-                            const std::string &text) {
+std::string weft::canonicalChoice(const std::string &choices,
+                                  const std::string &text) {
   const std::string lower = lowerCase(text);
   for (const std::string &name : {text, lower, foreignValue(lower)})
     if (isChoice(choices, name))
@@ -143,7 +143,7 @@ static std::string choicesText(const std::string &choices) {
   return result;
 }
 
-std::string expectedText(const FlagSpec &spec) {
+std::string weft::expectedText(const FlagSpec &spec) {
   switch (spec.kind) {
   case FlagKind::Switch:
     return "on or off";
@@ -187,7 +187,7 @@ static bool fits(const FlagSpec &spec, const std::string &text) {
   return number >= spec.least && number <= spec.most;
 }
 
-Status checkFlagValue(const FlagSpec &spec, const std::string &text) {
+Status weft::checkFlagValue(const FlagSpec &spec, const std::string &text) {
   if (fits(spec, text))
     return Status::success();
   Error error = usageError("flag '--" + std::string(spec.name) + "' expects " +
@@ -308,5 +308,3 @@ std::vector<std::string> FlagValues::canonical(unsigned groups) const {
       result.push_back("--" + std::string(value.spec.name) + "=" + value.text);
   return result;
 }
-
-} // namespace weft

@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <set>
 
-namespace weft {
+using namespace weft;
 
-FlagSpec helpFlag(FlagGroup group) {
+FlagSpec weft::helpFlag(FlagGroup group) {
   FlagSpec spec = {"help", FlagKind::Switch, group, "", "", "show this text"};
   spec.shortName = "h";
   return spec;
@@ -211,5 +211,3 @@ Status FlagTable::checkTable() const {
   }
   return Status::success();
 }
-
-} // namespace weft

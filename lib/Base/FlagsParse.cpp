@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace weft {
+using namespace weft;
 
 namespace {
 
@@ -200,5 +200,3 @@ Expected<FlagValues> FlagTable::parse(const std::vector<std::string> &args,
   }
   return result;
 }
-
-} // namespace weft

@@ -3,7 +3,7 @@
 #include "weft/Base/FlagNames.h"
 #include "weft/Base/Flags.h"
 
-namespace weft {
+using namespace weft;
 
 namespace {
 /// Answers one flag.
@@ -216,9 +216,7 @@ Error UnknownAnswer::error() const {
   return known ? ofWeft(*known) : ofOtherTools();
 }
 
-Error unknownFlagError(const UnknownFlag &flag, const FlagTable &table,
-                       const FlagParseOptions &options) {
+Error weft::unknownFlagError(const UnknownFlag &flag, const FlagTable &table,
+                             const FlagParseOptions &options) {
   return UnknownAnswer(flag, table, options).error();
 }
-
-} // namespace weft

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace weft {
+using namespace weft;
 
 /// Small reads that follow each other are served from so much.
 static constexpr int64_t windowBytes = int64_t(128) << 10;
@@ -111,7 +111,7 @@ Expected<const uint8_t *> ByteWindow::view(ByteSource &source, int64_t offset,
   return static_cast<const uint8_t *>(buffer.get() + (offset - begin));
 }
 
-void askFor(ByteSource &source, ByteRanges ranges) {
+void weft::askFor(ByteSource &source, ByteRanges ranges) {
   std::sort(ranges.begin(), ranges.end());
   for (size_t i = 0; i < ranges.size();) {
     auto [begin, end] = ranges[i];
@@ -121,7 +121,8 @@ void askFor(ByteSource &source, ByteRanges ranges) {
   }
 }
 
-Expected<std::string> readFile(const std::string &path, int64_t mostBytes) {
+Expected<std::string> weft::readFile(const std::string &path,
+                                     int64_t mostBytes) {
   auto file = InputFile::open(path);
   if (!file)
     return file.takeError();
@@ -135,5 +136,3 @@ Expected<std::string> readFile(const std::string &path, int64_t mostBytes) {
     return status.takeError();
   return text;
 }
-
-} // namespace weft

@@ -15,7 +15,7 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace weft {
+using namespace weft;
 
 #define WEFT_NO_MEMORY "the system gives no more memory"
 #define WEFT_NO_MEMORY_HINT                                                    \
@@ -25,7 +25,7 @@ namespace weft {
 static constexpr char kSentence[] =
     "weft: error: " WEFT_NO_MEMORY "\nhint: " WEFT_NO_MEMORY_HINT "\n";
 
-Error noMemoryError() {
+Error weft::noMemoryError() {
   return Error(ExitCode::DoesNotFit, WEFT_NO_MEMORY).hint(WEFT_NO_MEMORY_HINT);
 }
 
@@ -38,13 +38,13 @@ static bool canMap(size_t bytes) {
   return true;
 }
 
-bool isMemoryExhausted() {
+bool weft::isMemoryExhausted() {
   // The heap of the compiler grows by half of this at a time.
   constexpr size_t least = size_t(64) << 20;
   return !canMap(least);
 }
 
-Error noThreadError() {
+Error weft::noThreadError() {
   pthread_attr_t attributes;
   size_t stack = 0;
   pthread_attr_init(&attributes);
@@ -63,7 +63,7 @@ static bool lacksThread(const std::exception &failure) {
   return error && error->code() == std::errc::resource_unavailable_try_again;
 }
 
-Error errorOf(const std::exception &failure) {
+Error weft::errorOf(const std::exception &failure) {
   if (dynamic_cast<const std::bad_alloc *>(&failure))
     return noMemoryError();
   if (lacksThread(failure))
@@ -71,7 +71,7 @@ Error errorOf(const std::exception &failure) {
   return Error(ExitCode::Internal, failure.what());
 }
 
-void endWithoutMemory() {
+void weft::endWithoutMemory() {
   static std::atomic_flag isEnding = ATOMIC_FLAG_INIT;
   while (isEnding.test_and_set())
     ::pause();
@@ -117,7 +117,7 @@ static void giveHandlersAStack() {
   ::sigaltstack(&stack, nullptr);
 }
 
-void explainEnds() {
+void weft::explainEnds() {
   std::set_terminate(onTerminate);
   // glibc opens its unwinder when the first thread ends or throws, and aborts
   // where it gets no memory for that: open it now.
@@ -135,5 +135,3 @@ void explainEnds() {
     ::sigaction(number, &action, nullptr);
   }
 }
-
-} // namespace weft

@@ -14,7 +14,7 @@
 
 namespace fs = std::filesystem;
 
-namespace weft {
+using namespace weft;
 
 static constexpr int64_t bufferBytes = 1 << 20;
 
@@ -40,7 +40,7 @@ static bool isOwnDescriptor(const std::string &path) {
   return false;
 }
 
-bool isWrittenInPlace(const std::string &path) {
+bool weft::isWrittenInPlace(const std::string &path) {
   struct stat info;
   if (isOwnDescriptor(path))
     return true;
@@ -53,7 +53,7 @@ static Error failed(const std::string &what, int number,
   return storageError(what + ": " + errnoText(number)).at(path);
 }
 
-Expected<Descriptor> openInPlace(const std::string &path) {
+Expected<Descriptor> weft::openInPlace(const std::string &path) {
   // Opening a named pipe would wait for a reader.
   Descriptor file(withoutInterrupts([&] {
     return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK);
@@ -168,8 +168,8 @@ Status OutputFile::commit(IfTaken ifTaken) {
   return syncPath(parentOf(target));
 }
 
-Status writeFile(const std::string &path, std::string_view text, FileMode mode,
-                 IfTaken ifTaken) {
+Status weft::writeFile(const std::string &path, std::string_view text,
+                       FileMode mode, IfTaken ifTaken) {
   auto out = OutputFile::create(path);
   if (!out)
     return out.takeError();
@@ -251,9 +251,9 @@ static Status checkStandardOutput(const std::vector<FileUse> &inputs) {
   return Status::success();
 }
 
-Status checkOutputPaths(const std::vector<FileUse> &outputs,
-                        const std::vector<FileUse> &inputs,
-                        std::string_view marker) {
+Status weft::checkOutputPaths(const std::vector<FileUse> &outputs,
+                              const std::vector<FileUse> &inputs,
+                              std::string_view marker) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     const FileUse &output = outputs[i];
     if (Status s = checkOne(output, inputs, inputs.size()); !s)
@@ -270,5 +270,3 @@ Status checkOutputPaths(const std::vector<FileUse> &outputs,
   }
   return checkStandardOutput(inputs);
 }
-
-} // namespace weft

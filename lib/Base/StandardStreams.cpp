@@ -14,9 +14,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-namespace weft {
+using namespace weft;
 
-void reserveStandardStreams() {
+void weft::reserveStandardStreams() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
     if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF)
       // The lowest free number, which is fd.
@@ -36,18 +36,18 @@ static bool hasNoReader() {
 // first failure is kept here.
 static int flushFailure = 0;
 
-void printText(std::string_view text) {
+void weft::printText(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size() &&
       flushFailure == 0)
     flushFailure = errno;
 }
 
-void flushOutput() {
+void weft::flushOutput() {
   if (std::fflush(stdout) != 0 && flushFailure == 0)
     flushFailure = errno;
 }
 
-int finishOutput(int status, ReaderGone gone) {
+int weft::finishOutput(int status, ReaderGone gone) {
   flushOutput();
   // A network disk may report only here.
   if (::close(::dup(STDOUT_FILENO)) != 0 && flushFailure == 0)
@@ -64,7 +64,7 @@ int finishOutput(int status, ReaderGone gone) {
   return status ? status : storage;
 }
 
-bool canRedrawOutput() {
+bool weft::canRedrawOutput() {
   const char *terminal = std::getenv("TERM");
   return ::isatty(STDOUT_FILENO) &&
          (!terminal || std::string_view(terminal) != "dumb");
@@ -76,9 +76,9 @@ static int columnsOf(const char *variable) {
   return text ? std::max(std::atoi(text), 0) : 0;
 }
 
-int launcherColumns() { return columnsOf(kTerminalVariable); }
+int weft::launcherColumns() { return columnsOf(kTerminalVariable); }
 
-int outputColumns() {
+int weft::outputColumns() {
   constexpr int kPlain = 80;
   if (!::isatty(STDOUT_FILENO))
     return kPlain;
@@ -89,13 +89,11 @@ int outputColumns() {
   return columns > 0 ? columns : kPlain;
 }
 
-std::string forTerminal(std::string_view text) {
+std::string weft::forTerminal(std::string_view text) {
   return ::isatty(STDOUT_FILENO) ? escaped(text, "\n\t") : std::string(text);
 }
 
-void printEscaped(std::string_view text) {
+void weft::printEscaped(std::string_view text) {
   std::string safe = escaped(text, "\n");
   printText(safe);
 }
-
-} // namespace weft

@@ -19,7 +19,7 @@
 
 namespace fs = std::filesystem;
 
-namespace weft {
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // Files that a signal handler removes
@@ -89,7 +89,7 @@ static void removeFolder(const char *path) {
   }
 }
 
-void removeTemporaries() {
+void weft::removeTemporaries() {
   if (pid_t group = helperGroup.exchange(0)) {
     ::kill(-group, SIGKILL);
     while (::waitpid(-group, nullptr, 0) > 0 || errno == EINTR)
@@ -114,15 +114,15 @@ static void onSignal(int number) {
   ::_exit(128 + number);
 }
 
-void startHelper() { start = kStarting; }
+void weft::startHelper() { start = kStarting; }
 
-void setHelperGroup(pid_t group) {
+void weft::setHelperGroup(pid_t group) {
   helperGroup = group;
   if (int number = start.exchange(0); number > 0)
     onSignal(number);
 }
 
-void removeTemporariesOnSignals() {
+void weft::removeTemporariesOnSignals() {
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     struct sigaction action = {}, before = {};
     action.sa_handler = onSignal;
@@ -179,7 +179,7 @@ static void removeStaleIn(const fs::path &folder, Matches matches) {
   }
 }
 
-void removeStaleTemporaries(const std::string &folder) {
+void weft::removeStaleTemporaries(const std::string &folder) {
   removeStaleIn(folder, [](const std::string &stem) {
     return fs::path(stem).extension() == ".tmp";
   });
@@ -264,5 +264,3 @@ void Temporary::release() {
   opened.close();
   slot = -1;
 }
-
-} // namespace weft

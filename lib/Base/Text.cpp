@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace weft {
+using namespace weft;
 
-size_t utf8Length(std::string_view text) {
+size_t weft::utf8Length(std::string_view text) {
   auto byte = [&](size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
   };
@@ -43,7 +43,7 @@ static size_t harmlessLength(std::string_view text) {
   return control ? 0 : length;
 }
 
-std::string printable(std::string_view text, size_t most) {
+std::string weft::printable(std::string_view text, size_t most) {
   std::string result;
   while (!text.empty()) {
     if (result.size() >= most)
@@ -59,7 +59,7 @@ std::string printable(std::string_view text, size_t most) {
   return result;
 }
 
-std::string escaped(std::string_view text, std::string_view keep) {
+std::string weft::escaped(std::string_view text, std::string_view keep) {
   static const char digits[] = "0123456789ABCDEF";
   std::string result;
   while (!text.empty()) {
@@ -76,11 +76,12 @@ std::string escaped(std::string_view text, std::string_view keep) {
   return result;
 }
 
-std::string inQuotes(std::string_view text) {
+std::string weft::inQuotes(std::string_view text) {
   return "'" + printable(text, 80) + "'";
 }
 
-std::string wrapText(std::string_view text, size_t indent, size_t columns) {
+std::string weft::wrapText(std::string_view text, size_t indent,
+                           size_t columns) {
   std::string result;
   size_t used = indent;
   while (!text.empty()) {
@@ -103,12 +104,12 @@ std::string wrapText(std::string_view text, size_t indent, size_t columns) {
   return result;
 }
 
-bool endsWith(std::string_view text, std::string_view suffix) {
+bool weft::endsWith(std::string_view text, std::string_view suffix) {
   return text.size() >= suffix.size() &&
          text.substr(text.size() - suffix.size()) == suffix;
 }
 
-std::string numberText(double value, int digits) {
+std::string weft::numberText(double value, int digits) {
   if (std::isnan(value))
     return "nan";
   char text[40];
@@ -116,7 +117,7 @@ std::string numberText(double value, int digits) {
   return text;
 }
 
-std::string threeDigits(double value, int decimals) {
+std::string weft::threeDigits(double value, int decimals) {
   if (std::isnan(value))
     return "nan";
   char text[40];
@@ -127,7 +128,7 @@ std::string threeDigits(double value, int decimals) {
   return text;
 }
 
-std::string humanBytes(int64_t bytes) {
+std::string weft::humanBytes(int64_t bytes) {
   const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   auto value = static_cast<double>(bytes);
   int unit = 0;
@@ -139,13 +140,13 @@ std::string humanBytes(int64_t bytes) {
   return text;
 }
 
-std::string exactBytes(int64_t bytes) {
+std::string weft::exactBytes(int64_t bytes) {
   std::string exact = std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
   return std::abs(bytes) < 1024 ? exact
                                 : exact + " (" + humanBytes(bytes) + ")";
 }
 
-size_t editDistance(std::string_view a, std::string_view b) {
+size_t weft::editDistance(std::string_view a, std::string_view b) {
   // Three rows of the usual table: swaps look two rows up.
   std::vector<size_t> before(b.size() + 1), last(b.size() + 1),
       row(b.size() + 1);
@@ -165,8 +166,8 @@ size_t editDistance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-std::string similarName(std::string_view name,
-                        const std::vector<std::string> &names) {
+std::string weft::similarName(std::string_view name,
+                              const std::vector<std::string> &names) {
   std::string_view cut = name.substr(0, 64);
   size_t least = std::max<size_t>(1, cut.size() / 3) + 1;
   std::string best;
@@ -177,5 +178,3 @@ std::string similarName(std::string_view name,
     }
   return best;
 }
-
-} // namespace weft
