@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace weft {
+using namespace weft;
 
 /// Read and digested at once, so that the digest finds the bytes in the cache.
 static constexpr int64_t pieceBytes = int64_t(1) << 19;
@@ -148,5 +148,3 @@ Expected<FileDigest> CheckedFile::digest() {
     return status.takeError();
   return FileDigest{size(), digestOfBlocks(expected), expected};
 }
-
-} // namespace weft

@@ -9,24 +9,24 @@
 
 #include <algorithm>
 
-namespace weft {
+using namespace weft;
 
 static std::string hex128(XXH128_hash_t hash) {
   return hex64(hash.high64) + hex64(hash.low64);
 }
 
-std::string hex64(uint64_t value) {
+std::string weft::hex64(uint64_t value) {
   std::string result(16, '0');
   for (int i = 15; i >= 0; --i, value >>= 4)
     result[i] = "0123456789abcdef"[value & 15];
   return result;
 }
 
-uint64_t digest64(const void *data, size_t bytes) {
+uint64_t weft::digest64(const void *data, size_t bytes) {
   return XXH3_64bits(data, bytes);
 }
 
-std::string digest128(const void *data, size_t bytes) {
+std::string weft::digest128(const void *data, size_t bytes) {
   return hex128(XXH3_128bits(data, bytes));
 }
 
@@ -51,7 +51,7 @@ std::string Digest::value128() const {
   return hex128(XXH3_128bits_digest(&state->xxh));
 }
 
-std::string digestOfBlocks(const std::vector<std::string> &blocks) {
+std::string weft::digestOfBlocks(const std::vector<std::string> &blocks) {
   Digest all;
   for (const std::string &block : blocks)
     all.update(block);
@@ -80,17 +80,15 @@ FileDigest BlockDigest::finish() {
   return std::move(result);
 }
 
-FileDigest digestBytes(std::string_view bytes) {
+FileDigest weft::digestBytes(std::string_view bytes) {
   BlockDigest digest;
   digest.update(bytes.data(), static_cast<int64_t>(bytes.size()));
   return digest.finish();
 }
 
-Expected<FileDigest> digestFile(const std::string &path) {
+Expected<FileDigest> weft::digestFile(const std::string &path) {
   auto file = InputFile::open(path);
   if (!file)
     return file.takeError();
   return CheckedFile(std::move(*file)).digest();
 }
-
-} // namespace weft

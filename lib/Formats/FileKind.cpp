@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace weft {
+using namespace weft;
 
 static constexpr int64_t kHeadBytes = 4096;
 
@@ -95,7 +95,8 @@ static bool isText(std::string_view head, bool isWhole) {
   return true;
 }
 
-FileKind guessFileKind(const uint8_t *bytes, int64_t size, int64_t wholeSize) {
+FileKind weft::guessFileKind(const uint8_t *bytes, int64_t size,
+                             int64_t wholeSize) {
   std::string_view head(reinterpret_cast<const char *>(bytes),
                         static_cast<size_t>(std::min(size, kHeadBytes)));
   for (const Magic &magic : kMagics)
@@ -110,7 +111,7 @@ FileKind guessFileKind(const uint8_t *bytes, int64_t size, int64_t wholeSize) {
   return {};
 }
 
-FileKind guessFileKind(const std::string &path) {
+FileKind weft::guessFileKind(const std::string &path) {
   auto file = InputFile::open(path);
   uint8_t head[kHeadBytes];
   const int64_t size = file ? std::min(kHeadBytes, (*file)->size()) : 0;
@@ -177,7 +178,7 @@ static TextForm guessWide(std::string_view head) {
 // All
 //===----------------------------------------------------------------------===//
 
-std::string_view withoutMark(std::string_view text) {
+std::string_view weft::withoutMark(std::string_view text) {
   constexpr std::string_view mark = "\xef\xbb\xbf";
   return text.substr(0, mark.size()) == mark ? text.substr(mark.size()) : text;
 }
@@ -192,8 +193,8 @@ static TextForm formOfName(std::string_view name) {
                                                    : TextForm::Plain;
 }
 
-TextForm guessTextForm(std::string_view head, int64_t wholeSize,
-                       std::string_view name) {
+TextForm weft::guessTextForm(std::string_view head, int64_t wholeSize,
+                             std::string_view name) {
   head = head.substr(0, kTextFormBytes);
   const bool isWhole = wholeSize == int64_t(head.size());
   if (TextForm form = guessWide(head); form != TextForm::Plain)
@@ -206,7 +207,7 @@ TextForm guessTextForm(std::string_view head, int64_t wholeSize,
   return found == TextForm::Plain ? named : found;
 }
 
-const char *textFormName(TextForm form) {
+const char *weft::textFormName(TextForm form) {
   switch (form) {
   case TextForm::Plain:
     return "text";
@@ -224,5 +225,3 @@ const char *textFormName(TextForm form) {
   }
   return "";
 }
-
-} // namespace weft

@@ -13,7 +13,7 @@
 
 #include <algorithm>
 
-namespace weft {
+using namespace weft;
 
 namespace {
 
@@ -186,8 +186,8 @@ bool Handler::parse_error(std::size_t, const std::string &,
   return fail("malformed JSON: " + printable(text.substr(start), 300), at);
 }
 
-Expected<Json> parseJson(std::string_view text, const std::string &file,
-                         const JsonLimits &limits) {
+Expected<Json> weft::parseJson(std::string_view text, const std::string &file,
+                               const JsonLimits &limits) {
   if (static_cast<int64_t>(text.size()) > limits.maxBytes)
     return inputError("expects at most " + exactBytes(limits.maxBytes) +
                       " of JSON, but got " + exactBytes(int64_t(text.size())))
@@ -209,11 +209,10 @@ Expected<Json> parseJson(std::string_view text, const std::string &file,
   return std::move(handler.root);
 }
 
-Expected<Json> readJsonFile(const std::string &path, const JsonLimits &limits) {
+Expected<Json> weft::readJsonFile(const std::string &path,
+                                  const JsonLimits &limits) {
   auto text = readFile(path, limits.maxBytes);
   if (!text)
     return text.takeError();
   return parseJson(*text, path, limits);
 }
-
-} // namespace weft

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace weft {
+using namespace weft;
 
 bool JsonScanner::isAtEnd() {
   while (at < text.size() && (text[at] == ' ' || text[at] == '\t' ||
@@ -117,5 +117,3 @@ JsonScanner::Result JsonScanner::scanValue() {
     result = scanInner();
   return result;
 }
-
-} // namespace weft

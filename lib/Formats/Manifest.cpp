@@ -7,15 +7,15 @@
 #include <algorithm>
 #include <set>
 
-namespace weft {
+using namespace weft;
 
-Error asDamage(Error error) {
+Error weft::asDamage(Error error) {
   return error.hint("the checkpoint is damaged: resume from an older step")
       .ofCheckpoint();
 }
 
-std::string pieceKey(const std::string &tensor, int64_t begin, int64_t end,
-                     int64_t elements) {
+std::string weft::pieceKey(const std::string &tensor, int64_t begin,
+                           int64_t end, int64_t elements) {
   if (begin == 0 && end == elements)
     return tensor;
   return tensor + "[" + std::to_string(begin) + ":" + std::to_string(end) + ")";
@@ -234,5 +234,3 @@ Status Manifest::verifyFiles(const std::string &stepDirectory) const {
   }
   return Status::success();
 }
-
-} // namespace weft

@@ -13,15 +13,15 @@
 #include <optional>
 #include <sys/stat.h>
 
-namespace weft {
+using namespace weft;
 
 static constexpr std::string_view kSeal = " weft: xxh3 ";
 static constexpr size_t kDigestLetters = 32;
 /// The end of a comment in HTML.
 static constexpr std::string_view kHtmlClose = " -->";
 
-std::string sealText(std::string text, std::string_view comment,
-                     std::string_view close) {
+std::string weft::sealText(std::string text, std::string_view comment,
+                           std::string_view close) {
   if (!text.empty() && text.back() != '\n')
     text += '\n';
   const std::string digest = digest128(text);
@@ -72,7 +72,7 @@ static bool hasOwnSection(ByteSource &file) {
       });
 }
 
-bool hasOwnEntry(const std::string &path) {
+bool weft::hasOwnEntry(const std::string &path) {
   auto file = SafetensorsFile::open(path);
   if (!file)
     return false;
@@ -109,7 +109,7 @@ static FileOrigin originOfText(std::string_view text) {
                      : FileOrigin::Edited;
 }
 
-FileOrigin originOf(const std::string &path) {
+FileOrigin weft::originOf(const std::string &path) {
   auto file = InputFile::open(path);
   if (!file)
     return FileOrigin::Other;
@@ -143,7 +143,8 @@ static Status checkOne(const FileUse &output, bool overwrites) {
                      "replaces it");
 }
 
-Status checkReplaced(const std::vector<FileUse> &outputs, bool overwrites) {
+Status weft::checkReplaced(const std::vector<FileUse> &outputs,
+                           bool overwrites) {
   for (const FileUse &output : outputs) {
     struct stat info;
     // A run's metrics are looked at line by line when they are begun.
@@ -155,5 +156,3 @@ Status checkReplaced(const std::vector<FileUse> &outputs, bool overwrites) {
   }
   return Status::success();
 }
-
-} // namespace weft

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace weft {
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // SaveLock
@@ -160,5 +160,3 @@ StepGuard StepGuard::ofReader(const std::string &stepDirectory) {
 StepGuard StepGuard::ofWriter(const std::string &stepDirectory) {
   return StepGuard(stepDirectory, LOCK_EX);
 }
-
-} // namespace weft

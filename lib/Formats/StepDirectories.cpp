@@ -17,15 +17,15 @@
 #include <thread>
 #include <unistd.h>
 
-namespace weft {
+using namespace weft;
 
-std::string stepDirectoryName(int64_t step) {
+std::string weft::stepDirectoryName(int64_t step) {
   char name[32];
   std::snprintf(name, sizeof name, "step_%08" PRId64, step);
   return name;
 }
 
-std::optional<int64_t> parseStepDirectoryName(const std::string &name) {
+std::optional<int64_t> weft::parseStepDirectoryName(const std::string &name) {
   if (name.size() < 13 || name.size() > 5 + 18 || name.compare(0, 5, "step_"))
     return std::nullopt;
   int64_t step = 0;
@@ -139,7 +139,7 @@ Expected<std::string> StepWriter::commit(const Manifest &manifest) {
 // Listing, retiring and cleaning
 //===----------------------------------------------------------------------===//
 
-Expected<std::vector<std::string>> listNames(const std::string &path) {
+Expected<std::vector<std::string>> weft::listNames(const std::string &path) {
   std::vector<std::string> names;
   std::error_code error;
   std::filesystem::directory_iterator it(path, error), end;
@@ -155,7 +155,7 @@ Expected<std::vector<std::string>> listNames(const std::string &path) {
   return names;
 }
 
-Expected<std::vector<StepEntry>> findSteps(const std::string &path) {
+Expected<std::vector<StepEntry>> weft::findSteps(const std::string &path) {
   auto names = listNames(path);
   if (!names)
     return names.takeError();
@@ -205,7 +205,8 @@ static bool readManifests(std::vector<StepEntry> &steps) {
   return all;
 }
 
-Expected<std::vector<StepEntry>> listSteps(const std::string &saveDirectory) {
+Expected<std::vector<StepEntry>>
+weft::listSteps(const std::string &saveDirectory) {
   for (int i = 0; i < manyTries; ++i) {
     auto steps = findSteps(saveDirectory);
     if (!steps || readManifests(*steps))
@@ -215,7 +216,7 @@ Expected<std::vector<StepEntry>> listSteps(const std::string &saveDirectory) {
   return someLocked(saveDirectory);
 }
 
-const StepEntry *findBest(const std::vector<StepEntry> &steps) {
+const StepEntry *weft::findBest(const std::vector<StepEntry> &steps) {
   const StepEntry *best = nullptr;
   for (const StepEntry &entry : steps)
     if (entry.valLoss && (!best || *entry.valLoss < *best->valLoss))
@@ -223,7 +224,8 @@ const StepEntry *findBest(const std::vector<StepEntry> &steps) {
   return best;
 }
 
-Expected<std::optional<std::string>> findBestStep(const std::string &path) {
+Expected<std::optional<std::string>>
+weft::findBestStep(const std::string &path) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path name(path);
@@ -241,7 +243,7 @@ Expected<std::optional<std::string>> findBestStep(const std::string &path) {
       .hint("--keep-best saves the step of the lowest one");
 }
 
-Expected<bool> isStepDirectory(const std::string &folder) {
+Expected<bool> weft::isStepDirectory(const std::string &folder) {
   std::string path = folder + "/" + manifestName;
   struct stat info;
   if (::stat(path.c_str(), &info) == 0)
@@ -253,7 +255,7 @@ Expected<bool> isStepDirectory(const std::string &folder) {
   return false;
 }
 
-std::optional<std::string> saveDirectoryOf(std::string stepDirectory) {
+std::optional<std::string> weft::saveDirectoryOf(std::string stepDirectory) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path real = fs::canonical(stepDirectory, error).parent_path();
@@ -265,7 +267,7 @@ std::optional<std::string> saveDirectoryOf(std::string stepDirectory) {
   return fs::equivalent(spelt, real, error) ? spelt : real.string();
 }
 
-Expected<HeldStep> holdStep(const std::string &folder) {
+Expected<HeldStep> weft::holdStep(const std::string &folder) {
   auto best = findBestStep(folder);
   if (!best)
     return best.takeError();
@@ -324,8 +326,8 @@ static Status retireStep(const StepEntry &entry, const std::string &parent) {
   return removeTree(retired);
 }
 
-Status retireSteps(const std::string &saveDirectory, int64_t keep,
-                   bool keepBest) {
+Status weft::retireSteps(const std::string &saveDirectory, int64_t keep,
+                         bool keepBest) {
   if (keep <= 0 && !keepBest)
     return Status::success();
   auto steps = listSteps(saveDirectory);
@@ -345,7 +347,7 @@ Status retireSteps(const std::string &saveDirectory, int64_t keep,
   return Status::success();
 }
 
-Expected<std::string> setAside(const StepEntry &entry) {
+Expected<std::string> weft::setAside(const StepEntry &entry) {
   for (int64_t number = 1;; ++number) {
     std::string aside = entry.path + ".damaged";
     if (number > 1)
@@ -360,7 +362,7 @@ Expected<std::string> setAside(const StepEntry &entry) {
   }
 }
 
-Status cleanTemporaries(const std::string &saveDirectory) {
+Status weft::cleanTemporaries(const std::string &saveDirectory) {
   auto names = listNames(saveDirectory);
   if (!names)
     return names.takeError();
@@ -374,5 +376,3 @@ Status cleanTemporaries(const std::string &saveDirectory) {
   }
   return Status::success();
 }
-
-} // namespace weft

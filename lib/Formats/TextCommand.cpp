@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cctype>
 
-namespace weft {
+using namespace weft;
 
-std::string shellWord(const std::string &path) {
+std::string weft::shellWord(const std::string &path) {
   const bool isPlain = std::all_of(path.begin(), path.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) ||
            std::string_view("_./-+=@,:").find(c) != std::string_view::npos;
@@ -177,8 +177,8 @@ static std::string wideName(TextForm form, std::string_view head) {
   return isMarked ? name : name + std::string(head[0] ? "LE" : "BE");
 }
 
-std::string textCommand(TextForm form, std::string_view head,
-                        const std::string &path) {
+std::string weft::textCommand(TextForm form, std::string_view head,
+                              const std::string &path) {
   const CommandWriter writer(head, path);
   switch (form) {
   case TextForm::Plain:
@@ -198,5 +198,3 @@ std::string textCommand(TextForm form, std::string_view head,
   }
   return "";
 }
-
-} // namespace weft

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace weft {
+using namespace weft;
 
 // llm.c: 256 int32 of header; magic, version, number of tokens, then zeros.
 static constexpr int64_t headerBytes = 256 * 4;
@@ -25,7 +25,7 @@ static uint32_t loadU32(const uint8_t *bytes) {
   return value;
 }
 
-Expected<TokenFormat> parseTokenFormat(const std::string &text) {
+Expected<TokenFormat> weft::parseTokenFormat(const std::string &text) {
   if (text == "auto")
     return TokenFormat::Auto;
   if (text == "text")
@@ -118,7 +118,8 @@ static std::string kindHint(const FileKind &kind, std::string_view head,
   return kind.hint;
 }
 
-static std::string joined(const std::string &first, const std::string &second) {
+static std::string joinHints(const std::string &first,
+                             const std::string &second) {
   return first.empty() || second.empty() ? first + second
                                          : first + "; " + second;
 }
@@ -134,7 +135,7 @@ static Status checkText(std::string_view head, int64_t wholeSize,
   if (FileKind kind = kindOf(head, wholeSize); kind.isKnown() && !kind.isText)
     return inputError(std::string("expects text or tokens, but got ") +
                       kind.name)
-        .hint(joined(kindHint(kind, head, path), kAsText));
+        .hint(joinHints(kindHint(kind, head, path), kAsText));
   if (endsWith(path, ".bin"))
     return inputError("cannot tell the width of the tokens: no llm.c header")
         .hint("pass --data-format=u16 (nanoGPT's GPT-2 files), u32 or text");
@@ -143,7 +144,7 @@ static Status checkText(std::string_view head, int64_t wholeSize,
     return Status::success();
   return inputError(std::string("expects text or tokens, but got ") +
                     textFormName(form))
-      .hint(joined(textCommand(form, head, path), kAsText));
+      .hint(joinHints(textCommand(form, head, path), kAsText));
 }
 
 /// Whether it may be read as tokens of `width` bytes without a header.
@@ -367,5 +368,3 @@ void TokenFile::willNeed(ByteRanges ranges) {
   }
   askFor(*source, std::move(ranges));
 }
-
-} // namespace weft

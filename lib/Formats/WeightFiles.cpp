@@ -12,7 +12,7 @@
 
 namespace fs = std::filesystem;
 
-namespace weft {
+using namespace weft;
 
 namespace {
 /// The form of the weights in a file, by its name.
@@ -128,7 +128,7 @@ static void addUnfinished(const fs::path &folder,
 }
 
 Expected<std::vector<std::string>>
-findUnreadWeights(const std::string &folder) {
+weft::findUnreadWeights(const std::string &folder) {
   std::vector<std::string> found;
   std::error_code error;
   fs::directory_iterator files(folder, error);
@@ -195,12 +195,12 @@ static std::string conversionOf(const std::string &path) {
   return "";
 }
 
-bool isAdapter(const std::string &path) {
+bool weft::isAdapter(const std::string &path) {
   return formOf(lowerCase(fs::path(path).filename().string())) ==
          WeightForm::Adapter;
 }
 
-std::string unreadWeightsHint(const std::string &path) {
+std::string weft::unreadWeightsHint(const std::string &path) {
   const std::string conversion = conversionOf(path);
   return (conversion.empty() ? "--init-from " + shellWord(path)
                              : conversion + "; --init-from FILE") +
@@ -208,7 +208,7 @@ std::string unreadWeightsHint(const std::string &path) {
          "ones";
 }
 
-std::string unreadWeightsText(const std::vector<std::string> &paths) {
+std::string weft::unreadWeightsText(const std::vector<std::string> &paths) {
   constexpr size_t most = 4096; // a path is of no use in part
   std::string text = "'" + printable(paths.front(), most) + "'";
   if (paths.size() == 2)
@@ -218,7 +218,7 @@ std::string unreadWeightsText(const std::vector<std::string> &paths) {
   return text;
 }
 
-const std::vector<std::string> &companionNames() {
+const std::vector<std::string> &weft::companionNames() {
   static const std::vector<std::string> names = {"added_tokens.json",
                                                  "chat_template.jinja",
                                                  "chat_template.json",
@@ -235,7 +235,7 @@ const std::vector<std::string> &companionNames() {
   return names;
 }
 
-Status checkLink(const std::string &path) {
+Status weft::checkLink(const std::string &path) {
   std::error_code error;
   if (!fs::is_symlink(path, error) || fs::exists(path, error))
     return Status::success();
@@ -245,5 +245,3 @@ Status checkLink(const std::string &path) {
       .at(path)
       .hint("fetch the file again, or remove the link");
 }
-
-} // namespace weft
