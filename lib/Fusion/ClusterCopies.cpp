@@ -3,10 +3,9 @@
 #include "Fusion.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-MaterializeOp copyBroadcast(Operation *broadcast, OpBuilder &builder) {
+MaterializeOp weft::copyBroadcast(Operation *broadcast, OpBuilder &builder) {
   auto copy = MaterializeOp::create(builder, broadcast->getLoc(),
                                     broadcast->getResult(0));
   copyScope(broadcast, copy);
@@ -33,7 +32,7 @@ void ClusterBuilder::materialize(Operation *broadcast) {
 /// another order than over memory: they get a copy of the view.
 LogicalResult ClusterBuilder::copyOperand(ReduceOp reduce) {
   Cluster alone;
-  llvm::SmallVector<Operation *> added;
+  SmallVector<Operation *> added;
   if (!append(reduce, alone, added) || alone.space.keepsOrder())
     return success();
   OpBuilder builder(reduce);
@@ -45,5 +44,3 @@ LogicalResult ClusterBuilder::copyOperand(ReduceOp reduce) {
   reduce.getOperandMutable().assign(copy);
   return visit(copy);
 }
-
-} // namespace weft

@@ -5,8 +5,7 @@
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// A remark on an op, with its module path: many ops of a model may stand at
 /// one place of a configuration.
@@ -40,7 +39,7 @@ void ClusterBuilder::reportApart(Operation *op) const {
 
 /// Says which limit, if any, keeps `op` out of the kernels of its operands.
 bool ClusterBuilder::reportMissed(Operation *op,
-                                  llvm::ArrayRef<Cluster *> producers) {
+                                  ArrayRef<Cluster *> producers) {
   for (Cluster *producer : producers) {
     KernelSpace space = producer->space;
     if (!space.tryAdd(op))
@@ -57,5 +56,3 @@ bool ClusterBuilder::reportMissed(Operation *op,
   }
   return false;
 }
-
-} // namespace weft

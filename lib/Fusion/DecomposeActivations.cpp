@@ -6,10 +6,9 @@
 #include <cmath>
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-using Values = llvm::FailureOr<llvm::SmallVector<Value>>;
+using Values = FailureOr<SmallVector<Value>>;
 
 namespace {
 
@@ -18,7 +17,7 @@ struct SigmoidModel
   Values decompose(Operation *op, OpBuilder &builder) const {
     FormulaBuilder f(builder, op->getLoc());
     Value y = f.sigmoid(f.widen(op->getOperand(0)));
-    return llvm::SmallVector<Value>{f.finish(y, op->getResult(0).getType())};
+    return SmallVector<Value>{f.finish(y, op->getResult(0).getType())};
   }
 };
 
@@ -27,7 +26,7 @@ struct SiluModel : CompositeOpInterface::ExternalModel<SiluModel, SiluOp> {
     FormulaBuilder f(builder, op->getLoc());
     Value x = f.widen(op->getOperand(0));
     Value y = f.mul(x, f.sigmoid(x));
-    return llvm::SmallVector<Value>{f.finish(y, op->getResult(0).getType())};
+    return SmallVector<Value>{f.finish(y, op->getResult(0).getType())};
   }
 };
 
@@ -36,7 +35,7 @@ struct SoftplusModel
   Values decompose(Operation *op, OpBuilder &builder) const {
     FormulaBuilder f(builder, op->getLoc());
     Value y = f.softplus(f.widen(op->getOperand(0)));
-    return llvm::SmallVector<Value>{f.finish(y, op->getResult(0).getType())};
+    return SmallVector<Value>{f.finish(y, op->getResult(0).getType())};
   }
 };
 
@@ -49,7 +48,7 @@ struct GeluModel : CompositeOpInterface::ExternalModel<GeluModel, GeluOp> {
                       : f.unary<ErfOp>(f.mul(x, f.constant(std::sqrt(0.5), x)));
     Value half = f.mul(x, f.constant(0.5, x));
     Value y = f.mul(half, f.add(inner, f.constant(1.0, x)));
-    return llvm::SmallVector<Value>{f.finish(y, op->getResult(0).getType())};
+    return SmallVector<Value>{f.finish(y, op->getResult(0).getType())};
   }
 
   /// sqrt(2/pi) (x + 0.044715 x^3)
@@ -68,12 +67,12 @@ struct RopeModel : CompositeOpInterface::ExternalModel<RopeModel, RopeOp> {
   Values decompose(Operation *op, OpBuilder &builder) const {
     auto rope = cast<RopeOp>(op);
     FormulaBuilder f(builder, op->getLoc());
-    llvm::SmallVector<int64_t> shape(getShape(rope.getOperand()));
+    SmallVector<int64_t> shape(getShape(rope.getOperand()));
     shape.back() /= 2;
     shape.insert(shape.end() - 1, 2);
     Value x = f.reshape(rope.getOperand(), shape);
     auto half = [&](int64_t index) {
-      llvm::SmallVector<int64_t> offsets(5, 0), sizes(shape), strides(5, 1);
+      SmallVector<int64_t> offsets(5, 0), sizes(shape), strides(5, 1);
       offsets[3] = index;
       sizes[3] = 1;
       Value part =
@@ -89,14 +88,14 @@ struct RopeModel : CompositeOpInterface::ExternalModel<RopeModel, RopeOp> {
     Value p = f.select(isFirst, cos, sin);
     Value q = f.select(isFirst, f.unary<NegOp>(sin), cos);
     Value y = f.add(f.mul(half(0), p), f.mul(half(1), q));
-    return llvm::SmallVector<Value>{f.finish(y, rope.getType())};
+    return SmallVector<Value>{f.finish(y, rope.getType())};
   }
 };
 
 /// Mean or sum of the elements of `x`.
 static Value total(FormulaBuilder &f, Value x, LossReduction reduction,
                    Type type) {
-  llvm::SmallVector<int64_t> dims;
+  SmallVector<int64_t> dims;
   for (int64_t i = 0; i <= cast<RankedTensorType>(x.getType()).getRank() - 1;
        ++i)
     dims.push_back(i);
@@ -110,7 +109,7 @@ struct MseModel : CompositeOpInterface::ExternalModel<MseModel, MseOp> {
     auto mse = cast<MseOp>(op);
     FormulaBuilder f(builder, op->getLoc());
     Value d = f.sub(f.widen(mse.getInput()), f.widen(mse.getTarget()));
-    return llvm::SmallVector<Value>{
+    return SmallVector<Value>{
         total(f, f.mul(d, d), mse.getReduction(), mse.getLoss().getType())};
   }
 };
@@ -124,7 +123,7 @@ struct BceModel : CompositeOpInterface::ExternalModel<BceModel, BceOp> {
     Value hit = f.max(f.unary<LogOp>(p), limit);
     Value miss = f.max(f.unary<Log1pOp>(f.unary<NegOp>(p)), limit);
     Value y = f.sub(f.mul(f.sub(t, f.constant(1.0, t)), miss), f.mul(t, hit));
-    return llvm::SmallVector<Value>{
+    return SmallVector<Value>{
         total(f, y, bce.getReduction(), bce.getLoss().getType())};
   }
 };
@@ -138,14 +137,14 @@ struct BceWithLogitsModel
     Value small = f.unary<ExpOp>(f.unary<NegOp>(f.unary<AbsOp>(x)));
     Value y =
         f.add(f.sub(f.unary<ReluOp>(x), f.mul(x, t)), f.unary<Log1pOp>(small));
-    return llvm::SmallVector<Value>{
+    return SmallVector<Value>{
         total(f, y, bce.getReduction(), bce.getLoss().getType())};
   }
 };
 
 } // namespace
 
-void registerActivationFormulas(DialectRegistry &registry) {
+void weft::registerActivationFormulas(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
     SigmoidOp::attachInterface<SigmoidModel>(*context);
     SiluOp::attachInterface<SiluModel>(*context);
@@ -158,7 +157,7 @@ void registerActivationFormulas(DialectRegistry &registry) {
   });
 }
 
-void registerFusionModels(DialectRegistry &registry) {
+void weft::registerFusionModels(DialectRegistry &registry) {
   registerScalarBodies(registry);
   registerNormFormulas(registry);
   registerActivationFormulas(registry);
@@ -171,5 +170,3 @@ void registerFusionModels(DialectRegistry &registry) {
   registerRandomFormulas(registry);
   registerLossFormulas(registry);
 }
-
-} // namespace weft

@@ -13,10 +13,9 @@
 #include <cmath>
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-using Values = llvm::FailureOr<llvm::SmallVector<Value>>;
+using Values = FailureOr<SmallVector<Value>>;
 
 /// The length of rows if it divides a gradient. Segments of flat states begin
 /// at multiples of it, except with another alignment.
@@ -68,8 +67,8 @@ static Piece findPiece(Value grad) {
 
 /// The gradients in order. Adjacent gradients are joined if their rows stay the
 /// same.
-static llvm::SmallVector<Piece> joinPieces(mlir::ValueRange grads) {
-  llvm::SmallVector<Piece> pieces;
+static SmallVector<Piece> joinPieces(ValueRange grads) {
+  SmallVector<Piece> pieces;
   for (Value grad : grads) {
     Piece piece = findPiece(grad);
     if (!pieces.empty() && pieces.back().source == piece.source &&
@@ -118,11 +117,11 @@ public:
   }
 
   /// One value for each row of `x`, a list.
-  void addRows(Value x, int64_t length, llvm::SmallVectorImpl<Value> &rows);
+  void addRows(Value x, int64_t length, SmallVectorImpl<Value> &rows);
   /// One value for each row of gradients.
-  void addPartials(const Piece &piece, llvm::SmallVectorImpl<Value> &rows);
+  void addPartials(const Piece &piece, SmallVectorImpl<Value> &rows);
   /// All of them as one number.
-  Value combine(llvm::ArrayRef<Value> rows);
+  Value combine(ArrayRef<Value> rows);
 
 private:
   Value slice(Value list, int64_t begin, int64_t count) {
@@ -136,7 +135,7 @@ private:
 };
 
 void NormBuilder::addRows(Value x, int64_t length,
-                          llvm::SmallVectorImpl<Value> &rows) {
+                          SmallVectorImpl<Value> &rows) {
   int64_t count = countElements(x) / length;
   Value magnitude = unary<AbsOp>(widen(reshape(x, {count, length})));
   Value term = raise(cast(magnitude, builder.getF64Type()));
@@ -144,7 +143,7 @@ void NormBuilder::addRows(Value x, int64_t length,
 }
 
 void NormBuilder::addPartials(const Piece &piece,
-                              llvm::SmallVectorImpl<Value> &rows) {
+                              SmallVectorImpl<Value> &rows) {
   const int64_t count = piece.count, elements = countElements(piece.source);
   if (count == 0)
     return;
@@ -158,7 +157,7 @@ void NormBuilder::addPartials(const Piece &piece,
   addRows(slice(list, even, count - even), count - even, rows);
 }
 
-Value NormBuilder::combine(llvm::ArrayRef<Value> rows) {
+Value NormBuilder::combine(ArrayRef<Value> rows) {
   if (rows.empty())
     return number(0.0);
   Value all = rows.front();
@@ -183,12 +182,12 @@ struct NormAndCheckModel
       NormBuilder largest(builder, op, std::numeric_limits<double>::infinity());
       checked = combineAll(largest, norm);
     }
-    return llvm::SmallVector<Value>{norm.getPowers() ? sum : f.takeRoot(sum),
-                                    f.unary<NotOp>(f.isFinite(checked))};
+    return SmallVector<Value>{norm.getPowers() ? sum : f.takeRoot(sum),
+                              f.unary<NotOp>(f.isFinite(checked))};
   }
 
   static Value combineAll(NormBuilder &f, NormAndCheckOp norm) {
-    llvm::SmallVector<Value> rows;
+    SmallVector<Value> rows;
     for (const Piece &piece : joinPieces(norm.getGrads()))
       f.addPartials(piece, rows);
     return f.combine(rows);
@@ -205,7 +204,7 @@ struct TotalNormModel
     Value total = addCounted(f, norm);
     if (Value scale = norm.getScale())
       total = f.div(total, f.cast(scale, builder.getF64Type()));
-    return llvm::SmallVector<Value>{total};
+    return SmallVector<Value>{total};
   }
 
   static Value addCounted(NormBuilder &f, TotalNormOp norm) {
@@ -231,11 +230,9 @@ struct TotalNormModel
 
 } // namespace
 
-void registerGradientNormFormulas(DialectRegistry &registry) {
+void weft::registerGradientNormFormulas(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
     NormAndCheckOp::attachInterface<NormAndCheckModel>(*context);
     TotalNormOp::attachInterface<TotalNormModel>(*context);
   });
 }
-
-} // namespace weft

@@ -6,10 +6,9 @@
 #include <cmath>
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-using Values = llvm::FailureOr<llvm::SmallVector<Value>>;
+using Values = FailureOr<SmallVector<Value>>;
 
 namespace {
 
@@ -41,7 +40,7 @@ struct ReluGradModel
     Value zero = GradientBuilder(op, builder).constant(0.0, x);
     Value off = CompareOp::create(builder, loc, Predicate::LE, x, zero);
     Value grad = SelectOp::create(builder, loc, off, zero, relu.getGrad());
-    return llvm::SmallVector<Value>{grad};
+    return SmallVector<Value>{grad};
   }
 };
 
@@ -54,7 +53,7 @@ struct GeluGradModel
     Value slope = gelu.getApproximate() == GeluKind::Tanh ? getTanhSlope(f, x)
                                                           : getSlope(f, x);
     Value grad = f.mul(f.widen(gelu.getGrad()), slope);
-    return llvm::SmallVector<Value>{f.finish(grad, gelu.getType())};
+    return SmallVector<Value>{f.finish(grad, gelu.getType())};
   }
 
   /// Phi(x) + x phi(x), the normal distribution and its density.
@@ -88,11 +87,9 @@ struct GeluGradModel
 
 } // namespace
 
-void registerGradientFormulas(DialectRegistry &registry) {
+void weft::registerGradientFormulas(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
     ReluGradOp::attachInterface<ReluGradModel>(*context);
     GeluGradOp::attachInterface<GeluGradModel>(*context);
   });
 }
-
-} // namespace weft

@@ -12,10 +12,9 @@
 #include <limits>
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-using Values = llvm::FailureOr<llvm::SmallVector<Value>>;
+using Values = FailureOr<SmallVector<Value>>;
 
 namespace {
 
@@ -74,7 +73,7 @@ protected:
   OpT op;
   OpBuilder &builder;
   FormulaBuilder f;
-  llvm::SmallVector<int64_t> shape, rows;
+  SmallVector<int64_t> shape, rows;
   double smoothing;
   Value x, targets;
 };
@@ -90,7 +89,7 @@ public:
   LossFormula(CrossEntropyOp op, OpBuilder &builder)
       : CrossEntropyFormula(op, builder, /*wide=*/false) {}
 
-  llvm::SmallVector<Value> build() {
+  SmallVector<Value> build() {
     Value max = f.reduce(ReduceKind::Max, x, getAxis());
     Value hits = isTarget();
     Value least = f.constant(-std::numeric_limits<double>::infinity(), x);
@@ -131,7 +130,7 @@ private:
     return f.mul(f.sub(f.mul(log, count), sum), f.constant(share, x));
   }
   Value sumAll(Value value) {
-    llvm::SmallVector<int64_t> dims;
+    SmallVector<int64_t> dims;
     for (size_t d = 0; d < rows.size(); ++d)
       dims.push_back(d);
     return f.reduce(ReduceKind::Sum, value, dims);
@@ -150,7 +149,7 @@ public:
   LossGradFormula(CrossEntropyGradOp op, OpBuilder &builder)
       : CrossEntropyFormula(op, builder, /*wide=*/true) {}
 
-  llvm::SmallVector<Value> build() {
+  SmallVector<Value> build() {
     Value scale = f.div(f.broadcast(op.getGrad(), shape), op.getDenom());
     Value hits = isTarget();
     Value hard = scale;
@@ -202,11 +201,9 @@ struct CrossEntropyGradModel
 
 } // namespace
 
-void registerLossFormulas(DialectRegistry &registry) {
+void weft::registerLossFormulas(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
     CrossEntropyOp::attachInterface<CrossEntropyModel>(*context);
     CrossEntropyGradOp::attachInterface<CrossEntropyGradModel>(*context);
   });
 }
-
-} // namespace weft

@@ -4,10 +4,9 @@
 #include "weft/Fusion/Passes.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-using Values = llvm::FailureOr<llvm::SmallVector<Value>>;
+using Values = FailureOr<SmallVector<Value>>;
 
 static int64_t lastDim(Value value) {
   return cast<RankedTensorType>(value.getType()).getRank() - 1;
@@ -24,7 +23,7 @@ struct SoftmaxModel
     Value x = f.widen(softmax.getOperand());
     Value e = f.unary<ExpOp>(f.sub(x, f.reduce(ReduceKind::Max, x, axis)));
     Value y = f.div(e, f.reduce(ReduceKind::Sum, e, axis));
-    return llvm::SmallVector<Value>{f.finish(y, softmax.getType())};
+    return SmallVector<Value>{f.finish(y, softmax.getType())};
   }
 };
 
@@ -38,7 +37,7 @@ struct LogSoftmaxModel
     Value d = f.sub(x, f.reduce(ReduceKind::Max, x, axis));
     Value sum = f.reduce(ReduceKind::Sum, f.unary<ExpOp>(d), axis);
     Value y = f.sub(d, f.unary<LogOp>(sum));
-    return llvm::SmallVector<Value>{f.finish(y, softmax.getType())};
+    return SmallVector<Value>{f.finish(y, softmax.getType())};
   }
 };
 
@@ -56,9 +55,9 @@ struct LayerNormModel
     Value rstd = f.unary<RsqrtOp>(f.add(variance, eps));
     Value y = f.add(f.mul(f.mul(d, rstd), f.widen(norm.getWeight())),
                     f.widen(norm.getBias()));
-    return llvm::SmallVector<Value>{f.finish(y, norm.getResult().getType()),
-                                    f.finish(mean, norm.getMean().getType()),
-                                    f.finish(rstd, norm.getRstd().getType())};
+    return SmallVector<Value>{f.finish(y, norm.getResult().getType()),
+                              f.finish(mean, norm.getMean().getType()),
+                              f.finish(rstd, norm.getRstd().getType())};
   }
 };
 
@@ -72,14 +71,14 @@ struct RmsNormModel
     Value eps = f.constant(norm.getEps().convertToDouble(), x);
     Value rstd = f.unary<RsqrtOp>(f.add(square, eps));
     Value y = f.mul(f.mul(x, rstd), f.widen(norm.getWeight()));
-    return llvm::SmallVector<Value>{f.finish(y, norm.getResult().getType()),
-                                    f.finish(rstd, norm.getRstd().getType())};
+    return SmallVector<Value>{f.finish(y, norm.getResult().getType()),
+                              f.finish(rstd, norm.getRstd().getType())};
   }
 };
 
 } // namespace
 
-void registerNormFormulas(DialectRegistry &registry) {
+void weft::registerNormFormulas(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
     SoftmaxOp::attachInterface<SoftmaxModel>(*context);
     LogSoftmaxOp::attachInterface<LogSoftmaxModel>(*context);
@@ -87,5 +86,3 @@ void registerNormFormulas(DialectRegistry &registry) {
     RmsNormOp::attachInterface<RmsNormModel>(*context);
   });
 }
-
-} // namespace weft

@@ -13,10 +13,9 @@
 #include "weft/Fusion/Passes.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-using Values = llvm::FailureOr<llvm::SmallVector<Value>>;
+using Values = FailureOr<SmallVector<Value>>;
 
 namespace {
 
@@ -29,9 +28,9 @@ struct Range {
 /// several numbers is the default: all other elements use it.
 struct RangedNumber {
   Value number;
-  llvm::SmallVector<Range> ranges;
+  SmallVector<Range> ranges;
 };
-using ByRange = llvm::SmallVector<RangedNumber>;
+using ByRange = SmallVector<RangedNumber>;
 
 /// The factors that a number depends on.
 enum class MadeOf { Lr, Decay, Both };
@@ -60,8 +59,7 @@ public:
 
   /// The distinct values of a number, rounded. Must be built before any op on
   /// elements.
-  ByRange round(MadeOf madeOf,
-                llvm::function_ref<Value(const UpdateFactors &)> make);
+  ByRange round(MadeOf madeOf, function_ref<Value(const UpdateFactors &)> make);
   /// Selects the number of each element.
   Value choose(const ByRange &numbers);
 
@@ -85,8 +83,8 @@ public:
 
   /// The new values, or the old ones if the update is skipped. The working copy
   /// is rounded from the new parameter.
-  llvm::SmallVector<Value> keepOrTake(llvm::ArrayRef<Value> updated) {
-    llvm::SmallVector<Value> results;
+  SmallVector<Value> keepOrTake(ArrayRef<Value> updated) {
+    SmallVector<Value> results;
     for (auto [i, value] : llvm::enumerate(updated)) {
       Value old = op->getOperand(i);
       results.push_back(
@@ -109,11 +107,11 @@ private:
         .getNumElements();
   }
   Value getPositions();
-  Value isIn(llvm::ArrayRef<Range> ranges);
+  Value isIn(ArrayRef<Range> ranges);
 
   OptimizerOpInterface op;
   Type wide; // f64 for f64 parameters, else f32
-  llvm::SmallVector<UpdateFactors> factors;
+  SmallVector<UpdateFactors> factors;
   Value positions;
 };
 
@@ -127,11 +125,10 @@ static bool areEqual(MadeOf madeOf, const UpdateFactors &a,
 
 /// Joins adjacent ranges with the same value. The value with the most ranges
 /// comes first, because the default needs no comparisons.
-ByRange
-UpdateBuilder::round(MadeOf madeOf,
-                     llvm::function_ref<Value(const UpdateFactors &)> make) {
+ByRange UpdateBuilder::round(MadeOf madeOf,
+                             function_ref<Value(const UpdateFactors &)> make) {
   ByRange numbers;
-  llvm::SmallVector<UpdateFactors> firsts;
+  SmallVector<UpdateFactors> firsts;
   for (size_t i = 0; i != factors.size(); ++i) {
     auto same = llvm::find_if(firsts, [&](const UpdateFactors &first) {
       return areEqual(madeOf, first, factors[i]);
@@ -143,7 +140,7 @@ UpdateBuilder::round(MadeOf madeOf,
     }
     const bool isLast = i + 1 == factors.size();
     const int64_t end = isLast ? countElements() : factors[i + 1].begin;
-    llvm::SmallVector<Range> &ranges = numbers[index].ranges;
+    SmallVector<Range> &ranges = numbers[index].ranges;
     if (!ranges.empty() && ranges.back().end == factors[i].begin)
       ranges.back().end = end;
     else
@@ -177,7 +174,7 @@ Value UpdateBuilder::getPositions() {
   return positions = iota({0}, {countElements()}, type);
 }
 
-Value UpdateBuilder::isIn(llvm::ArrayRef<Range> ranges) {
+Value UpdateBuilder::isIn(ArrayRef<Range> ranges) {
   Value position = getPositions(), isInAny;
   auto compareWith = [&](Predicate predicate, int64_t element) {
     Type type = getElementTypeOrSelf(position.getType());
@@ -236,8 +233,8 @@ AdamNumbers::AdamNumbers(UpdateBuilder &f, bool isDecoupled) {
 }
 
 /// p, decayed, less lr / (1-b1^t) m / (sqrt(v) / sqrt(1-b2^t) + eps)
-static llvm::SmallVector<Value> updateAdam(OptimizerOpInterface op,
-                                           OpBuilder &builder) {
+static SmallVector<Value> updateAdam(OptimizerOpInterface op,
+                                     OpBuilder &builder) {
   UpdateBuilder f(builder, op);
   const bool isDecoupled = op.getOptimizer().isDecoupled;
   AdamNumbers n(f, isDecoupled);
@@ -305,7 +302,7 @@ struct AccumulateModel
     Value flag = accumulate.getAccumulate(), value = accumulate.getValue();
     Value isFirst = f.compare(Predicate::EQ, flag, f.constant(0.0, flag));
     Value sum = f.add(accumulate.getOld(), value);
-    return llvm::SmallVector<Value>{f.select(isFirst, value, sum)};
+    return SmallVector<Value>{f.select(isFirst, value, sum)};
   }
 };
 
@@ -317,13 +314,13 @@ struct StepModel
     FormulaBuilder f(builder, op->getLoc());
     Value step = increment.getStep();
     Value next = f.add(step, f.integer(1));
-    return llvm::SmallVector<Value>{f.select(increment.getSkip(), step, next)};
+    return SmallVector<Value>{f.select(increment.getSkip(), step, next)};
   }
 };
 
 } // namespace
 
-void registerOptimizerFormulas(DialectRegistry &registry) {
+void weft::registerOptimizerFormulas(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
     AdamWOp::attachInterface<AdamModel<AdamWOp>>(*context);
     AdamOp::attachInterface<AdamModel<AdamOp>>(*context);
@@ -332,5 +329,3 @@ void registerOptimizerFormulas(DialectRegistry &registry) {
     StepIncrementOp::attachInterface<StepModel>(*context);
   });
 }
-
-} // namespace weft

@@ -11,21 +11,20 @@
 #include "weft/Fusion/Passes.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-using Values = llvm::FailureOr<llvm::SmallVector<Value>>;
+using Values = FailureOr<SmallVector<Value>>;
 
 //===----------------------------------------------------------------------===//
 // Streams
 //===----------------------------------------------------------------------===//
 
-static int64_t getStream(llvm::StringRef key) {
+static int64_t getStream(StringRef key) {
   return static_cast<int64_t>(philoxNameHash(key.data(), key.size()));
 }
 
 /// The streams of an op that draws; none for any other.
-static llvm::SmallVector<int64_t> getStreams(Operation *op) {
+static SmallVector<int64_t> getStreams(Operation *op) {
   if (auto dropout = dyn_cast<DropoutOp>(op))
     return {static_cast<int64_t>(dropout.getOpId())};
   if (auto drop = dyn_cast<LayerDropOp>(op))
@@ -34,7 +33,7 @@ static llvm::SmallVector<int64_t> getStreams(Operation *op) {
     return {getStream(normal.getKey())};
   if (auto uniform = dyn_cast<RandomUniformOp>(op))
     return {getStream(uniform.getKey())};
-  llvm::SmallVector<int64_t> streams;
+  SmallVector<int64_t> streams;
   if (auto slice = dyn_cast<RandomSliceOp>(op))
     for (auto draw : slice.getDraws().getAsRange<DrawAttr>())
       streams.push_back(getStream(draw.getKey()));
@@ -42,8 +41,8 @@ static llvm::SmallVector<int64_t> getStreams(Operation *op) {
 }
 
 /// The streams of all ops that are not decomposed yet.
-static llvm::SmallVector<int64_t> getStreams(Block &block) {
-  llvm::SmallVector<int64_t> streams;
+static SmallVector<int64_t> getStreams(Block &block) {
+  SmallVector<int64_t> streams;
   for (Operation &op : block)
     if (getImplementation(&op).empty())
       for (int64_t stream : getStreams(&op))
@@ -65,20 +64,19 @@ static ConstantOp getTable(Operation *op, int64_t stream) {
         llvm::is_contained(table.getValue().getValues<int64_t>(), stream))
       return table;
   }
-  llvm::SmallVector<int64_t> streams = getStreams(*block);
+  SmallVector<int64_t> streams = getStreams(*block);
   OpBuilder builder = OpBuilder::atBlockBegin(block);
   auto type = RankedTensorType::get({static_cast<int64_t>(streams.size())},
                                     builder.getI64Type());
   return ConstantOp::create(
       builder, op->getLoc(), type,
-      DenseElementsAttr::get(type, llvm::ArrayRef<int64_t>(streams)));
+      DenseElementsAttr::get(type, ArrayRef<int64_t>(streams)));
 }
 
 /// Element `index` of a list, as a scalar.
 static Value element(OpBuilder &b, Location loc, Value list, int64_t index) {
-  Value one =
-      SliceOp::create(b, loc, list, llvm::ArrayRef<int64_t>{index},
-                      llvm::ArrayRef<int64_t>{1}, llvm::ArrayRef<int64_t>{1});
+  Value one = SliceOp::create(b, loc, list, ArrayRef<int64_t>{index},
+                              ArrayRef<int64_t>{1}, ArrayRef<int64_t>{1});
   return FormulaBuilder(b, loc).reshape(one, {});
 }
 
@@ -119,14 +117,14 @@ private:
 
   void findRanges();
   /// The value of the range that contains the element.
-  Value choose(llvm::function_ref<Value(const Range &)> valueOf);
+  Value choose(function_ref<Value(const Range &)> valueOf);
   Value draw(PhiloxKind kind, Value begin);
   Value drawBoth(Value begin);
 
   RandomSliceOp op;
   OpBuilder &b;
   FormulaBuilder f;
-  llvm::SmallVector<Range> ranges;
+  SmallVector<Range> ranges;
   /// The index of each element in the whole tensor, across all slices.
   Value index;
 };
@@ -158,7 +156,7 @@ void SliceFormula::findRanges() {
   ranges.push_back({end, {}});
 }
 
-Value SliceFormula::choose(llvm::function_ref<Value(const Range &)> valueOf) {
+Value SliceFormula::choose(function_ref<Value(const Range &)> valueOf) {
   Value chosen = valueOf(ranges.front());
   for (const Range &range : llvm::drop_begin(ranges)) {
     Value reached = f.compare(Predicate::GE, index, f.integer(range.begin));
@@ -194,7 +192,7 @@ Value SliceFormula::drawBoth(Value begin) {
 
 Value SliceFormula::build() {
   findRanges();
-  llvm::ArrayRef<int64_t> shape = op.getType().getShape();
+  ArrayRef<int64_t> shape = op.getType().getShape();
   index = f.add(f.mul(op.getSlice(), f.integer(shape.front())),
                 f.iota({0}, shape, b.getI64Type()));
   Value begin =
@@ -215,8 +213,8 @@ Value SliceFormula::build() {
 /// it has the shape of the result, so that it fits any kernel of that shape.
 static Value drawForRows(DropoutOp op, OpBuilder &b, FormulaBuilder &f) {
   Location loc = op.getLoc();
-  llvm::ArrayRef<int64_t> shape = getShape(op);
-  llvm::SmallVector<int64_t> outer, inner;
+  ArrayRef<int64_t> shape = getShape(op);
+  SmallVector<int64_t> outer, inner;
   for (size_t d = 0; d < shape.size(); ++d)
     (d == 0 ? outer : inner).push_back(d);
   Type i64 = b.getI64Type();
@@ -243,7 +241,7 @@ struct DropoutModel
     FormulaBuilder f(builder, op->getLoc());
     double p = dropout.getP().convertToDouble();
     if (p == 0.0)
-      return llvm::SmallVector<Value>{dropout.getOperand()};
+      return SmallVector<Value>{dropout.getOperand()};
     if (failed(requireRng(dropout)))
       return failure();
     Value drawn = drawForRows(dropout, builder, f);
@@ -252,7 +250,7 @@ struct DropoutModel
     Value x = f.widen(dropout.getOperand());
     Value scaled = f.mul(x, f.constant(philoxKeepScale(p), x));
     Value y = f.select(keeps, scaled, f.constant(0.0, x));
-    return llvm::SmallVector<Value>{f.finish(y, dropout.getType())};
+    return SmallVector<Value>{f.finish(y, dropout.getType())};
   }
 };
 
@@ -264,7 +262,7 @@ struct LayerDropModel
     FormulaBuilder f(b, op->getLoc());
     double p = drop.getP().convertToDouble();
     if (p == 0.0)
-      return llvm::SmallVector<Value>{drop.getLayer(), never(drop, b)};
+      return SmallVector<Value>{drop.getLayer(), never(drop, b)};
     if (failed(requireRng(drop)))
       return failure();
     Value drawn = PhiloxOp::create(b, op->getLoc(), PhiloxKind::Uniform,
@@ -274,7 +272,7 @@ struct LayerDropModel
                                    f.integer(0, b.getI64Type()));
     Value least = f.constant(philoxDropThreshold(p) * 0x1p-24, drawn);
     Value dropped = f.compare(Predicate::LT, drawn, least);
-    return llvm::SmallVector<Value>{
+    return SmallVector<Value>{
         f.select(dropped, drop.getOperand(), drop.getLayer()), dropped};
   }
 
@@ -291,7 +289,7 @@ Values drawInitial(OpT op, OpBuilder &b, PhiloxKind kind, double offset,
                    double factor) {
   FormulaBuilder f(b, op.getLoc());
   Type i64 = b.getI64Type();
-  llvm::ArrayRef<int64_t> shape = getShape(op);
+  ArrayRef<int64_t> shape = getShape(op);
   auto dims = llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
   Value drawn =
       PhiloxOp::create(b, op.getLoc(), kind, op.getSeed(),
@@ -299,7 +297,7 @@ Values drawInitial(OpT op, OpBuilder &b, PhiloxKind kind, double offset,
                        /*row=*/f.integer(0, i64), f.iota(dims, shape, i64));
   Value y =
       f.add(f.constant(offset, drawn), f.mul(f.constant(factor, drawn), drawn));
-  return llvm::SmallVector<Value>{f.finish(y, op.getType())};
+  return SmallVector<Value>{f.finish(y, op.getType())};
 }
 
 struct RandomNormalModel
@@ -325,14 +323,14 @@ struct RandomUniformModel
 struct RandomSliceModel
     : CompositeOpInterface::ExternalModel<RandomSliceModel, RandomSliceOp> {
   Values decompose(Operation *op, OpBuilder &builder) const {
-    return llvm::SmallVector<Value>{
+    return SmallVector<Value>{
         SliceFormula(cast<RandomSliceOp>(op), builder).build()};
   }
 };
 
 } // namespace
 
-void registerRandomFormulas(DialectRegistry &registry) {
+void weft::registerRandomFormulas(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
     DropoutOp::attachInterface<DropoutModel>(*context);
     LayerDropOp::attachInterface<LayerDropModel>(*context);
@@ -341,5 +339,3 @@ void registerRandomFormulas(DialectRegistry &registry) {
     RandomUniformOp::attachInterface<RandomUniformModel>(*context);
   });
 }
-
-} // namespace weft

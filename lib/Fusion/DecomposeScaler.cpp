@@ -9,10 +9,9 @@
 #include "weft/Fusion/Passes.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-using Values = llvm::FailureOr<llvm::SmallVector<Value>>;
+using Values = FailureOr<SmallVector<Value>>;
 
 namespace {
 
@@ -34,7 +33,7 @@ public:
         bad(op.getFoundInf()), scale(op.getScale()), tracker(field(0)),
         lastOverflow(field(1)), hysteresis(field(2)) {}
 
-  llvm::SmallVector<Value> build();
+  SmallVector<Value> build();
 
 private:
   NewScaler updateTorch();
@@ -168,7 +167,7 @@ NewScaler ScalerBuilder::updateModulo() {
   return result;
 }
 
-llvm::SmallVector<Value> ScalerBuilder::build() {
+SmallVector<Value> ScalerBuilder::build() {
   NewScaler result = {};
   switch (rule.policy) {
   case ScalerPolicy::Torch:
@@ -185,11 +184,11 @@ llvm::SmallVector<Value> ScalerBuilder::build() {
     result = updateModulo();
     break;
   }
-  llvm::SmallVector<Value> fields;
+  SmallVector<Value> fields;
   for (Value value : {result.tracker, result.lastOverflow, result.hysteresis})
     fields.push_back(reshape(value, {1}));
   Value newState = ConcatOp::create(builder, loc, fields, /*dim=*/0);
-  return llvm::SmallVector<Value>{result.scale, newState, result.exhausted};
+  return SmallVector<Value>{result.scale, newState, result.exhausted};
 }
 
 namespace {
@@ -201,10 +200,8 @@ struct ScalerModel
 };
 } // namespace
 
-void registerScalerFormulas(DialectRegistry &registry) {
+void weft::registerScalerFormulas(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
     ScalerUpdateOp::attachInterface<ScalerModel>(*context);
   });
 }
-
-} // namespace weft

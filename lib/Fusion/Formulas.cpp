@@ -5,17 +5,16 @@
 #include "weft/Analysis/Implementations.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-void copyOrigin(Operation *from, Operation *to) {
+void weft::copyOrigin(Operation *from, Operation *to) {
   copyScope(from, to);
   for (StringRef name : {WeftDialect::kFormulaAttr, WeftDialect::kUpdateAttr})
     if (Attribute value = from->getAttr(name))
       to->setAttr(name, value);
 }
 
-FailureOr<Formulas> takeFormulas(ProgramOp program) {
+FailureOr<Formulas> weft::takeFormulas(ProgramOp program) {
   Formulas formulas;
   for (Operation &op : program.getBody().front()) {
     if (auto name = op.getAttrOfType<StringAttr>(WeftDialect::kFormulaAttr)) {
@@ -43,5 +42,3 @@ FailureOr<Formulas> takeFormulas(ProgramOp program) {
     return failure();
   return formulas;
 }
-
-} // namespace weft

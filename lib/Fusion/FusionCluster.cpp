@@ -7,8 +7,7 @@
 #define DEBUG_TYPE "weft-fuse"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// Spaces of at least this many points are not fused if that leaves too few
 /// independent parts. Another pass over the data then costs less.
@@ -98,12 +97,12 @@ LogicalResult ClusterBuilder::visit(Operation *op) {
   return success();
 }
 
-bool readsThroughBroadcast(Operation *user) {
+bool weft::readsThroughBroadcast(Operation *user) {
   return isCompute(user) || isa<BroadcastOp>(user);
 }
 
 LogicalResult ClusterBuilder::place(Operation *op) {
-  llvm::SmallVector<Cluster *> producers = findProducers(op);
+  SmallVector<Cluster *> producers = findProducers(op);
   if (producers.size() > 1 && joinAll(op, producers))
     return success();
   for (Cluster *producer : producers)
@@ -151,8 +150,8 @@ bool ClusterBuilder::mayJoin(Operation *op, const Cluster &cluster) const {
 
 /// Open clusters that compute operands of `op` and that it may join, the latest
 /// first.
-llvm::SmallVector<Cluster *> ClusterBuilder::findProducers(Operation *op) {
-  llvm::SmallVector<Cluster *> found;
+SmallVector<Cluster *> ClusterBuilder::findProducers(Operation *op) {
+  SmallVector<Cluster *> found;
   for (Value operand : op->getOperands()) {
     Cluster *cluster = clusterOf(operand);
     if (cluster && cluster->open && mayJoin(op, *cluster) &&
@@ -223,8 +222,8 @@ static bool isInlined(Operation *view) {
 /// Adds `op`, after the constants and views it reads through.
 /// If it does not fit, the space is broken: see rebuildSpace.
 bool ClusterBuilder::append(Operation *op, Cluster &cluster,
-                            llvm::SmallVectorImpl<Operation *> &added) const {
-  llvm::SmallVector<Operation *> chain = {op};
+                            SmallVectorImpl<Operation *> &added) const {
+  SmallVector<Operation *> chain = {op};
   for (unsigned i = 0; i < chain.size(); ++i)
     for (Value operand : chain[i]->getOperands()) {
       Operation *def = operand.getDefiningOp();
@@ -244,7 +243,7 @@ bool ClusterBuilder::append(Operation *op, Cluster &cluster,
          cluster.ops.size() + added.size() <= limits.maxOps;
 }
 
-unsigned countBuffers(const KernelSpace &space) {
+unsigned weft::countBuffers(const KernelSpace &space) {
   llvm::SmallDenseSet<Value, 16> bases;
   for (auto &[operand, use] : space.getUses())
     if (!use.base.getDefiningOp<IotaOp>())
@@ -252,7 +251,7 @@ unsigned countBuffers(const KernelSpace &space) {
   return bases.size();
 }
 
-bool hasMoreBuffers(const KernelSpace &space, unsigned limit) {
+bool weft::hasMoreBuffers(const KernelSpace &space, unsigned limit) {
   return space.getNumUses() > limit && countBuffers(space) > limit;
 }
 
@@ -320,7 +319,7 @@ bool ClusterBuilder::join(Operation *op, Cluster &cluster) {
 bool ClusterBuilder::tryJoin(Operation *op, Cluster &cluster) {
   int64_t points = cluster.space.getNumPoints();
   bool reduced = cluster.space.hasReduction();
-  llvm::SmallVector<Operation *> added;
+  SmallVector<Operation *> added;
   if (!append(op, cluster, added) ||
       refuse(op, cluster, cluster.space, points, reduced)) {
     cluster.rebuildSpace();
@@ -331,9 +330,8 @@ bool ClusterBuilder::tryJoin(Operation *op, Cluster &cluster) {
 }
 
 /// Joins `op` and all candidates into the first of them.
-bool ClusterBuilder::joinAll(Operation *op,
-                             llvm::ArrayRef<Cluster *> candidates) {
-  llvm::SmallVector<Operation *> all;
+bool ClusterBuilder::joinAll(Operation *op, ArrayRef<Cluster *> candidates) {
+  SmallVector<Operation *> all;
   for (Cluster *candidate : candidates)
     all.append(candidate->ops.begin(), candidate->ops.end());
   if (all.size() >= limits.maxOps)
@@ -378,5 +376,3 @@ void ClusterBuilder::commit(Operation *op, Cluster &cluster) {
     if (clusterOf(operand) != &cluster)
       readers[operand] = &cluster;
 }
-
-} // namespace weft

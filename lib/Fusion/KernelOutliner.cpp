@@ -9,8 +9,7 @@
 #include "llvm/Support/xxhash.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 bool KernelOutliner::isUsedOutside(Value value) {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
@@ -20,7 +19,7 @@ bool KernelOutliner::isUsedOutside(Value value) {
   });
 }
 
-llvm::SmallVector<Value> KernelOutliner::findOutputs() {
+SmallVector<Value> KernelOutliner::findOutputs() {
   outputs.clear();
   for (Operation *op : ops) {
     Value result = op->getResult(0);
@@ -31,7 +30,7 @@ llvm::SmallVector<Value> KernelOutliner::findOutputs() {
   return outputs;
 }
 
-llvm::SmallVector<Value> KernelOutliner::findInputs() {
+SmallVector<Value> KernelOutliner::findInputs() {
   llvm::SmallSetVector<Value, 8> inputs;
   for (Operation *op : ops)
     for (Value operand : op->getOperands()) {
@@ -44,7 +43,7 @@ llvm::SmallVector<Value> KernelOutliner::findInputs() {
 
 /// All that `build` reads of the ops, as numbers: equal content gives the same
 /// text. Types and attributes are unique in their context.
-std::vector<uintptr_t> KernelOutliner::content(llvm::ArrayRef<Value> inputs) {
+std::vector<uintptr_t> KernelOutliner::content(ArrayRef<Value> inputs) {
   std::vector<uintptr_t> key;
   llvm::SmallDenseMap<Value, uintptr_t, 16> numbers;
   auto number = [&](Value value) {
@@ -70,11 +69,11 @@ std::vector<uintptr_t> KernelOutliner::content(llvm::ArrayRef<Value> inputs) {
 }
 
 /// Builds the kernel, not yet named, at the end of the module.
-KernelOp KernelOutliner::build(llvm::ArrayRef<Value> inputs) {
+KernelOp KernelOutliner::build(ArrayRef<Value> inputs) {
   auto module = cast<ModuleOp>(pool.symbols.getOp());
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  llvm::SmallVector<Type> argTypes, resultTypes;
-  llvm::SmallVector<Location> locations;
+  SmallVector<Type> argTypes, resultTypes;
+  SmallVector<Location> locations;
   for (Value input : inputs) {
     argTypes.push_back(input.getType());
     locations.push_back(input.getLoc());
@@ -95,7 +94,7 @@ KernelOp KernelOutliner::build(llvm::ArrayRef<Value> inputs) {
     Operation *clone = builder.clone(*op, mapping);
     clone->setDiscardableAttrs(builder.getDictionaryAttr({}));
   }
-  llvm::SmallVector<Value> results;
+  SmallVector<Value> results;
   for (Value output : outputs)
     results.push_back(mapping.lookup(output));
   YieldOp::create(builder, kernel.getLoc(), results);
@@ -174,7 +173,7 @@ void KernelOutliner::replace(CallOp call) {
 }
 
 FailureOr<CallOp> KernelOutliner::outline(Operation *place) {
-  llvm::SmallVector<Value> inputs = findInputs();
+  SmallVector<Value> inputs = findInputs();
   KernelOp &kernel = pool.byContent[content(inputs)];
   if (!kernel) {
     FailureOr<KernelOp> made = unify(build(inputs));
@@ -193,5 +192,3 @@ FailureOr<CallOp> KernelOutliner::outline(Operation *place) {
   replace(call);
   return call;
 }
-
-} // namespace weft

@@ -7,8 +7,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 static Type elementOf(Value value) {
   return getElementTypeOrSelf(value.getType());
@@ -23,7 +22,9 @@ static bool isNumber(const ExternalUse &use) {
   return use.base.getDefiningOp<IotaOp>() != nullptr;
 }
 
-bool isRenamingOp(Operation *op) { return renames(op) || isTrivialReduce(op); }
+bool weft::isRenamingOp(Operation *op) {
+  return renames(op) || isTrivialReduce(op);
+}
 
 //===----------------------------------------------------------------------===//
 // Memrefs
@@ -44,7 +45,7 @@ LinalgWriter::View LinalgWriter::viewOf(Value base, const SpaceAccess &access) {
     return std::make_pair(-access.strides[x], x) <
            std::make_pair(-access.strides[y], y);
   });
-  llvm::SmallVector<int64_t> sizes, strides;
+  SmallVector<int64_t> sizes, strides;
   for (unsigned d : view.dims) {
     sizes.push_back(space.getSizes()[d]);
     strides.push_back(access.strides[d]);
@@ -52,15 +53,15 @@ LinalgWriter::View LinalgWriter::viewOf(Value base, const SpaceAccess &access) {
   auto type = cast<MemRefType>(base.getType());
   bool plain = access.offset == 0 && strides == Layout::getDense(sizes).strides;
   view.memref = base;
-  if (!plain || type.getShape() != llvm::ArrayRef<int64_t>(sizes))
+  if (!plain || type.getShape() != ArrayRef<int64_t>(sizes))
     view.memref = reinterpret(base, access.offset, sizes, strides, plain);
   views.push_back({{base, access}, view});
   return view;
 }
 
 Value LinalgWriter::reinterpret(Value base, int64_t offset,
-                                llvm::ArrayRef<int64_t> sizes,
-                                llvm::ArrayRef<int64_t> strides, bool plain) {
+                                ArrayRef<int64_t> sizes,
+                                ArrayRef<int64_t> strides, bool plain) {
   MemRefLayoutAttrInterface layoutAttr;
   if (!plain)
     layoutAttr = StridedLayoutAttr::get(b.getContext(), offset, strides);
@@ -70,7 +71,7 @@ Value LinalgWriter::reinterpret(Value base, int64_t offset,
 }
 
 LinalgWriter::View LinalgWriter::temporary(Type element, Dims dims) {
-  llvm::SmallVector<int64_t> sizes;
+  SmallVector<int64_t> sizes;
   for (unsigned d : dims)
     sizes.push_back(space.getSizes()[d]);
   View view;
@@ -102,7 +103,7 @@ void LinalgWriter::addInput(Nest &nest, View view) {
 
 /// Everything the body reads that it does not compute.
 void LinalgWriter::findInputs(Nest &nest) {
-  llvm::DenseSet<Value> own;
+  DenseSet<Value> own;
   for (Operation *op : nest.ops)
     own.insert(op->getResult(0));
   auto member = [&](Value value) {
@@ -136,7 +137,7 @@ void LinalgWriter::findInputs(Nest &nest) {
 /// A dimension that no operand follows gets its size from an input that the
 /// body does not read.
 void LinalgWriter::addMissingDims(Nest &nest) {
-  llvm::SmallVector<bool> seen(space.getSizes().size(), false);
+  SmallVector<bool> seen(space.getSizes().size(), false);
   for (const View &input : nest.inputs)
     for (unsigned d : input.dims)
       seen[d] = true;
@@ -144,7 +145,7 @@ void LinalgWriter::addMissingDims(Nest &nest) {
     for (unsigned d : target.view.dims)
       seen[d] = true;
   View view;
-  llvm::SmallVector<int64_t> sizes;
+  SmallVector<int64_t> sizes;
   for (unsigned d : nest.dims) {
     if (seen[d])
       continue;
@@ -155,7 +156,7 @@ void LinalgWriter::addMissingDims(Nest &nest) {
     return;
   view.memref =
       reinterpret(function.getArguments().back(), /*offset=*/0, sizes,
-                  llvm::SmallVector<int64_t>(sizes.size(), 0), /*plain=*/false);
+                  SmallVector<int64_t>(sizes.size(), 0), /*plain=*/false);
   nest.inputs.push_back(view);
 }
 
@@ -270,10 +271,10 @@ void LinalgWriter::buildBody(Nest &nest, ValueRange arguments) {
 
 void LinalgWriter::build(Nest nest) {
   findInputs(nest);
-  llvm::SmallVector<AffineMap> maps;
+  SmallVector<AffineMap> maps;
   Values inputs, outputs;
   auto add = [&](const View &view, Values &list) {
-    llvm::SmallVector<AffineExpr> results;
+    SmallVector<AffineExpr> results;
     for (unsigned d : view.dims)
       results.push_back(
           b.getAffineDimExpr(llvm::find(nest.dims, d) - nest.dims.begin()));
@@ -281,8 +282,8 @@ void LinalgWriter::build(Nest nest) {
         AffineMap::get(nest.dims.size(), 0, results, b.getContext()));
     list.push_back(view.memref);
   };
-  llvm::SmallVector<utils::IteratorType> iterators(
-      nest.dims.size(), utils::IteratorType::parallel);
+  SmallVector<utils::IteratorType> iterators(nest.dims.size(),
+                                             utils::IteratorType::parallel);
   for (const View &input : nest.inputs)
     add(input, inputs);
   for (const Target &target : nest.targets) {
@@ -315,9 +316,9 @@ Value LinalgWriter::identity(ReduceOp op) {
   auto type = cast<FloatType>(getSumType(op));
   bool isMax = op.getKind() == ReduceKind::Max;
   bool isSum = !isMax && op.getKind() != ReduceKind::Min;
-  llvm::APFloat value =
-      isSum ? llvm::APFloat::getZero(type.getFloatSemantics())
-            : llvm::APFloat::getInf(type.getFloatSemantics(), isMax);
+  APFloat value = isSum
+                      ? llvm::APFloat::getZero(type.getFloatSemantics())
+                      : llvm::APFloat::getInf(type.getFloatSemantics(), isMax);
   return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, value));
 }
 
@@ -352,5 +353,3 @@ Value LinalgWriter::finish(ReduceOp op, Value sum) {
   }
   return castFloat(sum, getValueType(op.getResult()));
 }
-
-} // namespace weft

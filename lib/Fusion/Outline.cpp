@@ -4,12 +4,11 @@
 #include "weft/Analysis/KernelLayout.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 namespace {
 
-using Ops = llvm::SmallVector<Operation *>;
+using Ops = SmallVector<Operation *>;
 
 /// Outlines a cluster as one kernel or, if one kernel cannot write all results,
 /// as several. The inputs of a cluster are computed before its last op, and
@@ -24,19 +23,17 @@ public:
         members.insert(op);
   }
 
-  FailureOr<llvm::SmallVector<CallOp>> run();
+  FailureOr<SmallVector<CallOp>> run();
 
 private:
   LogicalResult call(KernelOutliner &outliner);
-  LogicalResult outlinePart(llvm::ArrayRef<Operation *> part);
+  LogicalResult outlinePart(ArrayRef<Operation *> part);
   void copyBroadcasts();
-  Operation *repeat(Operation *broadcast,
-                    const llvm::DenseSet<Operation *> &users);
-  void cut(llvm::ArrayRef<Operation *> part,
-           const llvm::DenseSet<Operation *> &first);
-  void cutBefore(llvm::ArrayRef<Operation *> part, size_t index);
-  void moveToPlace(llvm::ArrayRef<Operation *> part);
-  bool hasMember(llvm::ArrayRef<Operation *> part) const {
+  Operation *repeat(Operation *broadcast, const DenseSet<Operation *> &users);
+  void cut(ArrayRef<Operation *> part, const DenseSet<Operation *> &first);
+  void cutBefore(ArrayRef<Operation *> part, size_t index);
+  void moveToPlace(ArrayRef<Operation *> part);
+  bool hasMember(ArrayRef<Operation *> part) const {
     return llvm::any_of(part,
                         [&](Operation *op) { return members.contains(op); });
   }
@@ -46,16 +43,15 @@ private:
   Operation *place;
   /// Ops that the cluster computes. Its other ops are views and constants,
   /// which any part may read through.
-  llvm::SmallPtrSet<Operation *, 8> members;
-  llvm::SmallVector<CallOp> calls;
+  SmallPtrSet<Operation *, 8> members;
+  SmallVector<CallOp> calls;
   Ops made;               // copies and repeated broadcasts
   std::vector<Ops> parts; // the next one to run is the last
 };
 
 /// The ops of the part that `value` depends on, including its own op.
-llvm::DenseSet<Operation *> getSlice(Value value,
-                                     llvm::ArrayRef<Operation *> part) {
-  llvm::DenseSet<Operation *> slice = {value.getDefiningOp()};
+DenseSet<Operation *> getSlice(Value value, ArrayRef<Operation *> part) {
+  DenseSet<Operation *> slice = {value.getDefiningOp()};
   for (Operation *op : llvm::reverse(part))
     if (slice.contains(op))
       for (Value operand : op->getOperands())
@@ -67,7 +63,7 @@ llvm::DenseSet<Operation *> getSlice(Value value,
 /// Clones a broadcast for the ops in `users`. The clone reads its operand from
 /// another part.
 Operation *ClusterOutliner::repeat(Operation *broadcast,
-                                   const llvm::DenseSet<Operation *> &users) {
+                                   const DenseSet<Operation *> &users) {
   OpBuilder builder(broadcast->getContext());
   builder.setInsertionPointAfter(broadcast);
   Operation *clone = builder.clone(*broadcast);
@@ -81,10 +77,10 @@ Operation *ClusterOutliner::repeat(Operation *broadcast,
 
 /// Replaces a part by two: first the ops of `first`, which read no others, then
 /// the others. Both parts include the views that they read.
-void ClusterOutliner::cut(llvm::ArrayRef<Operation *> part,
-                          const llvm::DenseSet<Operation *> &first) {
+void ClusterOutliner::cut(ArrayRef<Operation *> part,
+                          const DenseSet<Operation *> &first) {
   Ops before, after;
-  llvm::DenseSet<Operation *> needed;
+  DenseSet<Operation *> needed;
   auto addAfter = [&](Operation *op) {
     after.push_back(op);
     needed.insert(op);
@@ -109,10 +105,9 @@ void ClusterOutliner::cut(llvm::ArrayRef<Operation *> part,
   parts.push_back(std::move(before));
 }
 
-void ClusterOutliner::cutBefore(llvm::ArrayRef<Operation *> part,
-                                size_t index) {
-  llvm::ArrayRef<Operation *> before = part.take_front(index);
-  cut(part, llvm::DenseSet<Operation *>(before.begin(), before.end()));
+void ClusterOutliner::cutBefore(ArrayRef<Operation *> part, size_t index) {
+  ArrayRef<Operation *> before = part.take_front(index);
+  cut(part, DenseSet<Operation *>(before.begin(), before.end()));
 }
 
 /// A broadcast of another part's result is a view, which no kernel writes.
@@ -143,13 +138,13 @@ void ClusterOutliner::copyBroadcasts() {
 
 /// Moves the members before `place`, so that remaining renaming ops come after
 /// their operands.
-void ClusterOutliner::moveToPlace(llvm::ArrayRef<Operation *> part) {
+void ClusterOutliner::moveToPlace(ArrayRef<Operation *> part) {
   for (Operation *op : part)
     if (members.contains(op))
       op->moveBefore(place);
 }
 
-LogicalResult ClusterOutliner::outlinePart(llvm::ArrayRef<Operation *> part) {
+LogicalResult ClusterOutliner::outlinePart(ArrayRef<Operation *> part) {
   KernelSpace space;
   for (auto [index, op] : llvm::enumerate(part)) {
     if (space.add(op))
@@ -160,9 +155,9 @@ LogicalResult ClusterOutliner::outlinePart(llvm::ArrayRef<Operation *> part) {
     return success();
   }
   KernelOutliner outliner(part, space, pool);
-  llvm::SmallVector<Value> outputs = outliner.findOutputs(), rejected;
+  SmallVector<Value> outputs = outliner.findOutputs(), rejected;
   if (!KernelLayout::canWrite(space, outputs, rejected)) {
-    llvm::DenseSet<Operation *> slice = getSlice(rejected.front(), part);
+    DenseSet<Operation *> slice = getSlice(rejected.front(), part);
     bool isAll = llvm::all_of(part, [&](Operation *op) {
       return slice.contains(op) || !members.contains(op);
     });
@@ -195,9 +190,9 @@ void eraseUnused(Ops ops) {
   } while (ops.size() != before);
 }
 
-FailureOr<llvm::SmallVector<CallOp>> ClusterOutliner::run() {
+FailureOr<SmallVector<CallOp>> ClusterOutliner::run() {
   KernelOutliner whole(cluster.ops, cluster.space, pool);
-  llvm::SmallVector<Value> outputs = whole.findOutputs(), rejected;
+  SmallVector<Value> outputs = whole.findOutputs(), rejected;
   if (outputs.empty())
     return std::move(calls);
   if (KernelLayout::canWrite(cluster.space, outputs, rejected)) {
@@ -220,9 +215,7 @@ FailureOr<llvm::SmallVector<CallOp>> ClusterOutliner::run() {
 
 } // namespace
 
-FailureOr<llvm::SmallVector<CallOp>> outlineCluster(Cluster &cluster,
+FailureOr<SmallVector<CallOp>> weft::outlineCluster(Cluster &cluster,
                                                     KernelPool &pool) {
   return ClusterOutliner(cluster, pool).run();
 }
-
-} // namespace weft

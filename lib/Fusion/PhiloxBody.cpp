@@ -11,8 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 namespace {
 
@@ -62,11 +61,9 @@ struct PhiloxModel
 
 } // namespace
 
-void registerPhiloxBody(DialectRegistry &registry) {
+void weft::registerPhiloxBody(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
     context->loadDialect<arith::ArithDialect>();
     PhiloxOp::attachInterface<PhiloxModel>(*context);
   });
 }
-
-} // namespace weft

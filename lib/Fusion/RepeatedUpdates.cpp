@@ -8,8 +8,7 @@
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// Parameter, states and gradient: the operands that differ between updates.
 static OperandRange getTensors(OptimizerOpInterface op) {
@@ -42,7 +41,7 @@ static std::optional<SmallVector<int64_t>> findWrittenResults(Operation *op) {
 /// instead, and its numbers would be part of the kernel. A state that is read
 /// twice is a single operand of a kernel.
 static const char *findReason(OptimizerOpInterface update) {
-  llvm::SmallPtrSet<Attribute, 8> states;
+  SmallPtrSet<Attribute, 8> states;
   for (Value tensor : getTensors(update)) {
     auto read = tensor.getDefiningOp<ReadOp>();
     if (!read)
@@ -76,7 +75,7 @@ static std::vector<const void *> getKey(OptimizerOpInterface op) {
 }
 
 llvm::MapVector<Operation *, RepeatedUpdate>
-findRepeatedUpdates(ProgramOp program) {
+weft::findRepeatedUpdates(ProgramOp program) {
   llvm::MapVector<Operation *, RepeatedUpdate> updates;
   std::map<std::vector<const void *>, Operation *> firsts;
   for (Operation &op : program.getBody().front()) {
@@ -107,9 +106,10 @@ findRepeatedUpdates(ProgramOp program) {
   return updates;
 }
 
-bool isByElement(OptimizerOpInterface update, ArrayRef<Operation *> formula) {
+bool weft::isByElement(OptimizerOpInterface update,
+                       ArrayRef<Operation *> formula) {
   OperandRange tensors = getTensors(update);
-  llvm::DenseSet<Value> own(tensors.begin(), tensors.end());
+  DenseSet<Value> own(tensors.begin(), tensors.end());
   for (Operation *op : formula) {
     if (llvm::none_of(op->getOperands(),
                       [&](Value operand) { return own.contains(operand); }))
@@ -200,7 +200,7 @@ static LogicalResult checkFormula(const RepeatedUpdate &update, int64_t number,
   return success();
 }
 
-LogicalResult checkRepeats(ProgramOp program, const Formulas &formulas) {
+LogicalResult weft::checkRepeats(ProgramOp program, const Formulas &formulas) {
   if (formulas.repeated.empty())
     return success();
   EqualValues values;
@@ -239,7 +239,7 @@ static IRMapping mapTensors(const RepeatedUpdate &update,
   return mapping;
 }
 
-unsigned callForRepeats(RepeatedUpdate &update) {
+unsigned weft::callForRepeats(RepeatedUpdate &update) {
   assert(!update.calls.empty() && "checkRepeats has found its ops");
   // Clusters are ordered by their first ops, but calls by their last ops.
   llvm::sort(update.calls,
@@ -261,5 +261,3 @@ unsigned callForRepeats(RepeatedUpdate &update) {
   }
   return update.repeats.size() * update.calls.size();
 }
-
-} // namespace weft

@@ -12,8 +12,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 static Type elementOf(Value value) {
   return getElementTypeOrSelf(value.getType());
@@ -270,7 +269,7 @@ static void binary(MLIRContext *context) {
   Op::template attachInterface<BinaryModel<Op, FloatBody, IntBody>>(*context);
 }
 
-void registerScalarBodies(DialectRegistry &registry) {
+void weft::registerScalarBodies(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
     context->loadDialect<arith::ArithDialect, math::MathDialect>();
     unary<NegOp, arith::NegFOp>(context);
@@ -304,5 +303,3 @@ void registerScalarBodies(DialectRegistry &registry) {
     MaterializeOp::attachInterface<IdentityModel<MaterializeOp>>(*context);
   });
 }
-
-} // namespace weft
