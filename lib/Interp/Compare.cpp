@@ -16,7 +16,8 @@
 #include <cmath>
 #include <limits>
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 bool Comparison::isEqual() const {
   return !tensors.empty() &&
@@ -36,8 +37,8 @@ static double distance(double a, double b) {
                                    : std::numeric_limits<double>::infinity();
 }
 
-TensorDifference compareTensors(const Tensor &a, const Tensor &b,
-                                double tolerance) {
+TensorDifference weft::compareTensors(const Tensor &a, const Tensor &b,
+                                      double tolerance) {
   TensorDifference result;
   if (a.shape() != b.shape() || a.isFloat() != b.isFloat()) {
     result.maxAbs = result.maxRel = std::numeric_limits<double>::infinity();
@@ -72,29 +73,27 @@ struct ProgramPair {
 /// Both modules side by side, on the same number of ranks.
 class Comparer {
 public:
-  Comparer(mlir::ModuleOp a, mlir::ModuleOp b, int64_t ranks,
-           const CompareOptions &options)
+  Comparer(ModuleOp a, ModuleOp b, int64_t ranks, const CompareOptions &options)
       : a(a, options.mode, ranks), b(b, options.mode, ranks), options(options) {
   }
 
-  llvm::FailureOr<Comparison> run();
+  FailureOr<Comparison> run();
 
 private:
   std::vector<ProgramPair> pairPrograms();
   void noteUnpaired(const std::vector<ProgramPair> &pairs,
-                    llvm::ArrayRef<ProgramInfo> others);
-  llvm::LogicalResult setInitialStates();
-  llvm::LogicalResult runLoneInit(RanksRunner &ranks,
-                                  llvm::ArrayRef<ProgramPair> pairs);
-  llvm::LogicalResult setGivenStates();
-  llvm::LogicalResult perturbParameters();
-  llvm::LogicalResult runAhead(int64_t step);
-  llvm::LogicalResult runPair(const ProgramPair &pair, int64_t step);
+                    ArrayRef<ProgramInfo> others);
+  LogicalResult setInitialStates();
+  LogicalResult runLoneInit(RanksRunner &ranks, ArrayRef<ProgramPair> pairs);
+  LogicalResult setGivenStates();
+  LogicalResult perturbParameters();
+  LogicalResult runAhead(int64_t step);
+  LogicalResult runPair(const ProgramPair &pair, int64_t step);
   TensorMap inputsOf(const ProgramInfo &program, const TensorMap &shared,
                      int64_t step, int64_t rank);
-  void compareMaps(llvm::StringRef program, llvm::StringRef prefix,
-                   const TensorMap &first, const TensorMap &second);
-  llvm::LogicalResult compareStates(const ProgramPair &pair);
+  void compareMaps(StringRef program, StringRef prefix, const TensorMap &first,
+                   const TensorMap &second);
+  LogicalResult compareStates(const ProgramPair &pair);
 
   RanksRunner a, b;
   const CompareOptions &options;
@@ -115,7 +114,7 @@ static bool keepsGradients(const ProgramInfo &program) {
 /// If one program serves both the first and later micro-batches, adds pairs
 /// that run it as a later one.
 static void addSums(std::vector<ProgramPair> &pairs) {
-  auto find = [&](llvm::StringRef name) {
+  auto find = [&](StringRef name) {
     return llvm::find_if(pairs, [&](const ProgramPair &pair) {
       return pair.second.name == name;
     });
@@ -165,7 +164,7 @@ std::vector<ProgramPair> Comparer::pairPrograms() {
 
 /// Notes programs of one module alone. `denominators` runs ahead of the pairs.
 void Comparer::noteUnpaired(const std::vector<ProgramPair> &pairs,
-                            llvm::ArrayRef<ProgramInfo> others) {
+                            ArrayRef<ProgramInfo> others) {
   for (const ProgramInfo &second : others) {
     if (llvm::any_of(pairs, [&](const ProgramPair &p) {
           return p.second.op == second.op;
@@ -180,18 +179,18 @@ void Comparer::noteUnpaired(const std::vector<ProgramPair> &pairs,
 }
 
 /// A model divides by the count of its own batch, and so must derived programs.
-llvm::LogicalResult Comparer::runAhead(int64_t step) {
+LogicalResult Comparer::runAhead(int64_t step) {
   if (!ahead)
-    return llvm::success();
+    return success();
   std::vector<TensorMap> inputs;
   for (int64_t rank = 0; rank < b.getNumRanks(); ++rank)
     inputs.push_back(inputsOf(*ahead, {}, step, rank));
-  return llvm::success(succeeded(b.run(ahead->name, inputs)));
+  return success(succeeded(b.run(ahead->name, inputs)));
 }
 
-llvm::LogicalResult Comparer::setInitialStates() {
-  return llvm::success(succeeded(a.initialize(options.seed)) &&
-                       succeeded(b.initialize(options.seed)));
+LogicalResult Comparer::setInitialStates() {
+  return success(succeeded(a.initialize(options.seed)) &&
+                 succeeded(b.initialize(options.seed)));
 }
 
 static bool isInit(const ProgramPair &pair) {
@@ -201,24 +200,24 @@ static bool isInit(const ProgramPair &pair) {
 /// Runs the init program of a module if the other one has none, as an imported
 /// model: flat states have no initial values of their own. Parameters get the
 /// values of the first module later.
-llvm::LogicalResult Comparer::runLoneInit(RanksRunner &ranks,
-                                          llvm::ArrayRef<ProgramPair> pairs) {
+LogicalResult Comparer::runLoneInit(RanksRunner &ranks,
+                                    ArrayRef<ProgramPair> pairs) {
   std::optional<ProgramInfo> init =
       findProgram(ranks.getRank(0), ProgramKind::Init);
   if (!init || llvm::any_of(pairs, isInit))
-    return llvm::success();
+    return success();
   std::vector<TensorMap> inputs;
   for (int64_t rank = 0; rank < ranks.getNumRanks(); ++rank)
     inputs.push_back(makeInputs(*init, options.seed, rank));
-  return llvm::success(succeeded(ranks.run(init->name, inputs)));
+  return success(succeeded(ranks.run(init->name, inputs)));
 }
 
-llvm::LogicalResult Comparer::setGivenStates() {
+LogicalResult Comparer::setGivenStates() {
   for (RanksRunner *ranks : {&a, &b})
     for (const auto &[name, value] : options.states)
       if (failed(setNamedState(*ranks, name, value)))
-        return llvm::failure();
-  return llvm::success();
+        return failure();
+  return success();
 }
 
 /// Inputs of a program, by priority: the given ones, the inputs shared with the
@@ -239,7 +238,7 @@ TensorMap Comparer::inputsOf(const ProgramInfo &program,
   return inputs;
 }
 
-void Comparer::compareMaps(llvm::StringRef program, llvm::StringRef prefix,
+void Comparer::compareMaps(StringRef program, StringRef prefix,
                            const TensorMap &first, const TensorMap &second) {
   for (const auto &[name, value] : first) {
     auto found = second.find(name);
@@ -258,23 +257,23 @@ void Comparer::compareMaps(llvm::StringRef program, llvm::StringRef prefix,
 static void takeSums(TensorMap &states) {
   const std::string suffix = std::string(".") + names::kSum;
   for (auto &[name, value] : states)
-    if (llvm::StringRef gradient = name; gradient.consume_back(suffix))
+    if (StringRef gradient = name; gradient.consume_back(suffix))
       if (auto found = states.find(gradient.str()); found != states.end())
         found->second = value;
 }
 
-llvm::LogicalResult Comparer::compareStates(const ProgramPair &pair) {
-  llvm::FailureOr<TensorMap> first = getNamedStates(a);
-  llvm::FailureOr<TensorMap> second = getNamedStates(b);
+LogicalResult Comparer::compareStates(const ProgramPair &pair) {
+  FailureOr<TensorMap> first = getNamedStates(a);
+  FailureOr<TensorMap> second = getNamedStates(b);
   if (failed(first) || failed(second))
-    return llvm::failure();
+    return failure();
   if (keepsGradients(pair.second) && !keepsGradients(pair.first))
     takeSums(*second);
   compareMaps(pair.second.name, "@", *first, *second);
-  return llvm::success();
+  return success();
 }
 
-llvm::LogicalResult Comparer::runPair(const ProgramPair &pair, int64_t step) {
+LogicalResult Comparer::runPair(const ProgramPair &pair, int64_t step) {
   const auto &[first, second, adds] = pair;
   std::vector<TensorMap> inputs, others;
   for (int64_t rank = 0; rank < a.getNumRanks(); ++rank) {
@@ -286,7 +285,7 @@ llvm::LogicalResult Comparer::runPair(const ProgramPair &pair, int64_t step) {
   }
   auto before = a.run(first.name, inputs), after = b.run(second.name, others);
   if (failed(before) || failed(after))
-    return llvm::failure();
+    return failure();
   for (int64_t rank = 0; rank < a.getNumRanks(); ++rank)
     compareMaps(second.name, a.getNumRanks() > 1 ? nameOfRank("", rank) : "",
                 (*before)[rank], (*after)[rank]);
@@ -295,47 +294,47 @@ llvm::LogicalResult Comparer::runPair(const ProgramPair &pair, int64_t step) {
 
 /// Adds normal numbers to every parameter that both have, so that zeros and
 /// ones of initial values hide nothing.
-llvm::LogicalResult Comparer::perturbParameters() {
+LogicalResult Comparer::perturbParameters() {
   constexpr double std = 0.1;
   for (const std::string &name : getNamedParameters(a)) {
     auto value = findNamedState(a, name), other = findNamedState(b, name);
     if (failed(value) || failed(other))
-      return llvm::failure();
+      return failure();
     if (!*value || !*other)
       continue;
     for (int64_t i = 0; i < (*value)->size(); ++i)
       (*value)->at(i) += drawNormal(options.seed + 1, name, i, 0, std);
     if (failed(setNamedState(a, name, **value)) ||
         failed(setNamedState(b, name, **value)))
-      return llvm::failure();
+      return failure();
   }
-  return llvm::success();
+  return success();
 }
 
-llvm::FailureOr<Comparison> Comparer::run() {
+FailureOr<Comparison> Comparer::run() {
   if (failed(setInitialStates()))
-    return llvm::failure();
+    return failure();
   std::vector<ProgramPair> pairs = pairPrograms();
   if (failed(runLoneInit(a, pairs)) || failed(runLoneInit(b, pairs)))
     return llvm::failure();
   for (const ProgramPair &pair : pairs)
     if (isInit(pair) && failed(runPair(pair, 0)))
-      return llvm::failure();
+      return failure();
   if (failed(options.states.empty() ? perturbParameters() : setGivenStates()))
-    return llvm::failure();
+    return failure();
   if (failed(refreshStates(a)) || failed(refreshStates(b)))
-    return llvm::failure();
+    return failure();
   for (int64_t step = 0; step < options.steps; ++step) {
     if (failed(runAhead(step)))
-      return llvm::failure();
+      return failure();
     for (const ProgramPair &pair : pairs)
       if (!isInit(pair) && failed(runPair(pair, step)))
-        return llvm::failure();
+        return failure();
   }
   return std::move(result);
 }
 
-llvm::FailureOr<Comparison> compareModules(mlir::ModuleOp a, mlir::ModuleOp b,
+FailureOr<Comparison> weft::compareModules(ModuleOp a, ModuleOp b,
                                            const CompareOptions &options) {
   const int64_t first = countRanks(a), second = countRanks(b);
   if (dist::findMesh(a) && dist::findMesh(b) && first != second)
@@ -349,11 +348,10 @@ llvm::FailureOr<Comparison> compareModules(mlir::ModuleOp a, mlir::ModuleOp b,
 // Report
 //===----------------------------------------------------------------------===//
 
-std::string comparisonTable(const Comparison &comparison) {
+std::string weft::comparisonTable(const Comparison &comparison) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  llvm::MapVector<llvm::StringRef, llvm::SmallVector<const TensorDifference *>>
-      byProgram;
+  llvm::MapVector<StringRef, SmallVector<const TensorDifference *>> byProgram;
   for (const TensorDifference &tensor : comparison.tensors)
     byProgram[tensor.program].push_back(&tensor);
   for (const auto &[program, tensors] : byProgram) {
@@ -381,5 +379,3 @@ std::string comparisonTable(const Comparison &comparison) {
     os << "nothing to compare\n";
   return text;
 }
-
-} // namespace weft

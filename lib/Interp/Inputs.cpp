@@ -9,7 +9,8 @@
 
 #include "llvm/Support/FormatVariadic.h"
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 /// The inputs that passes add to programs; the weight decay is the default
 /// optimizer's.
@@ -20,7 +21,7 @@ static const std::pair<const char *, double> knownInputs[] = {
 
 /// The value of an input that a pass adds. All weight-decay inputs, such as
 /// "adamw_weight_decay", have the same value.
-static std::optional<double> findKnownInput(llvm::StringRef name) {
+static std::optional<double> findKnownInput(StringRef name) {
   if (isDecayInput(name))
     return getOptimizers().front()->defaultDecay;
   for (const auto &[known, value] : knownInputs)
@@ -29,22 +30,20 @@ static std::optional<double> findKnownInput(llvm::StringRef name) {
   return std::nullopt;
 }
 
-static bool isOneOf(llvm::StringRef name,
-                    std::initializer_list<llvm::StringRef> names) {
+static bool isOneOf(StringRef name, std::initializer_list<StringRef> names) {
   return llvm::is_contained(names, name);
 }
 
 /// Whether a pass adds the input; all other inputs are data.
 static bool isFixed(const ProgramInfo::Input &input) {
-  if (llvm::isa<mlir::FloatType>(input.type.getElementType()))
+  if (isa<FloatType>(input.type.getElementType()))
     return findKnownInput(input.name).has_value();
   return isOneOf(input.name, {names::kSeed, names::kRng, names::kRank});
 }
 
 /// [seed, ...] or the rank's number; its first row is the second of the former.
-static void fillFixed(llvm::StringRef program, llvm::StringRef name,
-                      int64_t seed, int64_t rank, int64_t firstRow,
-                      Tensor &value) {
+static void fillFixed(StringRef program, StringRef name, int64_t seed,
+                      int64_t rank, int64_t firstRow, Tensor &value) {
   if (name == names::kAccumulate && names::isLaterMicro(program))
     return fillTensor(value, 1);
   if (std::optional<double> known = findKnownInput(name))
@@ -58,7 +57,7 @@ static void fillFixed(llvm::StringRef program, llvm::StringRef name,
 /// Elements of the list of draws that belongs to the name.
 static void fillData(const ProgramInfo::Input &input, int64_t seed,
                      int64_t rank, Tensor &value) {
-  llvm::StringRef name = input.name;
+  StringRef name = input.name;
   const int64_t begin = rank * value.size();
   for (int64_t i = 0; i < value.size(); ++i)
     if (value.isFloat())
@@ -76,7 +75,8 @@ static int64_t countRows(const ProgramInfo &program) {
   return 0;
 }
 
-TensorMap makeInputs(const ProgramInfo &program, int64_t seed, int64_t rank) {
+TensorMap weft::makeInputs(const ProgramInfo &program, int64_t seed,
+                           int64_t rank) {
   TensorMap inputs;
   const int64_t firstRow = rank * countRows(program);
   for (const ProgramInfo::Input &input : program.inputs) {
@@ -90,18 +90,18 @@ TensorMap makeInputs(const ProgramInfo &program, int64_t seed, int64_t rank) {
   return inputs;
 }
 
-std::string nameOfRank(llvm::StringRef name, int64_t rank) {
+std::string weft::nameOfRank(StringRef name, int64_t rank) {
   return llvm::formatv("rank{0}/{1}", rank, name).str();
 }
 
-void fillTensor(Tensor &tensor, double value) {
+void weft::fillTensor(Tensor &tensor, double value) {
   for (double &element : tensor.floatValues())
     element = value;
   for (int64_t &element : tensor.intValues())
     element = static_cast<int64_t>(value);
 }
 
-std::vector<ProgramInfo> programsInOrder(const ModuleRunner &runner) {
+std::vector<ProgramInfo> weft::programsInOrder(const ModuleRunner &runner) {
   std::vector<ProgramInfo> programs, sorted;
   programs = runner.getPrograms();
   for (ProgramKind kind :
@@ -114,31 +114,29 @@ std::vector<ProgramInfo> programsInOrder(const ModuleRunner &runner) {
   return sorted;
 }
 
-std::optional<ProgramInfo> findProgram(const ModuleRunner &runner,
-                                       ProgramKind kind) {
+std::optional<ProgramInfo> weft::findProgram(const ModuleRunner &runner,
+                                             ProgramKind kind) {
   for (ProgramInfo &program : runner.getPrograms())
     if (program.kind == kind)
       return std::move(program);
   return std::nullopt;
 }
 
-llvm::LogicalResult refreshStates(ModuleRunner &runner) {
+LogicalResult weft::refreshStates(ModuleRunner &runner) {
   std::optional<ProgramInfo> refresh =
       findProgram(runner, ProgramKind::Refresh);
   if (!refresh)
-    return llvm::success();
-  return llvm::success(succeeded(runner.run(refresh->name, {})));
+    return success();
+  return success(succeeded(runner.run(refresh->name, {})));
 }
 
-llvm::LogicalResult refreshStates(RanksRunner &ranks) {
+LogicalResult weft::refreshStates(RanksRunner &ranks) {
   std::optional<ProgramInfo> refresh =
       findProgram(ranks.getRank(0), ProgramKind::Refresh);
   if (!refresh)
-    return llvm::success();
+    return success();
   std::vector<TensorMap> inputs;
   for (int64_t rank = 0; rank < ranks.getNumRanks(); ++rank)
     inputs.push_back(makeInputs(*refresh, /*seed=*/0, rank));
-  return llvm::success(succeeded(ranks.run(refresh->name, inputs)));
+  return success(succeeded(ranks.run(refresh->name, inputs)));
 }
-
-} // namespace weft

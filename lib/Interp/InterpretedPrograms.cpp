@@ -5,9 +5,8 @@
 
 #include "llvm/ADT/SetVector.h"
 
-namespace weft {
-
-using mlir::RankedTensorType;
+using namespace mlir;
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // Programs over values
@@ -15,35 +14,34 @@ using mlir::RankedTensorType;
 
 /// Number of rows that an integer input selects from: of the table or logits
 /// that it reaches through ops that move elements, or 2.
-static int64_t countChoices(mlir::BlockArgument argument) {
-  llvm::SetVector<mlir::Value> reached;
+static int64_t countChoices(BlockArgument argument) {
+  SetVector<Value> reached;
   reached.insert(argument);
   for (size_t i = 0; i < reached.size(); ++i)
-    for (mlir::Operation *user : reached[i].getUsers()) {
-      if (auto embedding = llvm::dyn_cast<EmbeddingOp>(user))
+    for (Operation *user : reached[i].getUsers()) {
+      if (auto embedding = dyn_cast<EmbeddingOp>(user))
         return embedding.getTable().getType().getDimSize(0);
-      if (auto loss = llvm::dyn_cast<CrossEntropyOp>(user))
+      if (auto loss = dyn_cast<CrossEntropyOp>(user))
         return loss.getLogits().getType().getShape().back();
-      if (movesElements(user) || llvm::isa<CastOp>(user))
+      if (movesElements(user) || isa<CastOp>(user))
         reached.insert(user->getResult(0));
     }
   return 2;
 }
 
-ProgramInfo describeProgram(ProgramOp program) {
+ProgramInfo weft::describeProgram(ProgramOp program) {
   ProgramInfo info;
   info.op = program;
   info.name = program.getSymName().str();
   info.kind = program.getKind();
-  for (mlir::BlockArgument argument : program.getBody().getArguments()) {
-    auto type = llvm::cast<RankedTensorType>(argument.getType());
-    bool isIndex = !llvm::isa<mlir::FloatType>(type.getElementType());
+  for (BlockArgument argument : program.getBody().getArguments()) {
+    auto type = cast<RankedTensorType>(argument.getType());
+    bool isIndex = !isa<FloatType>(type.getElementType());
     info.inputs.push_back({program.getInputName(argument.getArgNumber()).str(),
                            type, isIndex ? countChoices(argument) : 0});
   }
-  for (auto target : program.getTerminator()
-                         .getTargets()
-                         .getAsRange<mlir::FlatSymbolRefAttr>())
+  for (auto target :
+       program.getTerminator().getTargets().getAsRange<FlatSymbolRefAttr>())
     info.written.push_back(target.getValue().str());
   return info;
 }
@@ -52,15 +50,15 @@ ProgramInfo describeProgram(ProgramOp program) {
 // Programs over buffers
 //===----------------------------------------------------------------------===//
 
-RankedTensorType getTensorType(mlir::Value buffer) {
-  auto type = llvm::cast<mlir::MemRefType>(buffer.getType());
+RankedTensorType weft::getTensorType(Value buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
   return RankedTensorType::get(type.getShape(), type.getElementType());
 }
 
 /// The same from the facts of the module, since formulas do not tell.
 static int64_t countChoices(plan::InputOp input) {
   auto training =
-      input->getParentOfType<mlir::ModuleOp>()->getAttrOfType<TrainingAttr>(
+      input->getParentOfType<ModuleOp>()->getAttrOfType<TrainingAttr>(
           WeftDialect::kTrainingAttr);
   if (training && training.getIndexInputs())
     for (auto each : training.getIndexInputs().getAsRange<IndexInputAttr>())
@@ -69,18 +67,18 @@ static int64_t countChoices(plan::InputOp input) {
   return 2;
 }
 
-ProgramInfo describeProgram(plan::ProgramOp program) {
+ProgramInfo weft::describeProgram(plan::ProgramOp program) {
   ProgramInfo info;
   info.op = program;
   info.name = program.getSymName().str();
   info.kind = program.getKind();
-  llvm::SetVector<mlir::Value> written;
-  for (mlir::Operation &op : program.getBody().front()) {
-    if (auto input = llvm::dyn_cast<plan::InputOp>(op))
+  SetVector<Value> written;
+  for (Operation &op : program.getBody().front()) {
+    if (auto input = dyn_cast<plan::InputOp>(op))
       info.inputs.push_back({input.getName().str(),
                              getTensorType(input.getBuffer()),
                              countChoices(input)});
-    if (auto command = llvm::dyn_cast<plan::CommandOpInterface>(op))
+    if (auto command = dyn_cast<plan::CommandOpInterface>(op))
       for (const plan::Access &access : command.getAccesses())
         if (access.isWritten)
           written.insert(plan::getRoot(access.buffer));
@@ -95,7 +93,7 @@ ProgramInfo describeProgram(plan::ProgramOp program) {
 // Shared by both interpreters
 //===----------------------------------------------------------------------===//
 
-bool ProgramInfo::hasInput(llvm::StringRef input) const {
+bool ProgramInfo::hasInput(StringRef input) const {
   return llvm::any_of(inputs, [&](const Input &i) { return i.name == input; });
 }
 
@@ -104,11 +102,10 @@ static bool isSameClass(ElementKind a, ElementKind b) {
   return isFloat(a) == isFloat(b) && isBool == (b == ElementKind::I1);
 }
 
-llvm::FailureOr<Tensor> ModuleRunner::adopt(Tensor value, RankedTensorType type,
-                                            mlir::Location loc,
-                                            llvm::StringRef what) const {
+FailureOr<Tensor> ModuleRunner::adopt(Tensor value, RankedTensorType type,
+                                      Location loc, StringRef what) const {
   std::optional<ElementKind> kind = elementKindOf(type.getElementType());
-  if (!kind || llvm::ArrayRef<int64_t>(value.shape()) != type.getShape() ||
+  if (!kind || ArrayRef<int64_t>(value.shape()) != type.getShape() ||
       !isSameClass(*kind, value.kind()))
     return mlir::emitError(loc) << what << " expects the type " << type
                                 << ", but got " << value.typeText();
@@ -122,7 +119,7 @@ llvm::FailureOr<Tensor> ModuleRunner::adopt(Tensor value, RankedTensorType type,
   return value;
 }
 
-llvm::FailureOr<std::vector<Tensor>>
+FailureOr<std::vector<Tensor>>
 ModuleRunner::bindInputs(const ProgramInfo &program,
                          const TensorMap &inputs) const {
   for (const auto &[name, value] : inputs)
@@ -136,26 +133,24 @@ ModuleRunner::bindInputs(const ProgramInfo &program,
       return program.op->emitError()
              << "program '@" << program.name << "' expects the input '"
              << input.name << "'";
-    llvm::FailureOr<Tensor> value =
+    FailureOr<Tensor> value =
         adopt(found->second, input.type, program.op->getLoc(),
               "input '" + input.name + "'");
     if (failed(value))
-      return llvm::failure();
+      return failure();
     values.push_back(std::move(*value));
   }
   return values;
 }
 
-std::unique_ptr<ModuleRunner> makeRunner(mlir::ModuleOp module,
-                                         ComputeMode mode) {
+std::unique_ptr<ModuleRunner> weft::makeRunner(ModuleOp module,
+                                               ComputeMode mode) {
   return makeRunner(module, mode, /*streamOrder=*/0);
 }
 
 std::unique_ptr<ModuleRunner>
-makeRunner(mlir::ModuleOp module, ComputeMode mode, uint64_t streamOrder) {
+weft::makeRunner(ModuleOp module, ComputeMode mode, uint64_t streamOrder) {
   if (module.getOps<plan::ProgramOp>().empty())
     return std::make_unique<Interpreter>(module, mode);
   return std::make_unique<PlanInterpreter>(module, mode, streamOrder);
 }
-
-} // namespace weft

@@ -6,11 +6,10 @@
 
 #include "llvm/ADT/DenseMap.h"
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
-using mlir::RankedTensorType;
-
-Interpreter::Interpreter(mlir::ModuleOp module, ComputeMode mode)
+Interpreter::Interpreter(ModuleOp module, ComputeMode mode)
     : ModuleRunner(module, mode) {
   for (StateOp state : module.getOps<StateOp>())
     states.emplace(state.getSymName().str(), Tensor(state.getTensorType()));
@@ -21,55 +20,53 @@ Interpreter::Interpreter(mlir::ModuleOp module, ComputeMode mode)
 //===----------------------------------------------------------------------===//
 
 /// The declaration whose tensor `name` stands for: follows ties.
-static mlir::Operation *findDeclaration(mlir::ModuleOp module,
-                                        llvm::StringRef name) {
-  mlir::Operation *declaration =
-      mlir::SymbolTable::lookupSymbolIn(module, name);
-  llvm::SmallPtrSet<mlir::Operation *, 4> seen;
-  while (auto param = llvm::dyn_cast_or_null<ParamOp>(declaration)) {
-    std::optional<llvm::StringRef> tie = param.getTie();
+static Operation *findDeclaration(ModuleOp module, StringRef name) {
+  Operation *declaration = SymbolTable::lookupSymbolIn(module, name);
+  SmallPtrSet<Operation *, 4> seen;
+  while (auto param = dyn_cast_or_null<ParamOp>(declaration)) {
+    std::optional<StringRef> tie = param.getTie();
     if (!tie || !seen.insert(declaration).second)
       break;
-    declaration = mlir::SymbolTable::lookupSymbolIn(module, *tie);
+    declaration = SymbolTable::lookupSymbolIn(module, *tie);
   }
   return declaration;
 }
 
-static RankedTensorType declaredType(mlir::Operation *declaration) {
-  if (auto param = llvm::dyn_cast_or_null<ParamOp>(declaration))
+static RankedTensorType declaredType(Operation *declaration) {
+  if (auto param = dyn_cast_or_null<ParamOp>(declaration))
     return param.getTensorType();
-  if (auto state = llvm::dyn_cast_or_null<StateOp>(declaration))
+  if (auto state = dyn_cast_or_null<StateOp>(declaration))
     return state.getTensorType();
   return {};
 }
 
-static std::string symbolOf(mlir::Operation *declaration) {
-  return mlir::SymbolTable::getSymbolName(declaration).str();
+static std::string symbolOf(Operation *declaration) {
+  return SymbolTable::getSymbolName(declaration).str();
 }
 
-llvm::LogicalResult Interpreter::setState(llvm::StringRef name, Tensor value) {
-  mlir::Operation *declaration = findDeclaration(module, name);
+LogicalResult Interpreter::setState(StringRef name, Tensor value) {
+  Operation *declaration = findDeclaration(module, name);
   RankedTensorType type = declaredType(declaration);
   if (!type)
     return module.emitError()
            << "expects a parameter or state, but there is no '@" << name << "'";
-  llvm::FailureOr<Tensor> adopted = adopt(
+  FailureOr<Tensor> adopted = adopt(
       std::move(value), type, declaration->getLoc(), ("'@" + name + "'").str());
   if (failed(adopted))
-    return llvm::failure();
+    return failure();
   states[symbolOf(declaration)] = std::move(*adopted);
-  return llvm::success();
+  return success();
 }
 
-const Tensor *Interpreter::findState(llvm::StringRef name) const {
-  mlir::Operation *declaration = findDeclaration(module, name);
+const Tensor *Interpreter::findState(StringRef name) const {
+  Operation *declaration = findDeclaration(module, name);
   if (!declaredType(declaration))
     return nullptr;
   auto found = states.find(symbolOf(declaration));
   return found == states.end() ? nullptr : &found->second;
 }
 
-llvm::LogicalResult Interpreter::initialize(int64_t seed) {
+LogicalResult Interpreter::initialize(int64_t seed) {
   for (ParamOp param : module.getOps<ParamOp>()) {
     std::optional<InitAttr> init = param.getInit();
     if (!init)
@@ -78,9 +75,9 @@ llvm::LogicalResult Interpreter::initialize(int64_t seed) {
     for (int64_t i = 0; i < value.size(); ++i)
       value.at(i) = drawInitial(*init, param.getSymName(), seed, i);
     if (failed(setState(param.getSymName(), std::move(value))))
-      return llvm::failure();
+      return failure();
   }
-  return llvm::success();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -88,33 +85,33 @@ llvm::LogicalResult Interpreter::initialize(int64_t seed) {
 //===----------------------------------------------------------------------===//
 
 /// The call of an op with results of zeros.
-static OpCall makeCall(Interpreter &interpreter, mlir::Operation *op,
-                       llvm::SmallVector<const Tensor *> operands) {
+static OpCall makeCall(Interpreter &interpreter, Operation *op,
+                       SmallVector<const Tensor *> operands) {
   OpCall call{op, std::move(operands), interpreter, {}};
-  for (mlir::Type type : op->getResultTypes())
-    call.results.emplace_back(llvm::cast<RankedTensorType>(type));
+  for (Type type : op->getResultTypes())
+    call.results.emplace_back(cast<RankedTensorType>(type));
   return call;
 }
 
-llvm::FailureOr<llvm::SmallVector<Tensor>>
-Interpreter::evaluateOp(mlir::Operation *op, llvm::ArrayRef<Tensor> operands) {
+FailureOr<SmallVector<Tensor>>
+Interpreter::evaluateOp(Operation *op, ArrayRef<Tensor> operands) {
   if (operands.size() != op->getNumOperands())
     return op->emitOpError() << "expects " << op->getNumOperands()
                              << " operands, but got " << operands.size();
-  llvm::SmallVector<Tensor> adopted;
+  SmallVector<Tensor> adopted;
   for (auto [value, type] : llvm::zip(operands, op->getOperandTypes())) {
-    llvm::FailureOr<Tensor> tensor = adopt(
-        value, llvm::cast<RankedTensorType>(type), op->getLoc(), "operand");
+    FailureOr<Tensor> tensor =
+        adopt(value, cast<RankedTensorType>(type), op->getLoc(), "operand");
     if (failed(tensor))
-      return llvm::failure();
+      return failure();
     adopted.push_back(std::move(*tensor));
   }
-  llvm::SmallVector<const Tensor *> refs;
+  SmallVector<const Tensor *> refs;
   for (const Tensor &tensor : adopted)
     refs.push_back(&tensor);
   OpCall call = makeCall(*this, op, std::move(refs));
   if (failed(weft::evaluate(call)))
-    return llvm::failure();
+    return failure();
   return std::move(call.results);
 }
 
@@ -122,23 +119,23 @@ namespace {
 /// The values of a block that are still needed.
 class ValueStore {
 public:
-  void define(mlir::Value value, Tensor tensor) {
+  void define(Value value, Tensor tensor) {
     if (!value.use_empty())
       values[value] = {std::make_unique<Tensor>(std::move(tensor)),
                        std::distance(value.use_begin(), value.use_end())};
   }
-  const Tensor *get(mlir::Value value) const {
+  const Tensor *get(Value value) const {
     return values.find(value)->second.tensor.get();
   }
-  llvm::SmallVector<const Tensor *> getOperands(mlir::Operation *op) const {
-    llvm::SmallVector<const Tensor *> operands;
-    for (mlir::Value operand : op->getOperands())
+  SmallVector<const Tensor *> getOperands(Operation *op) const {
+    SmallVector<const Tensor *> operands;
+    for (Value operand : op->getOperands())
       operands.push_back(get(operand));
     return operands;
   }
   /// Drops the operands of `op` that have no use after it.
-  void releaseOperands(mlir::Operation *op) {
-    for (mlir::Value operand : op->getOperands()) {
+  void releaseOperands(Operation *op) {
+    for (Value operand : op->getOperands()) {
       auto found = values.find(operand);
       if (--found->second.usesLeft == 0)
         values.erase(found);
@@ -150,21 +147,20 @@ private:
     std::unique_ptr<Tensor> tensor;
     int64_t usesLeft;
   };
-  llvm::DenseMap<mlir::Value, Entry> values;
+  DenseMap<Value, Entry> values;
 };
 } // namespace
 
-static llvm::SmallVector<Tensor>
-copyTensors(llvm::ArrayRef<const Tensor *> refs) {
+static SmallVector<Tensor> copyTensors(ArrayRef<const Tensor *> refs) {
   return llvm::map_to_vector(refs, [](const Tensor *t) { return *t; });
 }
 
 /// The ops of a block up to its terminator, inlined regions as if their ops
 /// stood in front of them.
-static void listOps(mlir::Block &block, std::vector<mlir::Operation *> &ops) {
-  for (mlir::Operation &op : block.without_terminator()) {
+static void collectOps(Block &block, std::vector<Operation *> &ops) {
+  for (Operation &op : block.without_terminator()) {
     if (op.hasTrait<InlinedRegion>())
-      listOps(op.getRegion(0).front(), ops);
+      collectOps(op.getRegion(0).front(), ops);
     ops.push_back(&op);
   }
 }
@@ -172,44 +168,41 @@ static void listOps(mlir::Block &block, std::vector<mlir::Operation *> &ops) {
 /// A straight-line block under evaluation.
 class Interpreter::BlockRun {
 public:
-  BlockRun(Interpreter &owner, mlir::Block &block,
-           llvm::ArrayRef<const Tensor *> arguments)
+  BlockRun(Interpreter &owner, Block &block, ArrayRef<const Tensor *> arguments)
       : owner(owner), block(block) {
     for (auto [argument, tensor] : llvm::zip(block.getArguments(), arguments))
       values.define(argument, *tensor);
   }
 
   /// The call of an op, or nothing: an inlined region has what its ops made.
-  std::optional<OpCall> prepare(mlir::Operation *op);
+  std::optional<OpCall> prepare(Operation *op);
   void complete(OpCall &call) { define(call.op, call.results); }
-  llvm::SmallVector<Tensor> getReturned() const {
+  SmallVector<Tensor> getReturned() const {
     return copyTensors(values.getOperands(block.getTerminator()));
   }
 
   void setObserver(const Observer &function) { observer = &function; }
 
 private:
-  void define(mlir::Operation *op, llvm::ArrayRef<Tensor> results);
+  void define(Operation *op, ArrayRef<Tensor> results);
 
   Interpreter &owner;
-  mlir::Block &block;
+  Block &block;
   ValueStore values;
   const Observer *observer = nullptr;
 };
 
-std::optional<OpCall> Interpreter::BlockRun::prepare(mlir::Operation *op) {
+std::optional<OpCall> Interpreter::BlockRun::prepare(Operation *op) {
   if (!op->hasTrait<InlinedRegion>())
     return makeCall(owner, op, values.getOperands(op));
-  mlir::Operation *terminator = op->getRegion(0).front().getTerminator();
-  llvm::SmallVector<Tensor> results =
-      copyTensors(values.getOperands(terminator));
+  Operation *terminator = op->getRegion(0).front().getTerminator();
+  SmallVector<Tensor> results = copyTensors(values.getOperands(terminator));
   values.releaseOperands(terminator);
   define(op, results);
   return std::nullopt;
 }
 
-void Interpreter::BlockRun::define(mlir::Operation *op,
-                                   llvm::ArrayRef<Tensor> results) {
+void Interpreter::BlockRun::define(Operation *op, ArrayRef<Tensor> results) {
   if (observer && *observer)
     (*observer)(op, results);
   values.releaseOperands(op);
@@ -217,16 +210,15 @@ void Interpreter::BlockRun::define(mlir::Operation *op,
     values.define(value, tensor);
 }
 
-llvm::FailureOr<llvm::SmallVector<Tensor>>
-Interpreter::evaluateBlock(mlir::Block &block,
-                           llvm::ArrayRef<const Tensor *> arguments) {
+FailureOr<SmallVector<Tensor>>
+Interpreter::evaluateBlock(Block &block, ArrayRef<const Tensor *> arguments) {
   BlockRun run(*this, block, arguments);
-  std::vector<mlir::Operation *> ops;
-  listOps(block, ops);
-  for (mlir::Operation *op : ops) {
+  std::vector<Operation *> ops;
+  collectOps(block, ops);
+  for (Operation *op : ops) {
     std::optional<OpCall> call = run.prepare(op);
     if (call && failed(weft::evaluate(*call)))
-      return llvm::failure();
+      return failure();
     if (call)
       run.complete(*call);
   }
@@ -239,14 +231,14 @@ Interpreter::evaluateBlock(mlir::Block &block,
 
 std::vector<ProgramInfo> Interpreter::getPrograms() const {
   std::vector<ProgramInfo> programs;
-  for (ProgramOp program : mlir::ModuleOp(module).getOps<ProgramOp>())
+  for (ProgramOp program : ModuleOp(module).getOps<ProgramOp>())
     programs.push_back(describeProgram(program));
   return programs;
 }
 
 std::vector<std::string> Interpreter::getParameters() const {
   std::vector<std::string> names;
-  for (ParamOp param : mlir::ModuleOp(module).getOps<ParamOp>())
+  for (ParamOp param : ModuleOp(module).getOps<ParamOp>())
     if (!param.getTie())
       names.push_back(param.getSymName().str());
   return names;
@@ -255,7 +247,7 @@ std::vector<std::string> Interpreter::getParameters() const {
 /// With counts of micro-steps that had some: ranks take the mean of both.
 std::vector<std::string> Interpreter::getGradients() const {
   std::vector<std::string> names;
-  for (StateOp state : mlir::ModuleOp(module).getOps<StateOp>())
+  for (StateOp state : ModuleOp(module).getOps<StateOp>())
     if (isMadeByStep(state.getKind()))
       names.push_back(state.getSymName().str());
   return names;
@@ -263,23 +255,22 @@ std::vector<std::string> Interpreter::getGradients() const {
 
 class Interpreter::Run final : public ProgramRun {
 public:
-  Run(Interpreter &owner, ProgramOp program,
-      llvm::ArrayRef<const Tensor *> arguments)
+  Run(Interpreter &owner, ProgramOp program, ArrayRef<const Tensor *> arguments)
       : owner(owner), program(program),
         block(owner, program.getBody().front(), arguments) {
     block.setObserver(owner.observer);
   }
 
-  std::vector<mlir::Operation *> listOps() override {
-    std::vector<mlir::Operation *> ops;
-    weft::listOps(program.getBody().front(), ops);
+  std::vector<Operation *> listOps() override {
+    std::vector<Operation *> ops;
+    collectOps(program.getBody().front(), ops);
     return ops;
   }
-  llvm::FailureOr<std::optional<OpCall>> prepare(mlir::Operation *op) override {
+  FailureOr<std::optional<OpCall>> prepare(Operation *op) override {
     return block.prepare(op);
   }
   void complete(OpCall &call) override { block.complete(call); }
-  llvm::FailureOr<TensorMap> finish() override {
+  FailureOr<TensorMap> finish() override {
     return owner.finish(program, block.getReturned());
   }
 
@@ -289,25 +280,25 @@ private:
   BlockRun block;
 };
 
-llvm::FailureOr<std::unique_ptr<ProgramRun>>
-Interpreter::start(llvm::StringRef programName, const TensorMap &inputs) {
-  auto program = llvm::dyn_cast_or_null<ProgramOp>(
-      mlir::SymbolTable::lookupSymbolIn(module, programName));
+FailureOr<std::unique_ptr<ProgramRun>>
+Interpreter::start(StringRef programName, const TensorMap &inputs) {
+  auto program = dyn_cast_or_null<ProgramOp>(
+      SymbolTable::lookupSymbolIn(module, programName));
   if (!program)
     return module.emitError() << "there is no program '@" << programName << "'";
-  llvm::FailureOr<std::vector<Tensor>> arguments =
+  FailureOr<std::vector<Tensor>> arguments =
       bindInputs(describeProgram(program), inputs);
   if (failed(arguments))
-    return llvm::failure();
-  llvm::SmallVector<const Tensor *> refs;
+    return failure();
+  SmallVector<const Tensor *> refs;
   for (const Tensor &argument : *arguments)
     refs.push_back(&argument);
   std::unique_ptr<ProgramRun> run = std::make_unique<Run>(*this, program, refs);
   return run;
 }
 
-llvm::FailureOr<TensorMap>
-Interpreter::finish(ProgramOp program, llvm::SmallVector<Tensor> returned) {
+FailureOr<TensorMap> Interpreter::finish(ProgramOp program,
+                                         SmallVector<Tensor> returned) {
   ReturnOp terminator = program.getTerminator();
   unsigned numOutputs = terminator.getOutputs().size();
   TensorMap outputs, writes;
@@ -315,9 +306,8 @@ Interpreter::finish(ProgramOp program, llvm::SmallVector<Tensor> returned) {
     outputs.emplace(program.getOutputName(i).str(), std::move(returned[i]));
   for (auto [target, value] : llvm::zip(
            terminator.getTargets(), llvm::drop_begin(returned, numOutputs))) {
-    llvm::StringRef name =
-        llvm::cast<mlir::FlatSymbolRefAttr>(target).getValue();
-    mlir::Operation *declaration = findDeclaration(module, name);
+    StringRef name = cast<FlatSymbolRefAttr>(target).getValue();
+    Operation *declaration = findDeclaration(module, name);
     RankedTensorType type = declaredType(declaration);
     if (!type || !value.hasType(type))
       return terminator.emitOpError()
@@ -329,5 +319,3 @@ Interpreter::finish(ProgramOp program, llvm::SmallVector<Tensor> returned) {
     states[name] = std::move(value);
   return outputs;
 }
-
-} // namespace weft

@@ -9,16 +9,16 @@
 #include <cstring>
 #include <optional>
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
-static mlir::Operation *findState(const RanksRunner &ranks,
-                                  llvm::StringRef state) {
-  return mlir::SymbolTable::lookupSymbolIn(ranks.getModule(), state);
+static Operation *findState(const RanksRunner &ranks, StringRef state) {
+  return SymbolTable::lookupSymbolIn(ranks.getModule(), state);
 }
 
 /// Whether the slices of all ranks are joined: one rank has no more than its
 /// own.
-static bool isJoined(const RanksRunner &ranks, llvm::StringRef state) {
+static bool isJoined(const RanksRunner &ranks, StringRef state) {
   return ranks.getNumRanks() > 1 || countSlices(ranks, state) == 1;
 }
 
@@ -57,14 +57,13 @@ static bool isSame(const Tensor &a, const Tensor &b, int64_t begin,
 /// The checkpoint name of the first tensor in which two values of a state
 /// differ. Elements between segments are ignored. The values start at element
 /// `first` of the whole state.
-static std::optional<std::string> findDifference(mlir::Operation *op,
-                                                 int64_t first, const Tensor &a,
-                                                 const Tensor &b) {
-  auto state = llvm::cast<SegmentedOpInterface>(op);
+static std::optional<std::string>
+findDifference(Operation *op, int64_t first, const Tensor &a, const Tensor &b) {
+  auto state = cast<SegmentedOpInterface>(op);
   if (!state.isSegmented()) {
     if (isSame(a, b, 0, a.size()))
       return std::nullopt;
-    return mlir::SymbolTable::getSymbolName(op).str();
+    return SymbolTable::getSymbolName(op).str();
   }
   for (const Segment &segment : state.getSegmentList()) {
     int64_t begin = std::max<int64_t>(segment.begin - first, 0);
@@ -78,12 +77,11 @@ static std::optional<std::string> findDifference(mlir::Operation *op,
 /// The common value of all ranks that hold one slice. If values differ, returns
 /// their mean for a gradient and fails with an error for other states. Also
 /// fails if a holder has no value.
-static llvm::FailureOr<Tensor> requireEqual(const RanksRunner &ranks,
-                                            llvm::StringRef name,
-                                            llvm::ArrayRef<int64_t> holders,
-                                            bool isGradient) {
+static FailureOr<Tensor> requireEqual(const RanksRunner &ranks, StringRef name,
+                                      ArrayRef<int64_t> holders,
+                                      bool isGradient) {
   const Tensor &first = *ranks.getRank(holders.front()).findState(name);
-  mlir::Operation *state = findState(ranks, name);
+  Operation *state = findState(ranks, name);
   for (int64_t rank : holders.drop_front()) {
     const Tensor *other = ranks.getRank(rank).findState(name);
     std::optional<std::string> differs;
@@ -107,12 +105,11 @@ static llvm::FailureOr<Tensor> requireEqual(const RanksRunner &ranks,
 // Slices
 //===----------------------------------------------------------------------===//
 
-using SliceReader =
-    llvm::function_ref<llvm::FailureOr<Tensor>(llvm::ArrayRef<int64_t>)>;
+using SliceReader = function_ref<FailureOr<Tensor>(ArrayRef<int64_t>)>;
 
 /// The slices one after the other.
-static llvm::FailureOr<std::optional<Tensor>>
-join(const RanksRunner &ranks, llvm::StringRef name, SliceReader read) {
+static FailureOr<std::optional<Tensor>> join(const RanksRunner &ranks,
+                                             StringRef name, SliceReader read) {
   if (!ranks.getRank(0).findState(name))
     return std::optional<Tensor>();
   int64_t slices = isJoined(ranks, name) ? countSlices(ranks, name) : 1;
@@ -122,9 +119,9 @@ join(const RanksRunner &ranks, llvm::StringRef name, SliceReader read) {
            << " ranks, but got " << slices;
   std::optional<Tensor> whole;
   for (int64_t slice = 0; slice < slices; ++slice) {
-    llvm::FailureOr<Tensor> part = read(findHolders(ranks, slices, slice));
+    FailureOr<Tensor> part = read(findHolders(ranks, slices, slice));
     if (failed(part))
-      return llvm::failure();
+      return failure();
     if (slices == 1)
       return std::optional<Tensor>(std::move(*part));
     if (!whole)
@@ -136,27 +133,26 @@ join(const RanksRunner &ranks, llvm::StringRef name, SliceReader read) {
 
 /// A parameter or state, or the list of elements that a flat one is a slice of.
 /// Nothing if it has no value.
-static llvm::FailureOr<std::optional<Tensor>>
-readWhole(const RanksRunner &ranks, llvm::StringRef name) {
+static FailureOr<std::optional<Tensor>> readWhole(const RanksRunner &ranks,
+                                                  StringRef name) {
   bool isGradient =
       llvm::is_contained(ranks.getRank(0).getGradients(), name.str());
-  return join(ranks, name, [&](llvm::ArrayRef<int64_t> holders) {
+  return join(ranks, name, [&](ArrayRef<int64_t> holders) {
     return requireEqual(ranks, name, holders, isGradient);
   });
 }
 
 /// The same of a state whose ranks need not agree: the first one's that has it.
-static llvm::FailureOr<std::optional<Tensor>>
-readFirst(const RanksRunner &ranks, llvm::StringRef name) {
-  return join(ranks, name,
-              [&](llvm::ArrayRef<int64_t> holders) -> llvm::FailureOr<Tensor> {
-                return *ranks.getRank(holders.front()).findState(name);
-              });
+static FailureOr<std::optional<Tensor>> readFirst(const RanksRunner &ranks,
+                                                  StringRef name) {
+  return join(ranks, name, [&](ArrayRef<int64_t> holders) -> FailureOr<Tensor> {
+    return *ranks.getRank(holders.front()).findState(name);
+  });
 }
 
 /// Gives each rank its part.
-static llvm::LogicalResult writeWhole(RanksRunner &ranks, llvm::StringRef name,
-                                      const Tensor &value) {
+static LogicalResult writeWhole(RanksRunner &ranks, StringRef name,
+                                const Tensor &value) {
   int64_t slices = isJoined(ranks, name) ? countSlices(ranks, name) : 1;
   int64_t elements = value.size() / slices;
   for (int64_t rank = 0; rank < ranks.getNumRanks(); ++rank) {
@@ -166,9 +162,9 @@ static llvm::LogicalResult writeWhole(RanksRunner &ranks, llvm::StringRef name,
       copyElements(value, rank % slices * elements, part, 0, elements);
     }
     if (failed(ranks.getRank(rank).setState(name, std::move(part))))
-      return llvm::failure();
+      return failure();
   }
-  return llvm::success();
+  return success();
 }
 
 namespace {
@@ -177,24 +173,21 @@ struct Place {
   SegmentedOpInterface state;
   Segment segment;
 
-  std::string getSymbol() {
-    return mlir::SymbolTable::getSymbolName(state).str();
-  }
+  std::string getSymbol() { return SymbolTable::getSymbolName(state).str(); }
 };
 } // namespace
 
-static llvm::SmallVector<SegmentedOpInterface>
-flatStates(const RanksRunner &ranks) {
-  llvm::SmallVector<SegmentedOpInterface> states;
+static SmallVector<SegmentedOpInterface> flatStates(const RanksRunner &ranks) {
+  SmallVector<SegmentedOpInterface> states;
   for (auto state : ranks.getModule().getOps<SegmentedOpInterface>())
     if (state.isSegmented() &&
-        isJoined(ranks, mlir::SymbolTable::getSymbolName(state)))
+        isJoined(ranks, SymbolTable::getSymbolName(state)))
       states.push_back(state);
   return states;
 }
 
 static std::optional<Place> findSegment(const RanksRunner &ranks,
-                                        llvm::StringRef name) {
+                                        StringRef name) {
   for (SegmentedOpInterface state : flatStates(ranks))
     for (const Segment &segment : state.getSegmentList())
       if (getTensorName(state, segment) == name)
@@ -208,16 +201,16 @@ static Tensor takeSegment(const Tensor &flat, const Segment &segment) {
   return taken;
 }
 
-llvm::FailureOr<TensorMap> getNamedStates(const RanksRunner &ranks) {
+FailureOr<TensorMap> weft::getNamedStates(const RanksRunner &ranks) {
   TensorMap named;
   for (const auto &[symbol, value] : ranks.getRank(0).getStates()) {
-    llvm::FailureOr<std::optional<Tensor>> whole = readWhole(ranks, symbol);
+    FailureOr<std::optional<Tensor>> whole = readWhole(ranks, symbol);
     if (failed(whole))
-      return llvm::failure();
+      return failure();
     named.emplace(symbol, std::move(**whole));
   }
   for (SegmentedOpInterface state : flatStates(ranks)) {
-    auto found = named.find(mlir::SymbolTable::getSymbolName(state).str());
+    auto found = named.find(SymbolTable::getSymbolName(state).str());
     if (found == named.end())
       continue;
     const Tensor flat = std::move(found->second);
@@ -228,11 +221,11 @@ llvm::FailureOr<TensorMap> getNamedStates(const RanksRunner &ranks) {
   return named;
 }
 
-std::vector<std::string> getNamedParameters(const RanksRunner &ranks) {
+std::vector<std::string> weft::getNamedParameters(const RanksRunner &ranks) {
   std::vector<std::string> names;
   for (const std::string &symbol : ranks.getRank(0).getParameters()) {
-    auto state = llvm::cast<SegmentedOpInterface>(
-        mlir::SymbolTable::lookupSymbolIn(ranks.getModule(), symbol));
+    auto state = cast<SegmentedOpInterface>(
+        SymbolTable::lookupSymbolIn(ranks.getModule(), symbol));
     if (!state.isSegmented() || !isJoined(ranks, symbol))
       names.push_back(symbol);
     else
@@ -242,10 +235,10 @@ std::vector<std::string> getNamedParameters(const RanksRunner &ranks) {
   return names;
 }
 
-llvm::FailureOr<std::optional<Tensor>> findNamedState(const RanksRunner &ranks,
-                                                      llvm::StringRef name) {
+FailureOr<std::optional<Tensor>> weft::findNamedState(const RanksRunner &ranks,
+                                                      StringRef name) {
   std::optional<Place> place = findSegment(ranks, name);
-  llvm::FailureOr<std::optional<Tensor>> found =
+  FailureOr<std::optional<Tensor>> found =
       readWhole(ranks, place ? place->getSymbol() : name.str());
   if (succeeded(found) && *found && place)
     *found = takeSegment(**found, place->segment);
@@ -253,34 +246,31 @@ llvm::FailureOr<std::optional<Tensor>> findNamedState(const RanksRunner &ranks,
 }
 
 /// The value of a flat state, or zeros if it has none.
-static llvm::FailureOr<Tensor> readFlat(const RanksRunner &ranks,
-                                        Place &place) {
-  llvm::FailureOr<std::optional<Tensor>> before =
-      readFirst(ranks, place.getSymbol());
+static FailureOr<Tensor> readFlat(const RanksRunner &ranks, Place &place) {
+  FailureOr<std::optional<Tensor>> before = readFirst(ranks, place.getSymbol());
   if (failed(before))
-    return llvm::failure();
+    return failure();
   if (*before)
     return std::move(**before);
-  mlir::ShapedType type = place.state.getShapedType();
+  ShapedType type = place.state.getShapedType();
   return Tensor({type.getDimSize(0) * place.state.getSliceCount()},
                 *elementKindOf(type.getElementType()));
 }
 
-llvm::LogicalResult setNamedState(RanksRunner &ranks, llvm::StringRef name,
+LogicalResult weft::setNamedState(RanksRunner &ranks, StringRef name,
                                   Tensor value) {
   std::optional<Place> place = findSegment(ranks, name);
   if (!place) {
     for (int64_t rank = 0; rank < ranks.getNumRanks(); ++rank)
       if (failed(ranks.getRank(rank).setState(name, value)))
-        return llvm::failure();
-    return llvm::success();
+        return failure();
+    return success();
   }
-  llvm::FailureOr<Tensor> flat = readFlat(ranks, *place);
+  FailureOr<Tensor> flat = readFlat(ranks, *place);
   if (failed(flat))
-    return llvm::failure();
+    return failure();
   const Segment &segment = place->segment;
-  if (llvm::ArrayRef<int64_t>(value.shape()) !=
-          llvm::ArrayRef<int64_t>(segment.shape) ||
+  if (ArrayRef<int64_t>(value.shape()) != ArrayRef<int64_t>(segment.shape) ||
       value.isFloat() != flat->isFloat())
     return place->state->emitError() << "'@" << name << "' expects the type "
                                      << takeSegment(*flat, segment).typeText()
@@ -288,5 +278,3 @@ llvm::LogicalResult setNamedState(RanksRunner &ranks, llvm::StringRef name,
   copyElements(value, 0, *flat, segment.begin, value.size());
   return writeWhole(ranks, place->getSymbol(), *flat);
 }
-
-} // namespace weft

@@ -3,10 +3,11 @@
 #include "OpFunctions.h"
 #include "RunCollectives.h"
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
-static llvm::LogicalResult runFunction(OpCall &call) {
-  if (auto interpreted = llvm::dyn_cast<InterpretedOpInterface>(call.op))
+static LogicalResult runFunction(OpCall &call) {
+  if (auto interpreted = dyn_cast<InterpretedOpInterface>(call.op))
     return interpreted.interpret(call);
   return call.fail() << "expects a function of the interpreter "
                         "(InterpretedOpInterface), but there is none";
@@ -14,31 +15,31 @@ static llvm::LogicalResult runFunction(OpCall &call) {
 
 /// The functions of all ranks in turn; the one of a collective takes part for
 /// all of them.
-static llvm::LogicalResult runFunctions(llvm::MutableArrayRef<OpCall> ranks) {
-  mlir::Operation *op = ranks.front().op;
-  if (auto collective = llvm::dyn_cast<InterpretedCollectiveOpInterface>(op))
+static LogicalResult runFunctions(MutableArrayRef<OpCall> ranks) {
+  Operation *op = ranks.front().op;
+  if (auto collective = dyn_cast<InterpretedCollectiveOpInterface>(op))
     return runCollective(collective, ranks);
   for (auto [rank, call] : llvm::enumerate(ranks)) {
     if (succeeded(runFunction(call)))
       continue;
     if (ranks.size() > 1)
       mlir::emitRemark(op->getLoc()) << "on rank " << rank;
-    return llvm::failure();
+    return failure();
   }
-  return llvm::success();
+  return success();
 }
 
-llvm::LogicalResult evaluate(llvm::MutableArrayRef<OpCall> ranks) {
+LogicalResult weft::evaluate(MutableArrayRef<OpCall> ranks) {
   if (failed(runFunctions(ranks)))
-    return llvm::failure();
+    return failure();
   for (OpCall &call : ranks)
     for (Tensor &result : call.results)
       if (call.interpreter.getMode() == ComputeMode::F32 || !result.isFloat())
         result.roundElements();
-  return llvm::success();
+  return success();
 }
 
-Tensor OpCall::castOperand(std::optional<mlir::Type> dtype) const {
+Tensor OpCall::castOperand(std::optional<Type> dtype) const {
   if (!dtype)
     return operand(0);
   Tensor value = operand(0).renamed(*elementKindOf(*dtype));
@@ -46,5 +47,3 @@ Tensor OpCall::castOperand(std::optional<mlir::Type> dtype) const {
     value.roundElements();
   return value;
 }
-
-} // namespace weft

@@ -4,7 +4,8 @@
 
 #include <cstring>
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 static constexpr uint8_t kPoison = 0xFF;
 
@@ -12,15 +13,14 @@ PlanArena::PlanArena(ComputeMode mode, std::optional<int64_t> bytes)
     : mode(mode), bytes(bytes), arena(bytes.value_or(0) * getScale(), kPoison) {
 }
 
-llvm::LogicalResult PlanArena::place(mlir::Operation *op, const void *name,
-                                     mlir::MemRefType type,
-                                     mlir::IntegerAttr offset) {
+LogicalResult PlanArena::place(Operation *op, const void *name, MemRefType type,
+                               IntegerAttr offset) {
   int64_t size = plan::getBufferBytes(type);
   if (!bytes) {
     blocks.push_back(
         std::make_unique<std::vector<uint8_t>>(size * getScale(), kPoison));
     places[name] = blocks.back()->data();
-    return llvm::success();
+    return success();
   }
   if (!offset)
     return op->emitOpError(
@@ -33,7 +33,7 @@ llvm::LogicalResult PlanArena::place(mlir::Operation *op, const void *name,
     return op->emitOpError("expects bytes inside [0, ")
            << *bytes << "), but got " << size << " at " << begin;
   places[name] = arena.data() + begin * getScale();
-  return llvm::success();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -42,9 +42,9 @@ llvm::LogicalResult PlanArena::place(mlir::Operation *op, const void *name,
 
 /// Calls visit(element of the tensor, its distance from the root in elements).
 static void forEachElement(const plan::Layout &layout,
-                           llvm::function_ref<void(int64_t, int64_t)> visit) {
+                           function_ref<void(int64_t, int64_t)> visit) {
   int64_t position = 0;
-  forEachIndex(layout.sizes, [&](llvm::ArrayRef<int64_t> index) {
+  forEachIndex(layout.sizes, [&](ArrayRef<int64_t> index) {
     int64_t distance = layout.offset;
     for (auto [i, stride] : llvm::zip(index, layout.strides))
       distance += i * stride;
@@ -52,7 +52,7 @@ static void forEachElement(const plan::Layout &layout,
   });
 }
 
-Tensor PlanArena::load(const void *name, mlir::MemRefType type) const {
+Tensor PlanArena::load(const void *name, MemRefType type) const {
   ElementKind kind = *elementKindOf(type.getElementType());
   bool isWide = mode == ComputeMode::F64;
   ElementKind stored = isWide && isFloat(kind) ? ElementKind::F64 : kind;
@@ -65,13 +65,12 @@ Tensor PlanArena::load(const void *name, mlir::MemRefType type) const {
   return tensor;
 }
 
-void PlanArena::poison(const void *name, mlir::MemRefType type) {
+void PlanArena::poison(const void *name, MemRefType type) {
   std::memset(places.lookup(name), kPoison,
               plan::getBufferBytes(type) * getScale());
 }
 
-void PlanArena::store(const void *name, mlir::MemRefType type,
-                      const Tensor &tensor) {
+void PlanArena::store(const void *name, MemRefType type, const Tensor &tensor) {
   bool isWide = mode == ComputeMode::F64;
   ElementKind stored =
       isWide && tensor.isFloat() ? ElementKind::F64 : tensor.kind();
@@ -84,5 +83,3 @@ void PlanArena::store(const void *name, mlir::MemRefType type,
     tensor.storeElement(i, stored, element);
   });
 }
-
-} // namespace weft

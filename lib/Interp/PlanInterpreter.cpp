@@ -14,7 +14,8 @@
 #include <deque>
 #include <random>
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 namespace {
 struct Given {
@@ -24,7 +25,7 @@ struct Given {
 } // namespace
 
 /// Whether all that has to happen before it is done.
-static bool isReady(const StreamMoment &moment, llvm::ArrayRef<int64_t> done) {
+static bool isReady(const StreamMoment &moment, ArrayRef<int64_t> done) {
   for (auto [stream, needed] : llvm::enumerate(moment.done))
     if (done[stream] < needed - (static_cast<int64_t>(stream) == moment.stream))
       return false;
@@ -35,7 +36,7 @@ static bool isReady(const StreamMoment &moment, llvm::ArrayRef<int64_t> done) {
 /// them, by a seed; 0: as they stand.
 static std::vector<plan::CommandOpInterface>
 orderCommands(plan::ProgramOp program, uint64_t seed) {
-  StreamOrder order(program->getParentOfType<mlir::ModuleOp>());
+  StreamOrder order(program->getParentOfType<ModuleOp>());
   std::vector<std::deque<Given>> streams(
       static_cast<size_t>(order.getNumStreams()));
   std::vector<plan::CommandOpInterface> commands;
@@ -48,9 +49,9 @@ orderCommands(plan::ProgramOp program, uint64_t seed) {
   if (seed == 0 || streams.size() == 1)
     return commands;
   std::mt19937_64 random(seed);
-  llvm::SmallVector<int64_t> done(streams.size(), 0);
+  SmallVector<int64_t> done(streams.size(), 0);
   for (plan::CommandOpInterface &next : commands) {
-    llvm::SmallVector<size_t> ready;
+    SmallVector<size_t> ready;
     for (auto [stream, left] : llvm::enumerate(streams))
       if (!left.empty() && isReady(left.front().moment, done))
         ready.push_back(stream);
@@ -63,25 +64,23 @@ orderCommands(plan::ProgramOp program, uint64_t seed) {
   return commands;
 }
 
-using mlir::MemRefType;
-
-static mlir::RankedTensorType getTensorType(MemRefType type) {
-  return mlir::RankedTensorType::get(type.getShape(), type.getElementType());
+static RankedTensorType tensorTypeOf(MemRefType type) {
+  return RankedTensorType::get(type.getShape(), type.getElementType());
 }
 
-PlanInterpreter::PlanInterpreter(mlir::ModuleOp module, ComputeMode mode,
+PlanInterpreter::PlanInterpreter(ModuleOp module, ComputeMode mode,
                                  uint64_t streamOrder)
     : ModuleRunner(module, mode), kernels(module, mode),
       streamOrder(streamOrder) {
   for (auto state : module.getOps<plan::StateOp>())
     if (state.getKind() != StateKind::Param)
       states.emplace(state.getSymName().str(),
-                     Tensor(getTensorType(state.getBufferType())));
+                     Tensor(tensorTypeOf(state.getBufferType())));
 }
 
 std::vector<ProgramInfo> PlanInterpreter::getPrograms() const {
   std::vector<ProgramInfo> programs;
-  for (auto program : mlir::ModuleOp(module).getOps<plan::ProgramOp>())
+  for (auto program : ModuleOp(module).getOps<plan::ProgramOp>())
     programs.push_back(describeProgram(program));
   return programs;
 }
@@ -91,7 +90,7 @@ std::vector<ProgramInfo> PlanInterpreter::getPrograms() const {
 //===----------------------------------------------------------------------===//
 
 static std::vector<std::string>
-namesOf(mlir::ModuleOp module, llvm::function_ref<bool(StateKind)> isWanted) {
+namesOf(ModuleOp module, function_ref<bool(StateKind)> isWanted) {
   std::vector<std::string> names;
   for (auto state : module.getOps<plan::StateOp>())
     if (isWanted(state.getKind()))
@@ -109,35 +108,34 @@ std::vector<std::string> PlanInterpreter::getGradients() const {
   return namesOf(module, isMadeByStep);
 }
 
-llvm::LogicalResult PlanInterpreter::initialize(int64_t seed) {
+LogicalResult PlanInterpreter::initialize(int64_t seed) {
   std::optional<ProgramInfo> init = findProgram(*this, ProgramKind::Init);
   if (!init)
-    return llvm::success();
+    return success();
   TensorMap before = states;
   if (failed(run(init->name, makeInputs(*init, seed))))
-    return llvm::failure();
+    return failure();
   for (auto &[name, value] : before)
     states[name] = std::move(value);
-  return llvm::success();
+  return success();
 }
 
-llvm::LogicalResult PlanInterpreter::setState(llvm::StringRef name,
-                                              Tensor value) {
-  auto state = llvm::dyn_cast_or_null<plan::StateOp>(
-      mlir::SymbolTable::lookupSymbolIn(module, name));
+LogicalResult PlanInterpreter::setState(StringRef name, Tensor value) {
+  auto state = dyn_cast_or_null<plan::StateOp>(
+      SymbolTable::lookupSymbolIn(module, name));
   if (!state)
     return module.emitError()
            << "expects a parameter or state, but there is no '@" << name << "'";
-  llvm::FailureOr<Tensor> adopted =
-      adopt(std::move(value), getTensorType(state.getBufferType()),
+  FailureOr<Tensor> adopted =
+      adopt(std::move(value), tensorTypeOf(state.getBufferType()),
             state.getLoc(), ("'@" + name + "'").str());
   if (failed(adopted))
-    return llvm::failure();
+    return failure();
   states[name.str()] = std::move(*adopted);
-  return llvm::success();
+  return success();
 }
 
-const Tensor *PlanInterpreter::findState(llvm::StringRef name) const {
+const Tensor *PlanInterpreter::findState(StringRef name) const {
   auto found = states.find(name.str());
   return found == states.end() ? nullptr : &found->second;
 }
@@ -153,142 +151,139 @@ public:
       std::optional<int64_t> bytes)
       : owner(owner), program(program), arena(owner.mode, bytes) {}
 
-  llvm::LogicalResult start(llvm::ArrayRef<Tensor> inputs);
-  std::vector<mlir::Operation *> listOps() override;
-  llvm::FailureOr<std::optional<OpCall>> prepare(mlir::Operation *op) override;
+  LogicalResult start(ArrayRef<Tensor> inputs);
+  std::vector<Operation *> listOps() override;
+  FailureOr<std::optional<OpCall>> prepare(Operation *op) override;
   void complete(OpCall &call) override;
   /// The outputs; the states are those at the end.
-  llvm::FailureOr<TensorMap> finish() override;
+  FailureOr<TensorMap> finish() override;
 
 private:
-  llvm::LogicalResult placeStates();
-  llvm::LogicalResult placeRoot(mlir::Operation *op);
-  mlir::Operation *findStateOf(mlir::Value root);
-  const void *getName(mlir::Value root);
-  void poisonWorkspaces(mlir::Operation *command);
-  void runTransfer(mlir::Operation *command);
-  llvm::FailureOr<Tensor> load(mlir::Operation *op, mlir::Value buffer);
-  void store(mlir::Value buffer, const Tensor &tensor);
+  LogicalResult placeStates();
+  LogicalResult placeRoot(Operation *op);
+  Operation *findStateOf(Value root);
+  const void *getName(Value root);
+  void poisonWorkspaces(Operation *command);
+  void runTransfer(Operation *command);
+  FailureOr<Tensor> load(Operation *op, Value buffer);
+  void store(Value buffer, const Tensor &tensor);
 
   PlanInterpreter &owner;
   plan::ProgramOp program;
   PlanArena arena;
   /// Parameters that have no value yet.
-  llvm::DenseSet<mlir::Operation *> unset;
+  DenseSet<Operation *> unset;
   /// Host values of inputs that commands upload and of outputs that commands
   /// read back.
-  llvm::DenseMap<mlir::Value, Tensor> atHost;
+  DenseMap<Value, Tensor> atHost;
   /// Operands of the current command.
   std::vector<Tensor> read;
 };
 
-llvm::LogicalResult PlanInterpreter::Run::placeStates() {
+LogicalResult PlanInterpreter::Run::placeStates() {
   for (auto state : owner.module.getOps<plan::StateOp>()) {
     MemRefType type = state.getBufferType();
     if (failed(arena.place(state, state.getOperation(), type,
                            state.getOffsetAttr())))
-      return llvm::failure();
+      return failure();
     if (const Tensor *value = owner.findState(state.getSymName()))
       arena.store(state.getOperation(), type, *value);
     else
       unset.insert(state);
   }
-  return llvm::success();
+  return success();
 }
 
 /// The state whose buffer a root is, or null.
-mlir::Operation *PlanInterpreter::Run::findStateOf(mlir::Value root) {
+Operation *PlanInterpreter::Run::findStateOf(Value root) {
   auto use = root.getDefiningOp<plan::UseOp>();
-  return use ? mlir::SymbolTable::lookupSymbolIn(owner.module, use.getState())
+  return use ? SymbolTable::lookupSymbolIn(owner.module, use.getState())
              : nullptr;
 }
 
 /// The key of a root in the arena. Without offsets, a use shares the block of
 /// its state.
-const void *PlanInterpreter::Run::getName(mlir::Value root) {
-  mlir::Operation *state = arena.hasOffsets() ? nullptr : findStateOf(root);
+const void *PlanInterpreter::Run::getName(Value root) {
+  Operation *state = arena.hasOffsets() ? nullptr : findStateOf(root);
   return state ? state : root.getAsOpaquePointer();
 }
 
-llvm::LogicalResult PlanInterpreter::Run::placeRoot(mlir::Operation *op) {
-  bool isRoot = llvm::isa<plan::InputOp, plan::AllocOp, plan::StagingOp>(op) ||
-                (llvm::isa<plan::UseOp>(op) && arena.hasOffsets());
+LogicalResult PlanInterpreter::Run::placeRoot(Operation *op) {
+  bool isRoot = isa<plan::InputOp, plan::AllocOp, plan::StagingOp>(op) ||
+                (isa<plan::UseOp>(op) && arena.hasOffsets());
   if (!isRoot)
-    return llvm::success();
-  mlir::Value root = op->getResult(0);
+    return success();
+  Value root = op->getResult(0);
   return arena.place(op, root.getAsOpaquePointer(),
-                     llvm::cast<MemRefType>(root.getType()),
-                     op->getAttrOfType<mlir::IntegerAttr>("offset"));
+                     cast<MemRefType>(root.getType()),
+                     op->getAttrOfType<IntegerAttr>("offset"));
 }
 
-llvm::LogicalResult PlanInterpreter::Run::start(llvm::ArrayRef<Tensor> inputs) {
+LogicalResult PlanInterpreter::Run::start(ArrayRef<Tensor> inputs) {
   if (failed(placeStates()))
-    return llvm::failure();
-  for (mlir::Operation &op : program.getBody().front())
+    return failure();
+  for (Operation &op : program.getBody().front())
     if (failed(placeRoot(&op)))
-      return llvm::failure();
+      return failure();
   auto buffers = program.getBody().front().getOps<plan::InputOp>();
   for (auto [input, value] : llvm::zip(buffers, inputs))
     if (plan::isStaged(input.getBuffer()))
       atHost[input.getBuffer()] = value;
     else
       store(input.getBuffer(), value);
-  return llvm::success();
+  return success();
 }
 
-llvm::FailureOr<Tensor> PlanInterpreter::Run::load(mlir::Operation *op,
-                                                   mlir::Value buffer) {
-  mlir::Value root = plan::getRoot(buffer);
-  if (mlir::Operation *state = findStateOf(root); unset.contains(state))
-    return reportNoValue(op, llvm::cast<plan::StateOp>(state).getSymName());
-  return arena.load(getName(root), llvm::cast<MemRefType>(buffer.getType()));
+FailureOr<Tensor> PlanInterpreter::Run::load(Operation *op, Value buffer) {
+  Value root = plan::getRoot(buffer);
+  if (Operation *state = findStateOf(root); unset.contains(state))
+    return reportNoValue(op, cast<plan::StateOp>(state).getSymName());
+  return arena.load(getName(root), cast<MemRefType>(buffer.getType()));
 }
 
-void PlanInterpreter::Run::store(mlir::Value buffer, const Tensor &tensor) {
-  mlir::Value root = plan::getRoot(buffer);
+void PlanInterpreter::Run::store(Value buffer, const Tensor &tensor) {
+  Value root = plan::getRoot(buffer);
   unset.erase(findStateOf(root));
-  arena.store(getName(root), llvm::cast<MemRefType>(buffer.getType()), tensor);
+  arena.store(getName(root), cast<MemRefType>(buffer.getType()), tensor);
 }
 
 /// A copy from or to the host. Events are in the order of the commands.
-void PlanInterpreter::Run::runTransfer(mlir::Operation *command) {
-  if (auto upload = llvm::dyn_cast<plan::UploadOp>(command))
-    for (mlir::Value buffer : upload.getInputs())
+void PlanInterpreter::Run::runTransfer(Operation *command) {
+  if (auto upload = dyn_cast<plan::UploadOp>(command))
+    for (Value buffer : upload.getInputs())
       store(buffer, atHost.find(buffer)->second);
-  if (auto readback = llvm::dyn_cast<plan::ReadbackOp>(command))
-    for (mlir::Value buffer : readback.getOutputs())
+  if (auto readback = dyn_cast<plan::ReadbackOp>(command))
+    for (Value buffer : readback.getOutputs())
       atHost[buffer] = arena.load(getName(plan::getRoot(buffer)),
-                                  llvm::cast<MemRefType>(buffer.getType()));
+                                  cast<MemRefType>(buffer.getType()));
 }
 
 /// A routine may leave anything in its workspace, before its operands are read
 /// and after its results are written.
-void PlanInterpreter::Run::poisonWorkspaces(mlir::Operation *command) {
-  for (mlir::Value buffer : command->getOperands())
+void PlanInterpreter::Run::poisonWorkspaces(Operation *command) {
+  for (Value buffer : command->getOperands())
     if (plan::isWorkspace(buffer))
-      arena.poison(getName(buffer), llvm::cast<MemRefType>(buffer.getType()));
+      arena.poison(getName(buffer), cast<MemRefType>(buffer.getType()));
 }
 
 /// The buffers that a command writes, but for its workspace.
-static llvm::SmallVector<mlir::Value>
-findWritten(plan::CommandOpInterface command) {
-  llvm::SmallVector<mlir::Value> written;
+static SmallVector<Value> findWritten(plan::CommandOpInterface command) {
+  SmallVector<Value> written;
   for (const plan::Access &access : command.getAccesses())
     if (access.isWritten && !plan::isWorkspace(access.buffer))
       written.push_back(access.buffer);
   return written;
 }
 
-std::vector<mlir::Operation *> PlanInterpreter::Run::listOps() {
-  std::vector<mlir::Operation *> ops;
+std::vector<Operation *> PlanInterpreter::Run::listOps() {
+  std::vector<Operation *> ops;
   for (auto command : orderCommands(program, owner.streamOrder))
     ops.push_back(command);
   return ops;
 }
 
-llvm::FailureOr<std::optional<OpCall>>
-PlanInterpreter::Run::prepare(mlir::Operation *op) {
-  auto command = llvm::cast<plan::CommandOpInterface>(op);
+FailureOr<std::optional<OpCall>> PlanInterpreter::Run::prepare(Operation *op) {
+  auto command = cast<plan::CommandOpInterface>(op);
   if (plan::isTransfer(command)) {
     runTransfer(command);
     return std::optional<OpCall>();
@@ -298,36 +293,36 @@ PlanInterpreter::Run::prepare(mlir::Operation *op) {
   for (const plan::Access &access : command.getAccesses()) {
     if (!access.isRead)
       continue;
-    llvm::FailureOr<Tensor> value = load(command, access.buffer);
+    FailureOr<Tensor> value = load(command, access.buffer);
     if (failed(value))
-      return llvm::failure();
+      return failure();
     read.push_back(std::move(*value));
   }
   OpCall call{command, {}, owner.kernels, {}};
   for (const Tensor &tensor : read)
     call.operands.push_back(&tensor);
-  for (mlir::Value buffer : findWritten(command))
-    call.results.emplace_back(weft::getTensorType(buffer));
+  for (Value buffer : findWritten(command))
+    call.results.emplace_back(getTensorType(buffer));
   return std::optional<OpCall>(std::move(call));
 }
 
 void PlanInterpreter::Run::complete(OpCall &call) {
-  auto command = llvm::cast<plan::CommandOpInterface>(call.op);
+  auto command = cast<plan::CommandOpInterface>(call.op);
   for (auto [buffer, result] : llvm::zip(findWritten(command), call.results))
     store(buffer, result);
   poisonWorkspaces(command);
 }
 
-llvm::FailureOr<TensorMap> PlanInterpreter::Run::finish() {
+FailureOr<TensorMap> PlanInterpreter::Run::finish() {
   TensorMap outputs;
   for (auto output : program.getBody().front().getOps<plan::OutputOp>()) {
-    mlir::Value buffer = output.getBuffer();
+    Value buffer = output.getBuffer();
     auto readBack = atHost.find(buffer);
     outputs.emplace(output.getName().str(),
                     readBack != atHost.end()
                         ? readBack->second
                         : arena.load(getName(plan::getRoot(buffer)),
-                                     llvm::cast<MemRefType>(buffer.getType())));
+                                     cast<MemRefType>(buffer.getType())));
   }
   // All of them: a program could write over a state that it does not use.
   for (auto state : owner.module.getOps<plan::StateOp>())
@@ -338,13 +333,12 @@ llvm::FailureOr<TensorMap> PlanInterpreter::Run::finish() {
 }
 
 /// The size of the arena, or nothing before weft-plan-memory.
-static llvm::FailureOr<std::optional<int64_t>>
-readArenaBytes(mlir::ModuleOp module) {
-  constexpr llvm::StringLiteral name = plan::PlanDialect::kArenaBytesAttr;
-  mlir::Attribute attribute = module->getAttr(name);
+static FailureOr<std::optional<int64_t>> readArenaBytes(ModuleOp module) {
+  constexpr StringLiteral name = plan::PlanDialect::kArenaBytesAttr;
+  Attribute attribute = module->getAttr(name);
   if (!attribute)
     return std::optional<int64_t>();
-  auto bytes = llvm::dyn_cast<mlir::IntegerAttr>(attribute);
+  auto bytes = dyn_cast<IntegerAttr>(attribute);
   constexpr int64_t most = int64_t(1) << 44;
   if (bytes && bytes.getValue().getSignificantBits() <= 64 &&
       bytes.getInt() >= 0 && bytes.getInt() <= most)
@@ -353,21 +347,19 @@ readArenaBytes(mlir::ModuleOp module) {
          << "expects " << name << " of 0 to 2^44, but got " << attribute;
 }
 
-llvm::FailureOr<std::unique_ptr<ProgramRun>>
-PlanInterpreter::start(llvm::StringRef programName, const TensorMap &inputs) {
-  auto program = llvm::dyn_cast_or_null<plan::ProgramOp>(
-      mlir::SymbolTable::lookupSymbolIn(module, programName));
+FailureOr<std::unique_ptr<ProgramRun>>
+PlanInterpreter::start(StringRef programName, const TensorMap &inputs) {
+  auto program = dyn_cast_or_null<plan::ProgramOp>(
+      SymbolTable::lookupSymbolIn(module, programName));
   if (!program)
     return module.emitError() << "there is no program '@" << programName << "'";
-  llvm::FailureOr<std::vector<Tensor>> values =
+  FailureOr<std::vector<Tensor>> values =
       bindInputs(describeProgram(program), inputs);
   auto bytes = readArenaBytes(module);
   if (failed(values) || failed(bytes))
-    return llvm::failure();
+    return failure();
   auto run = std::make_unique<Run>(*this, program, *bytes);
   if (failed(run->start(*values)))
-    return llvm::failure();
+    return failure();
   return std::unique_ptr<ProgramRun>(std::move(run));
 }
-
-} // namespace weft

@@ -11,9 +11,10 @@
 #include "weft/Interp/StreamOrders.h"
 #include "weft/Plan/Plan.h"
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
-RanksRunner::RanksRunner(mlir::ModuleOp module, ComputeMode mode, int64_t count,
+RanksRunner::RanksRunner(ModuleOp module, ComputeMode mode, int64_t count,
                          uint64_t streamOrder) {
   for (int64_t rank = 0; rank < count; ++rank)
     ranks.push_back(makeRunner(module, mode, streamOrder));
@@ -24,61 +25,61 @@ RanksRunner::RanksRunner(mlir::ModuleOp module, ComputeMode mode, int64_t count,
 //===----------------------------------------------------------------------===//
 
 /// The init program writes parameters of a plan; what has a value keeps it.
-llvm::LogicalResult RanksRunner::runInit(int64_t seed) {
+LogicalResult RanksRunner::runInit(int64_t seed) {
   std::optional<ProgramInfo> init = findProgram(getRank(0), ProgramKind::Init);
   if (!init)
-    return llvm::success();
+    return success();
   std::vector<TensorMap> before, inputs;
   for (int64_t rank = 0; rank < getNumRanks(); ++rank) {
     before.push_back(getRank(rank).getStates());
     inputs.push_back(makeInputs(*init, seed, rank));
   }
   if (failed(run(init->name, inputs)))
-    return llvm::failure();
+    return failure();
   for (auto [rank, states] : llvm::zip(ranks, before))
     for (auto &[name, value] : states)
       if (failed(rank->setState(name, std::move(value))))
-        return llvm::failure();
-  return llvm::success();
+        return failure();
+  return success();
 }
 
-llvm::LogicalResult RanksRunner::initialize(int64_t seed) {
+LogicalResult RanksRunner::initialize(int64_t seed) {
   if (!getModule().getOps<plan::ProgramOp>().empty())
     return runInit(seed);
   for (std::unique_ptr<ModuleRunner> &rank : ranks)
     if (failed(rank->initialize(seed)))
-      return llvm::failure();
-  return llvm::success();
+      return failure();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
 // Gradients without collectives
 //===----------------------------------------------------------------------===//
 
-int64_t countSlices(const RanksRunner &ranks, llvm::StringRef name) {
-  auto state = llvm::dyn_cast_or_null<SegmentedOpInterface>(
-      mlir::SymbolTable::lookupSymbolIn(ranks.getModule(), name));
+int64_t weft::countSlices(const RanksRunner &ranks, StringRef name) {
+  auto state = dyn_cast_or_null<SegmentedOpInterface>(
+      SymbolTable::lookupSymbolIn(ranks.getModule(), name));
   return state ? state.getSliceCount() : 1;
 }
 
-llvm::SmallVector<int64_t> findHolders(const RanksRunner &ranks, int64_t slices,
+SmallVector<int64_t> weft::findHolders(const RanksRunner &ranks, int64_t slices,
                                        int64_t slice) {
-  llvm::SmallVector<int64_t> holders;
+  SmallVector<int64_t> holders;
   for (int64_t rank = slice; rank < ranks.getNumRanks(); rank += slices)
     holders.push_back(rank);
   return holders;
 }
 
-Tensor meanOverRanks(const RanksRunner &ranks, llvm::StringRef gradient,
-                     llvm::ArrayRef<int64_t> holders) {
-  llvm::SmallVector<const Tensor *> values;
+Tensor weft::meanOverRanks(const RanksRunner &ranks, StringRef gradient,
+                           ArrayRef<int64_t> holders) {
+  SmallVector<const Tensor *> values;
   for (int64_t rank : holders)
     values.push_back(ranks.getRank(rank).findState(gradient));
   double count = static_cast<double>(holders.size());
   double pre = choosePreDivide(static_cast<int64_t>(holders.size()));
   Tensor result = *values.front();
   RankMean mean(pre, count / pre, result.kind(), ranks.getRank(0).getMode());
-  llvm::SmallVector<double> numbers(values.size());
+  SmallVector<double> numbers(values.size());
   for (int64_t i = 0; i < result.size(); ++i) {
     for (auto [number, value] : llvm::zip(numbers, values))
       number = value->at(i);
@@ -87,8 +88,7 @@ Tensor meanOverRanks(const RanksRunner &ranks, llvm::StringRef gradient,
   return result;
 }
 
-bool RanksRunner::joinsInstead(llvm::StringRef program,
-                               ProgramKind kind) const {
+bool RanksRunner::joinsInstead(StringRef program, ProgramKind kind) const {
   if (getNumRanks() == 1 || hasCollectives(getModule()))
     return false;
   return llvm::any_of(getRank(0).getPrograms(), [&](const ProgramInfo &info) {
@@ -96,18 +96,18 @@ bool RanksRunner::joinsInstead(llvm::StringRef program,
   });
 }
 
-llvm::LogicalResult RanksRunner::takeMeans() {
+LogicalResult RanksRunner::takeMeans() {
   for (const std::string &name : getRank(0).getGradients()) {
     int64_t slices = countSlices(*this, name);
     for (int64_t slice = 0; slice < std::min(slices, getNumRanks()); ++slice) {
-      llvm::SmallVector<int64_t> holders = findHolders(*this, slices, slice);
+      SmallVector<int64_t> holders = findHolders(*this, slices, slice);
       Tensor mean = meanOverRanks(*this, name, holders);
       for (int64_t rank : holders)
         if (failed(getRank(rank).setState(name, mean)))
-          return llvm::failure();
+          return failure();
     }
   }
-  return llvm::success();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -115,12 +115,12 @@ llvm::LogicalResult RanksRunner::takeMeans() {
 //===----------------------------------------------------------------------===//
 
 /// Whether the state has the denominator of one loss.
-static bool isTotal(llvm::StringRef name) {
+static bool isTotal(StringRef name) {
   return name.starts_with(names::kDenominator) &&
          name != names::kNoTargetsState;
 }
 
-llvm::LogicalResult RanksRunner::meanDenominators() {
+LogicalResult RanksRunner::meanDenominators() {
   for (const auto &[name, value] : getRank(0).getStates()) {
     if (!isTotal(name))
       continue;
@@ -131,18 +131,17 @@ llvm::LogicalResult RanksRunner::meanDenominators() {
     mean.at(0) /= static_cast<double>(getNumRanks());
     for (std::unique_ptr<ModuleRunner> &rank : ranks)
       if (failed(rank->setState(name, mean)))
-        return llvm::failure();
+        return failure();
   }
-  return llvm::success();
+  return success();
 }
 
 /// A second run with a share of 0 leaves the totals and asks again whether
 /// there are targets.
-llvm::FailureOr<std::vector<TensorMap>>
-RanksRunner::runDenominators(llvm::StringRef program,
-                             llvm::ArrayRef<TensorMap> inputs) {
+FailureOr<std::vector<TensorMap>>
+RanksRunner::runDenominators(StringRef program, ArrayRef<TensorMap> inputs) {
   if (failed(runPrograms(program, inputs)) || failed(meanDenominators()))
-    return llvm::failure();
+    return failure();
   std::vector<TensorMap> again = inputs;
   for (TensorMap &given : again) {
     fillTensor(given.at(names::kAccumulate), 1);
@@ -155,21 +154,20 @@ RanksRunner::runDenominators(llvm::StringRef program,
 // Programs
 //===----------------------------------------------------------------------===//
 
-llvm::FailureOr<std::vector<TensorMap>>
-RanksRunner::runPrograms(llvm::StringRef program,
-                         llvm::ArrayRef<TensorMap> inputs) {
+FailureOr<std::vector<TensorMap>>
+RanksRunner::runPrograms(StringRef program, ArrayRef<TensorMap> inputs) {
   std::vector<std::unique_ptr<ProgramRun>> runs;
   for (auto [rank, given] : llvm::zip(ranks, inputs)) {
     auto started = rank->start(program, given);
     if (failed(started))
-      return llvm::failure();
+      return failure();
     runs.push_back(std::move(*started));
   }
   return runInTurn(runs);
 }
 
-llvm::FailureOr<std::vector<TensorMap>>
-RanksRunner::run(llvm::StringRef program, llvm::ArrayRef<TensorMap> inputs) {
+FailureOr<std::vector<TensorMap>> RanksRunner::run(StringRef program,
+                                                   ArrayRef<TensorMap> inputs) {
   if (inputs.size() != ranks.size())
     return mlir::emitError(getModule().getLoc())
            << "expects inputs of " << ranks.size() << " ranks, but got "
@@ -182,13 +180,10 @@ RanksRunner::run(llvm::StringRef program, llvm::ArrayRef<TensorMap> inputs) {
   for (std::unique_ptr<ModuleRunner> &rank : ranks)
     before.push_back(rank->getStates());
   if (failed(takeMeans()))
-    return llvm::failure();
-  llvm::FailureOr<std::vector<TensorMap>> outputs =
-      runPrograms(program, inputs);
+    return failure();
+  FailureOr<std::vector<TensorMap>> outputs = runPrograms(program, inputs);
   if (failed(outputs))
     for (auto [rank, states] : llvm::zip(ranks, before))
       rank->states = std::move(states);
   return outputs;
 }
-
-} // namespace weft

@@ -7,7 +7,8 @@
 
 #include <cmath>
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // The mean
@@ -26,7 +27,7 @@ double RankMean::roundSum(double value) const {
                                             : value;
 }
 
-double RankMean::compute(llvm::ArrayRef<double> ranks) const {
+double RankMean::compute(ArrayRef<double> ranks) const {
   double sum = roundToKind(ranks.front() / pre);
   for (double number : ranks.drop_front())
     sum = roundSum(sum + roundToKind(number / pre));
@@ -47,15 +48,15 @@ static void gather(GroupCalls group) {
     call->result() = full;
 }
 
-static double getNumber(mlir::Operation *op, llvm::StringRef name) {
-  return op->getAttrOfType<mlir::FloatAttr>(name).getValueAsDouble();
+static double getNumber(Operation *op, StringRef name) {
+  return op->getAttrOfType<FloatAttr>(name).getValueAsDouble();
 }
 
 static void reduceScatter(GroupCalls group) {
   const OpCall &first = *group.front();
   RankMean mean(getNumber(first.op, "pre"), getNumber(first.op, "post"),
                 first.operand(0).kind(), first.interpreter.getMode());
-  llvm::SmallVector<double> numbers(group.size());
+  SmallVector<double> numbers(group.size());
   int64_t at = 0;
   for (OpCall *call : group)
     for (double &element : call->result().floatValues()) {
@@ -98,8 +99,7 @@ static void reduce(RankReduction reduction, const Tensor &number,
 
 static void allReduce(GroupCalls group) {
   OpCall &first = *group.front();
-  auto reductions =
-      first.op->getAttrOfType<mlir::DenseI64ArrayAttr>("reductions");
+  auto reductions = first.op->getAttrOfType<DenseI64ArrayAttr>("reductions");
   for (auto [index, number] : llvm::enumerate(reductions.asArrayRef())) {
     Tensor result = first.operand(index);
     for (OpCall *call : group.drop_front())
@@ -114,37 +114,34 @@ template <typename OpT, void (*function)(GroupCalls)>
 struct GroupModel
     : InterpretedCollectiveOpInterface::ExternalModel<GroupModel<OpT, function>,
                                                       OpT> {
-  void interpretGroup(mlir::Operation *, GroupCalls group) const {
-    function(group);
-  }
+  void interpretGroup(Operation *, GroupCalls group) const { function(group); }
 };
 } // namespace
 
 template <typename OpT, void (*function)(GroupCalls)>
-static void interpretAs(mlir::MLIRContext *context) {
+static void interpretGroupAs(MLIRContext *context) {
   OpT::template attachInterface<GroupModel<OpT, function>>(*context);
 }
 
-void addCollectives(mlir::MLIRContext *context) {
-  interpretAs<dist::AllGatherOp, gather>(context);
-  interpretAs<dist::ReduceScatterOp, reduceScatter>(context);
-  interpretAs<dist::OwnSliceOp, takeOwnSlice>(context);
-  interpretAs<dist::RankOp, tellRank>(context);
-  interpretAs<dist::AllReduceOp, allReduce>(context);
+void weft::addCollectives(MLIRContext *context) {
+  interpretGroupAs<dist::AllGatherOp, gather>(context);
+  interpretGroupAs<dist::ReduceScatterOp, reduceScatter>(context);
+  interpretGroupAs<dist::OwnSliceOp, takeOwnSlice>(context);
+  interpretGroupAs<dist::RankOp, tellRank>(context);
+  interpretGroupAs<dist::AllReduceOp, allReduce>(context);
 }
 
-void addCollectiveCommands(mlir::MLIRContext *context) {
-  interpretAs<plan::AllGatherOp, gather>(context);
-  interpretAs<plan::ReduceScatterOp, reduceScatter>(context);
-  interpretAs<plan::OwnSliceOp, takeOwnSlice>(context);
-  interpretAs<plan::RankOp, tellRank>(context);
-  interpretAs<plan::AllReduceOp, allReduce>(context);
+void weft::addCollectiveCommands(MLIRContext *context) {
+  interpretGroupAs<plan::AllGatherOp, gather>(context);
+  interpretGroupAs<plan::ReduceScatterOp, reduceScatter>(context);
+  interpretGroupAs<plan::OwnSliceOp, takeOwnSlice>(context);
+  interpretGroupAs<plan::RankOp, tellRank>(context);
+  interpretGroupAs<plan::AllReduceOp, allReduce>(context);
 }
 
-bool hasCollectives(mlir::ModuleOp module) {
-  auto found = module.walk([](InterpretedCollectiveOpInterface) {
-    return mlir::WalkResult::interrupt();
-  });
+bool weft::hasCollectives(ModuleOp module) {
+  auto found = module.walk(
+      [](InterpretedCollectiveOpInterface) { return WalkResult::interrupt(); });
   return found.wasInterrupted();
 }
 
@@ -153,44 +150,41 @@ bool hasCollectives(mlir::ModuleOp module) {
 //===----------------------------------------------------------------------===//
 
 /// The axis along which the ranks of a collective differ, or null: all ranks.
-static mlir::StringAttr findAxis(mlir::Operation *op) {
-  if (auto axis = op->getAttrOfType<mlir::StringAttr>("axis"))
+static StringAttr findAxis(Operation *op) {
+  if (auto axis = op->getAttrOfType<StringAttr>("axis"))
     return axis;
-  auto group = op->getAttrOfType<mlir::StringAttr>("group");
-  return group && !group.empty() ? group : mlir::StringAttr();
+  auto group = op->getAttrOfType<StringAttr>("group");
+  return group && !group.empty() ? group : StringAttr();
 }
 
 /// A plan says beside the mesh how many ranks take part and along what.
-static llvm::LogicalResult
-checkGroup(mlir::Operation *op, dist::MeshOp mesh, mlir::StringAttr axis,
-           llvm::ArrayRef<llvm::SmallVector<int64_t>> groups) {
+static LogicalResult checkGroup(Operation *op, dist::MeshOp mesh,
+                                StringAttr axis,
+                                ArrayRef<SmallVector<int64_t>> groups) {
   if (axis && !(mesh && mesh.hasAxis(axis)))
     return op->emitOpError("expects an axis of the mesh, but got ") << axis;
-  auto ranks = op->getAttrOfType<mlir::IntegerAttr>("ranks");
+  auto ranks = op->getAttrOfType<IntegerAttr>("ranks");
   int64_t size = static_cast<int64_t>(groups.front().size());
   if (!ranks || ranks.getInt() == size)
-    return llvm::success();
+    return success();
   return op->emitOpError("expects the ranks of the mesh, ")
          << size << ", but got " << ranks.getInt();
 }
 
-llvm::LogicalResult runCollective(InterpretedCollectiveOpInterface collective,
-                                  llvm::MutableArrayRef<OpCall> ranks) {
-  mlir::Operation *op = collective;
-  dist::MeshOp mesh = dist::findMesh(op->getParentOfType<mlir::ModuleOp>());
+LogicalResult weft::runCollective(InterpretedCollectiveOpInterface collective,
+                                  MutableArrayRef<OpCall> ranks) {
+  Operation *op = collective;
+  dist::MeshOp mesh = dist::findMesh(op->getParentOfType<ModuleOp>());
   int64_t all = mesh ? mesh.getNumRanks() : 1;
   if (all != static_cast<int64_t>(ranks.size()))
     return op->emitOpError("expects all ranks of the mesh, ")
            << all << ", to run in turn, but got " << ranks.size();
-  mlir::StringAttr axis = findAxis(op);
-  llvm::SmallVector<llvm::SmallVector<int64_t>> groups =
-      dist::getGroups(mesh, axis);
+  StringAttr axis = findAxis(op);
+  SmallVector<SmallVector<int64_t>> groups = dist::getGroups(mesh, axis);
   if (failed(checkGroup(op, mesh, axis, groups)))
-    return llvm::failure();
-  for (llvm::ArrayRef<int64_t> group : groups)
+    return failure();
+  for (ArrayRef<int64_t> group : groups)
     collective.interpretGroup(
         llvm::map_to_vector(group, [&](int64_t rank) { return &ranks[rank]; }));
-  return llvm::success();
+  return success();
 }
-
-} // namespace weft

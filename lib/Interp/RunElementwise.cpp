@@ -4,7 +4,8 @@
 
 #include <cmath>
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // One operand
@@ -15,7 +16,7 @@ template <typename Function> static OpFunction unary(Function function) {
     const Tensor &operand = call.operand(0);
     for (int64_t i = 0; i < operand.size(); ++i)
       call.result().at(i) = function(operand.at(i));
-    return llvm::success();
+    return success();
   };
 }
 
@@ -40,12 +41,12 @@ static double geluErfSlope(double x) {
   return 0.5 * (1 + std::erf(x * M_SQRT1_2)) + x * density;
 }
 
-double relu(double x) { return x < 0 ? 0 : x; }
+double weft::relu(double x) { return x < 0 ? 0 : x; }
 
 /// A NaN passes the gradient on.
-double reluGrad(double grad, double x) { return x <= 0 ? 0 : grad; }
+double weft::reluGrad(double grad, double x) { return x <= 0 ? 0 : grad; }
 
-double geluTanh(double x) {
+double weft::geluTanh(double x) {
   double inner = std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
   return 0.5 * x * (1 + std::tanh(inner));
 }
@@ -59,35 +60,37 @@ static double geluTanhSlope(double x) {
   return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope;
 }
 
-double geluTanhGrad(double grad, double x) { return grad * geluTanhSlope(x); }
+double weft::geluTanhGrad(double grad, double x) {
+  return grad * geluTanhSlope(x);
+}
 
 static double geluErfGrad(double grad, double x) {
   return grad * geluErfSlope(x);
 }
 
-static llvm::LogicalResult evaluateGelu(OpCall &call) {
+static LogicalResult evaluateGelu(OpCall &call) {
   bool approximate = call.as<GeluOp>().getApproximate() == GeluKind::Tanh;
   return unary(approximate ? geluTanh : geluErf)(call);
 }
 
 template <double (*Function)(double, double)>
-static llvm::LogicalResult evaluateGradient(OpCall &call) {
+static LogicalResult evaluateGradient(OpCall &call) {
   for (int64_t i = 0; i < call.result().size(); ++i)
     call.result().at(i) =
         Function(call.operand(0).at(i), call.operand(1).at(i));
-  return llvm::success();
+  return success();
 }
 
-static llvm::LogicalResult evaluateGeluGrad(OpCall &call) {
+static LogicalResult evaluateGeluGrad(OpCall &call) {
   bool approximate = call.as<GeluGradOp>().getApproximate() == GeluKind::Tanh;
   return approximate ? evaluateGradient<geluTanhGrad>(call)
                      : evaluateGradient<geluErfGrad>(call);
 }
 
-static llvm::LogicalResult evaluateNot(OpCall &call) {
+static LogicalResult evaluateNot(OpCall &call) {
   for (int64_t i = 0; i < call.result().size(); ++i)
     call.result().intAt(i) = !call.operand(0).intAt(i);
-  return llvm::success();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -95,12 +98,12 @@ static llvm::LogicalResult evaluateNot(OpCall &call) {
 //===----------------------------------------------------------------------===//
 
 /// Calls visit(result position, positions in the operands).
-static void forEachBroadcast(
-    OpCall &call,
-    llvm::function_ref<void(int64_t, llvm::ArrayRef<int64_t>)> visit) {
-  llvm::SmallVector<int64_t> positions(call.operands.size());
+static void
+forEachBroadcast(OpCall &call,
+                 function_ref<void(int64_t, ArrayRef<int64_t>)> visit) {
+  SmallVector<int64_t> positions(call.operands.size());
   int64_t position = 0;
-  forEachIndex(call.result().shape(), [&](llvm::ArrayRef<int64_t> index) {
+  forEachIndex(call.result().shape(), [&](ArrayRef<int64_t> index) {
     for (auto [operand, offset] : llvm::zip(call.operands, positions))
       offset = broadcastOffset(operand->shape(), index);
     visit(position++, positions);
@@ -116,13 +119,13 @@ template <typename OnFloats, typename OnInts>
 static OpFunction binary(OnFloats onFloats, OnInts onInts) {
   return [=](OpCall &call) {
     const Tensor &lhs = call.operand(0), &rhs = call.operand(1);
-    forEachBroadcast(call, [&](int64_t i, llvm::ArrayRef<int64_t> from) {
+    forEachBroadcast(call, [&](int64_t i, ArrayRef<int64_t> from) {
       if (lhs.isFloat())
         call.result().at(i) = onFloats(lhs.at(from[0]), rhs.at(from[1]));
       else
         call.result().intAt(i) = onInts(lhs.intAt(from[0]), rhs.intAt(from[1]));
     });
-    return llvm::success();
+    return success();
   };
 }
 
@@ -156,7 +159,7 @@ static int64_t powInts(int64_t base, int64_t exponent) {
   return result;
 }
 
-static llvm::LogicalResult evaluateDiv(OpCall &call) {
+static LogicalResult evaluateDiv(OpCall &call) {
   if (!call.operand(1).isFloat() && !divides(call.operand(1)))
     return call.fail() << "expects integer divisors other than 0";
   return binary([](double a, double b) { return a / b; }, divInts)(call);
@@ -180,20 +183,20 @@ template <typename T> static bool holds(Predicate predicate, T a, T b) {
   llvm_unreachable("all predicates are handled");
 }
 
-static llvm::LogicalResult evaluateCompare(OpCall &call) {
+static LogicalResult evaluateCompare(OpCall &call) {
   Predicate predicate = call.as<CompareOp>().getPredicate();
   const Tensor &lhs = call.operand(0), &rhs = call.operand(1);
-  forEachBroadcast(call, [&](int64_t i, llvm::ArrayRef<int64_t> from) {
+  forEachBroadcast(call, [&](int64_t i, ArrayRef<int64_t> from) {
     call.result().intAt(i) =
         lhs.isFloat()
             ? holds(predicate, lhs.at(from[0]), rhs.at(from[1]))
             : holds(predicate, lhs.intAt(from[0]), rhs.intAt(from[1]));
   });
-  return llvm::success();
+  return success();
 }
 
-static llvm::LogicalResult evaluateSelect(OpCall &call) {
-  forEachBroadcast(call, [&](int64_t i, llvm::ArrayRef<int64_t> from) {
+static LogicalResult evaluateSelect(OpCall &call) {
+  forEachBroadcast(call, [&](int64_t i, ArrayRef<int64_t> from) {
     unsigned chosen = call.operand(0).intAt(from[0]) ? 1 : 2;
     const Tensor &source = call.operand(chosen);
     if (source.isFloat())
@@ -201,7 +204,7 @@ static llvm::LogicalResult evaluateSelect(OpCall &call) {
     else
       call.result().intAt(i) = source.intAt(from[chosen]);
   });
-  return llvm::success();
+  return success();
 }
 
 /// Float to integer truncates and saturates; NaN gives 0.
@@ -215,7 +218,7 @@ static int64_t truncate(double value, ElementKind kind) {
   return value >= double(most) ? most : int64_t(value);
 }
 
-static llvm::LogicalResult evaluateCast(OpCall &call) {
+static LogicalResult evaluateCast(OpCall &call) {
   const Tensor &from = call.operand(0);
   Tensor &to = call.result();
   for (int64_t i = 0; i < from.size(); ++i) {
@@ -227,14 +230,14 @@ static llvm::LogicalResult evaluateCast(OpCall &call) {
       to.intAt(i) =
           from.isFloat() ? truncate(from.at(i), to.kind()) : from.intAt(i);
   }
-  return llvm::success();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
 // Table
 //===----------------------------------------------------------------------===//
 
-static void addUnaryOps(mlir::MLIRContext *context) {
+static void addUnaryOps(MLIRContext *context) {
   interpretAs<NegOp>(context, unary([](double x) { return -x; }));
   interpretAs<AbsOp>(context, unary([](double x) { return std::fabs(x); }));
   interpretAs<SignOp>(context, unary(sign));
@@ -259,7 +262,7 @@ static void addUnaryOps(mlir::MLIRContext *context) {
   interpretAs<NotOp>(context, evaluateNot);
 }
 
-void addElementwiseOps(mlir::MLIRContext *context) {
+void weft::addElementwiseOps(MLIRContext *context) {
   addUnaryOps(context);
   interpretAs<AddOp>(context,
                      binary([](double a, double b) { return a + b; }, addInts));
@@ -285,5 +288,3 @@ void addElementwiseOps(mlir::MLIRContext *context) {
   interpretAs<SelectOp>(context, evaluateSelect);
   interpretAs<CastOp>(context, evaluateCast);
 }
-
-} // namespace weft

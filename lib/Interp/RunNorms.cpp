@@ -4,7 +4,8 @@
 
 #include <cmath>
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // Softmax
@@ -12,7 +13,7 @@ namespace weft {
 
 /// Calls visit(first, stride) for every line of elements along `axis`.
 static void forEachLine(const Tensor &tensor, int64_t axis,
-                        llvm::function_ref<void(int64_t, int64_t)> visit) {
+                        function_ref<void(int64_t, int64_t)> visit) {
   int64_t stride = stridesOf(tensor.shape())[axis], length = tensor.dim(axis);
   for (int64_t outer = 0; outer < tensor.size(); outer += length * stride)
     for (int64_t inner = 0; inner < stride; ++inner)
@@ -31,8 +32,7 @@ static double logSumExp(const Tensor &x, int64_t first, int64_t stride,
   return most + std::log(sum);
 }
 
-template <typename OpT>
-static llvm::LogicalResult evaluateSoftmax(OpCall &call) {
+template <typename OpT> static LogicalResult evaluateSoftmax(OpCall &call) {
   constexpr bool isLog = std::is_same_v<OpT, LogSoftmaxOp>;
   Tensor x = call.castOperand(call.as<OpT>().getDtype());
   int64_t axis = call.as<OpT>().getAxis(), length = x.dim(axis);
@@ -43,14 +43,14 @@ static llvm::LogicalResult evaluateSoftmax(OpCall &call) {
       call.result().at(i) = isLog ? logarithm : std::exp(logarithm);
     }
   });
-  return llvm::success();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
 // Norms over the last dimension
 //===----------------------------------------------------------------------===//
 
-static llvm::LogicalResult evaluateLayerNorm(OpCall &call) {
+static LogicalResult evaluateLayerNorm(OpCall &call) {
   double eps = call.as<LayerNormOp>().getEps().convertToDouble();
   const Tensor &x = call.operand(0);
   const Tensor &weight = call.operand(1), &bias = call.operand(2);
@@ -69,10 +69,10 @@ static llvm::LogicalResult evaluateLayerNorm(OpCall &call) {
     call.result(1).at(row) = mean;
     call.result(2).at(row) = rstd;
   }
-  return llvm::success();
+  return success();
 }
 
-static llvm::LogicalResult evaluateRmsNorm(OpCall &call) {
+static LogicalResult evaluateRmsNorm(OpCall &call) {
   double eps = call.as<RmsNormOp>().getEps().convertToDouble();
   const Tensor &x = call.operand(0), &weight = call.operand(1);
   int64_t width = x.dim(x.rank() - 1);
@@ -86,14 +86,14 @@ static llvm::LogicalResult evaluateRmsNorm(OpCall &call) {
       call.result(0).at(row * width + i) = in[i] * rstd * weight.at(i);
     call.result(1).at(row) = rstd;
   }
-  return llvm::success();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
 // Rotary embedding: operand [B,T,H,D], cos and sin [T, D/2]
 //===----------------------------------------------------------------------===//
 
-static llvm::LogicalResult evaluateRope(OpCall &call) {
+static LogicalResult evaluateRope(OpCall &call) {
   const Tensor &x = call.operand(0);
   const Tensor &cos = call.operand(1), &sin = call.operand(2);
   int64_t time = x.dim(1), heads = x.dim(2), width = x.dim(3), half = width / 2;
@@ -106,15 +106,13 @@ static llvm::LogicalResult evaluateRope(OpCall &call) {
       call.result().at(row * width + half + i) = b * c + a * s;
     }
   }
-  return llvm::success();
+  return success();
 }
 
-void addNormOps(mlir::MLIRContext *context) {
+void weft::addNormOps(MLIRContext *context) {
   interpretAs<SoftmaxOp>(context, evaluateSoftmax<SoftmaxOp>);
   interpretAs<LogSoftmaxOp>(context, evaluateSoftmax<LogSoftmaxOp>);
   interpretAs<LayerNormOp>(context, evaluateLayerNorm);
   interpretAs<RmsNormOp>(context, evaluateRmsNorm);
   interpretAs<RopeOp>(context, evaluateRope);
 }
-
-} // namespace weft

@@ -10,7 +10,9 @@
 
 #include <cmath>
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
+
 namespace {
 
 /// The loss scale and [tracker, last overflow, hysteresis left], updated by a
@@ -109,7 +111,7 @@ static void updateColossalAI(const ScalerNumbers &numbers, bool foundInf,
   state.grow(numbers.growth);
 }
 
-static llvm::LogicalResult evaluateScalerUpdate(OpCall &call) {
+static LogicalResult evaluateScalerUpdate(OpCall &call) {
   const ScalerNumbers &numbers =
       call.as<ScalerUpdateOp>().getScaler().getNumbers();
   const Tensor &old = call.operand(1);
@@ -135,11 +137,9 @@ static llvm::LogicalResult evaluateScalerUpdate(OpCall &call) {
   call.result(1).intValues() = {state.tracker, state.lastOverflow,
                                 state.hysteresisLeft};
   call.result(2).intAt(0) = state.exhausted;
-  return llvm::success();
+  return success();
 }
 
-void addScalerOps(mlir::MLIRContext *context) {
+void weft::addScalerOps(MLIRContext *context) {
   interpretAs<ScalerUpdateOp>(context, evaluateScalerUpdate);
 }
-
-} // namespace weft

@@ -5,7 +5,8 @@
 #include <cmath>
 #include <limits>
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // Reductions
@@ -30,7 +31,7 @@ static double neutral(ReduceKind kind) {
   return kind == ReduceKind::Min ? std::numeric_limits<double>::infinity() : 0;
 }
 
-static llvm::LogicalResult evaluateReduce(OpCall &call) {
+static LogicalResult evaluateReduce(OpCall &call) {
   auto op = call.as<ReduceOp>();
   Tensor operand = call.castOperand(op.getDtype());
   Tensor &result = call.result();
@@ -41,14 +42,14 @@ static llvm::LogicalResult evaluateReduce(OpCall &call) {
   for (double &element : result.floatValues())
     element = neutral(op.getKind());
   int64_t position = 0;
-  forEachIndex(operand.shape(), [&](llvm::ArrayRef<int64_t> index) {
+  forEachIndex(operand.shape(), [&](ArrayRef<int64_t> index) {
     double &total = result.at(broadcastOffset(kept, index));
     total = combine(op.getKind(), total, operand.at(position++));
   });
   if (op.getKind() == ReduceKind::Mean)
     for (double &element : result.floatValues())
       element /= double(operand.size()) / double(result.size());
-  return llvm::success();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -64,8 +65,7 @@ static void copyElement(const Tensor &from, int64_t source, Tensor &to,
 }
 
 /// Flat position of an index.
-static int64_t flatten(llvm::ArrayRef<int64_t> shape,
-                       llvm::ArrayRef<int64_t> index) {
+static int64_t flatten(ArrayRef<int64_t> shape, ArrayRef<int64_t> index) {
   int64_t position = 0;
   for (size_t axis = 0; axis < shape.size(); ++axis)
     position = position * shape[axis] + index[axis];
@@ -73,42 +73,40 @@ static int64_t flatten(llvm::ArrayRef<int64_t> shape,
 }
 
 /// Fills the result by asking for the operand position of each result index.
-static llvm::LogicalResult
-gatherElements(OpCall &call,
-               llvm::function_ref<int64_t(llvm::ArrayRef<int64_t>)> source) {
+static LogicalResult
+gatherElements(OpCall &call, function_ref<int64_t(ArrayRef<int64_t>)> source) {
   int64_t position = 0;
-  forEachIndex(call.result().shape(), [&](llvm::ArrayRef<int64_t> index) {
+  forEachIndex(call.result().shape(), [&](ArrayRef<int64_t> index) {
     copyElement(call.operand(0), source(index), call.result(), position++);
   });
-  return llvm::success();
+  return success();
 }
 
-static llvm::LogicalResult evaluateBroadcast(OpCall &call) {
-  return gatherElements(call, [&](llvm::ArrayRef<int64_t> index) {
+static LogicalResult evaluateBroadcast(OpCall &call) {
+  return gatherElements(call, [&](ArrayRef<int64_t> index) {
     return broadcastOffset(call.operand(0).shape(), index);
   });
 }
 
-static llvm::LogicalResult evaluateReshape(OpCall &call) {
+static LogicalResult evaluateReshape(OpCall &call) {
   int64_t position = 0;
-  return gatherElements(call,
-                        [&](llvm::ArrayRef<int64_t>) { return position++; });
+  return gatherElements(call, [&](ArrayRef<int64_t>) { return position++; });
 }
 
-static llvm::LogicalResult evaluateTranspose(OpCall &call) {
-  llvm::ArrayRef<int64_t> permutation = call.as<TransposeOp>().getPermutation();
-  return gatherElements(call, [&](llvm::ArrayRef<int64_t> index) {
-    llvm::SmallVector<int64_t> source(index.size());
+static LogicalResult evaluateTranspose(OpCall &call) {
+  ArrayRef<int64_t> permutation = call.as<TransposeOp>().getPermutation();
+  return gatherElements(call, [&](ArrayRef<int64_t> index) {
+    SmallVector<int64_t> source(index.size());
     for (size_t axis = 0; axis < index.size(); ++axis)
       source[permutation[axis]] = index[axis];
     return flatten(call.operand(0).shape(), source);
   });
 }
 
-static llvm::LogicalResult evaluateSlice(OpCall &call) {
+static LogicalResult evaluateSlice(OpCall &call) {
   auto op = call.as<SliceOp>();
-  return gatherElements(call, [&](llvm::ArrayRef<int64_t> index) {
-    llvm::SmallVector<int64_t> source(index.size());
+  return gatherElements(call, [&](ArrayRef<int64_t> index) {
+    SmallVector<int64_t> source(index.size());
     for (size_t axis = 0; axis < index.size(); ++axis)
       source[axis] =
           op.getOffsets()[axis] + index[axis] * op.getStrides()[axis];
@@ -116,51 +114,51 @@ static llvm::LogicalResult evaluateSlice(OpCall &call) {
   });
 }
 
-static llvm::LogicalResult evaluatePad(OpCall &call) {
+static LogicalResult evaluatePad(OpCall &call) {
   auto op = call.as<PadOp>();
   int64_t position = 0;
-  forEachIndex(call.operand(0).shape(), [&](llvm::ArrayRef<int64_t> index) {
-    llvm::SmallVector<int64_t> target(index.size());
+  forEachIndex(call.operand(0).shape(), [&](ArrayRef<int64_t> index) {
+    SmallVector<int64_t> target(index.size());
     for (size_t axis = 0; axis < index.size(); ++axis)
       target[axis] =
           op.getLow()[axis] + index[axis] * (op.getInterior()[axis] + 1);
     copyElement(call.operand(0), position++, call.result(),
                 flatten(call.result().shape(), target));
   });
-  return llvm::success();
+  return success();
 }
 
-static llvm::LogicalResult evaluateConcat(OpCall &call) {
+static LogicalResult evaluateConcat(OpCall &call) {
   int64_t dim = static_cast<int64_t>(call.as<ConcatOp>().getDim());
   if (dim < 0)
     dim += call.result().rank();
   int64_t begin = 0;
   for (const Tensor *operand : call.operands) {
     int64_t position = 0;
-    forEachIndex(operand->shape(), [&](llvm::ArrayRef<int64_t> index) {
-      llvm::SmallVector<int64_t> target(index);
+    forEachIndex(operand->shape(), [&](ArrayRef<int64_t> index) {
+      SmallVector<int64_t> target(index);
       target[dim] += begin;
       copyElement(*operand, position++, call.result(),
                   flatten(call.result().shape(), target));
     });
     begin += operand->dim(dim);
   }
-  return llvm::success();
+  return success();
 }
 
-static llvm::LogicalResult evaluateIota(OpCall &call) {
-  llvm::ArrayRef<int64_t> dims = call.as<IotaOp>().getDims();
+static LogicalResult evaluateIota(OpCall &call) {
+  ArrayRef<int64_t> dims = call.as<IotaOp>().getDims();
   int64_t position = 0;
-  forEachIndex(call.result().shape(), [&](llvm::ArrayRef<int64_t> index) {
+  forEachIndex(call.result().shape(), [&](ArrayRef<int64_t> index) {
     int64_t number = 0;
     for (int64_t dim : dims)
       number = number * call.result().dim(dim) + index[dim];
     call.result().intAt(position++) = number;
   });
-  return llvm::success();
+  return success();
 }
 
-void addShapeOps(mlir::MLIRContext *context) {
+void weft::addShapeOps(MLIRContext *context) {
   interpretAs<IotaOp>(context, evaluateIota);
   interpretAs<ReduceOp>(context, evaluateReduce);
   interpretAs<BroadcastOp>(context, evaluateBroadcast);
@@ -170,5 +168,3 @@ void addShapeOps(mlir::MLIRContext *context) {
   interpretAs<PadOp>(context, evaluatePad);
   interpretAs<ConcatOp>(context, evaluateConcat);
 }
-
-} // namespace weft

@@ -2,97 +2,90 @@
 
 #include "OpFunctions.h"
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
-mlir::InFlightDiagnostic reportNoValue(mlir::Operation *op,
-                                       llvm::StringRef state) {
+InFlightDiagnostic weft::reportNoValue(Operation *op, StringRef state) {
   return op->emitOpError() << "reads '@" << state
                            << "', which has no value; run an init program or "
                               "give its initial state";
 }
 
-static llvm::LogicalResult evaluateRead(OpCall &call) {
-  llvm::StringRef name = call.as<ReadOp>().getSource();
+static LogicalResult evaluateRead(OpCall &call) {
+  StringRef name = call.as<ReadOp>().getSource();
   const Tensor *state = call.interpreter.findState(name);
   if (!state)
     return reportNoValue(call.op, name);
-  if (!state->hasType(
-          llvm::cast<mlir::RankedTensorType>(call.op->getResult(0).getType())))
+  if (!state->hasType(cast<RankedTensorType>(call.op->getResult(0).getType())))
     return call.fail() << "expects '@" << name << "' to have the type "
                        << call.op->getResult(0).getType() << ", but got "
                        << state->typeText();
   call.result() = *state;
-  return llvm::success();
+  return success();
 }
 
-static llvm::LogicalResult writeElements(OpCall &call,
-                                         mlir::ElementsAttr elements) {
-  auto values = llvm::dyn_cast<mlir::DenseElementsAttr>(elements);
+static LogicalResult writeElements(OpCall &call, ElementsAttr elements) {
+  auto values = dyn_cast<DenseElementsAttr>(elements);
   if (!values)
     return call.fail() << "expects dense values, but got " << elements;
   Tensor &result = call.result();
   int64_t i = 0;
   if (result.isFloat()) {
-    for (llvm::APFloat element : values.getValues<llvm::APFloat>()) {
+    for (APFloat element : values.getValues<APFloat>()) {
       bool losesInfo;
       element.convert(llvm::APFloat::IEEEdouble(),
                       llvm::APFloat::rmNearestTiesToEven, &losesInfo);
       result.at(i++) = element.convertToDouble();
     }
-    return llvm::success();
+    return success();
   }
-  for (llvm::APInt element : values.getValues<llvm::APInt>())
+  for (APInt element : values.getValues<APInt>())
     result.intAt(i++) = element.getBitWidth() == 1 ? element.getZExtValue()
                                                    : element.getSExtValue();
-  return llvm::success();
+  return success();
 }
 
-template <typename OpT>
-static llvm::LogicalResult evaluateConstant(OpCall &call) {
-  return writeElements(
-      call, llvm::cast<mlir::ElementsAttr>(call.as<OpT>().getValueAttr()));
+template <typename OpT> static LogicalResult evaluateConstant(OpCall &call) {
+  return writeElements(call, cast<ElementsAttr>(call.as<OpT>().getValueAttr()));
 }
 
-llvm::LogicalResult evaluateKernel(OpCall &call, mlir::FlatSymbolRefAttr name) {
-  auto kernel =
-      llvm::dyn_cast_or_null<KernelOp>(mlir::SymbolTable::lookupSymbolIn(
-          call.interpreter.getModule(), name.getAttr()));
+LogicalResult weft::evaluateKernel(OpCall &call, FlatSymbolRefAttr name) {
+  auto kernel = dyn_cast_or_null<KernelOp>(SymbolTable::lookupSymbolIn(
+      call.interpreter.getModule(), name.getAttr()));
   if (!kernel)
     return call.fail() << "expects a weft.kernel, but got " << name;
-  llvm::FailureOr<llvm::SmallVector<Tensor>> results =
+  FailureOr<SmallVector<Tensor>> results =
       call.interpreter.evaluateBlock(kernel.getBody().front(), call.operands);
   if (failed(results))
-    return llvm::failure();
+    return failure();
   call.results = std::move(*results);
-  return llvm::success();
+  return success();
 }
 
-static llvm::LogicalResult evaluateCall(OpCall &call) {
-  if (llvm::isa<KernelOp>(call.op->getParentOp()))
+static LogicalResult evaluateCall(OpCall &call) {
+  if (isa<KernelOp>(call.op->getParentOp()))
     return call.fail() << "expects to be in a program, but is in a kernel";
   return evaluateKernel(call, call.as<CallOp>().getKernelAttr());
 }
 
-static llvm::LogicalResult evaluateLaunch(OpCall &call) {
+static LogicalResult evaluateLaunch(OpCall &call) {
   return evaluateKernel(call, call.as<plan::LaunchOp>().getKernelAttr());
 }
 
-static llvm::LogicalResult copyOperand(OpCall &call) {
+static LogicalResult copyOperand(OpCall &call) {
   call.result() = call.operand(0);
-  return llvm::success();
+  return success();
 }
 
-void addStructureOps(mlir::MLIRContext *context) {
+void weft::addStructureOps(MLIRContext *context) {
   interpretAs<ReadOp>(context, evaluateRead);
   interpretAs<ConstantOp>(context, evaluateConstant<ConstantOp>);
   interpretAs<CallOp>(context, evaluateCall);
   interpretAs<MaterializeOp>(context, copyOperand);
 }
 
-void addStructureCommands(mlir::MLIRContext *context) {
+void weft::addStructureCommands(MLIRContext *context) {
   interpretAs<plan::ConstantOp>(context, evaluateConstant<plan::ConstantOp>);
   interpretAs<plan::CopyOp>(context, copyOperand);
   interpretAs<plan::LaunchOp>(context, evaluateLaunch);
 }
-
-} // namespace weft

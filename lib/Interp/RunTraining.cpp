@@ -4,22 +4,23 @@
 
 #include <cmath>
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // Gradients
 //===----------------------------------------------------------------------===//
 
-static llvm::LogicalResult evaluateAccumulate(OpCall &call) {
+static LogicalResult evaluateAccumulate(OpCall &call) {
   bool restart = call.operand(2).at(0) == 0;
   for (int64_t i = 0; i < call.result().size(); ++i)
     call.result().at(i) = restart
                               ? call.operand(1).at(i)
                               : call.operand(0).at(i) + call.operand(1).at(i);
-  return llvm::success();
+  return success();
 }
 
-static llvm::LogicalResult evaluateNormAndCheck(OpCall &call) {
+static LogicalResult evaluateNormAndCheck(OpCall &call) {
   double p = call.as<NormAndCheckOp>().getP().convertToDouble();
   double norm = 0;
   bool allFinite = true;
@@ -35,10 +36,10 @@ static llvm::LogicalResult evaluateNormAndCheck(OpCall &call) {
   bool hasRoot = !std::isinf(p) && !call.as<NormAndCheckOp>().getPowers();
   call.result(0).at(0) = hasRoot ? std::pow(norm, 1 / p) : norm;
   call.result(1).intAt(0) = !allFinite;
-  return llvm::success();
+  return success();
 }
 
-static llvm::LogicalResult evaluateClipCoefficient(OpCall &call) {
+static LogicalResult evaluateClipCoefficient(OpCall &call) {
   double norm = call.operand(0).at(0), maxNorm = call.operand(1).at(0);
   // A norm that is not finite is left to the check that skips the update.
   bool clips = maxNorm != 0 && std::isfinite(norm);
@@ -50,11 +51,11 @@ static llvm::LogicalResult evaluateClipCoefficient(OpCall &call) {
   if (call.as<ClipCoefficientOp>().getScale())
     clip = round(clip) * round(1 / call.operand(2).at(0));
   call.result().at(0) = clip;
-  return llvm::success();
+  return success();
 }
 
 /// Operands: norms, skips, and the scale if there is one.
-static llvm::LogicalResult evaluateTotalNorm(OpCall &call) {
+static LogicalResult evaluateTotalNorm(OpCall &call) {
   auto op = call.as<TotalNormOp>();
   double p = op.getP().convertToDouble(), total = 0;
   unsigned count = op.getNorms().size();
@@ -75,13 +76,13 @@ static llvm::LogicalResult evaluateTotalNorm(OpCall &call) {
     total = std::pow(total, 1 / p);
   double scale = op.getScale() ? call.operand(2 * count).at(0) : 1;
   call.result().at(0) = total / scale;
-  return llvm::success();
+  return success();
 }
 
-static llvm::LogicalResult evaluateStepIncrement(OpCall &call) {
+static LogicalResult evaluateStepIncrement(OpCall &call) {
   bool skip = call.operand(1).intAt(0);
   call.result().intAt(0) = call.operand(0).intAt(0) + (skip ? 0 : 1);
-  return llvm::success();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -92,7 +93,7 @@ namespace {
 /// Attributes of an update.
 struct UpdateNumbers {
   bool isDecoupled, nesterov, hasWorking;
-  llvm::SmallVector<UpdateFactors> factors;
+  SmallVector<UpdateFactors> factors;
 };
 
 /// Learning rate and decay of each element, in order.
@@ -112,7 +113,7 @@ public:
   double lr = 0, decay = 0;
 
 private:
-  llvm::ArrayRef<UpdateFactors> ranges;
+  ArrayRef<UpdateFactors> ranges;
   size_t next = 0;
   double baseLr, baseDecay;
 };
@@ -120,8 +121,7 @@ private:
 
 static UpdateNumbers getNumbers(OptimizerOpInterface op) {
   return {op.getOptimizer().isDecoupled,
-          /*nesterov=*/false, op.getWorking() != mlir::Value(),
-          getUpdateFactors(op)};
+          /*nesterov=*/false, op.getWorking() != Value(), getUpdateFactors(op)};
 }
 
 /// The working copy, if there is one. It is rounded from the new parameter as
@@ -187,18 +187,18 @@ static void updateSgd(OpCall &call, const UpdateNumbers &update) {
   copyWorking(call, update);
 }
 
-static llvm::LogicalResult evaluateAdam(OpCall &call) {
+static LogicalResult evaluateAdam(OpCall &call) {
   updateAdam(call, getNumbers(call.as<OptimizerOpInterface>()));
-  return llvm::success();
+  return success();
 }
 
-static llvm::LogicalResult evaluateSgd(OpCall &call) {
+static LogicalResult evaluateSgd(OpCall &call) {
   UpdateNumbers numbers = getNumbers(call.as<OptimizerOpInterface>());
   numbers.nesterov = call.as<SgdOp>().getNesterov();
-  return updateSgd(call, numbers), llvm::success();
+  return updateSgd(call, numbers), success();
 }
 
-void addTrainingOps(mlir::MLIRContext *context) {
+void weft::addTrainingOps(MLIRContext *context) {
   interpretAs<AccumulateOp>(context, evaluateAccumulate);
   interpretAs<NormAndCheckOp>(context, evaluateNormAndCheck);
   interpretAs<TotalNormOp>(context, evaluateTotalNorm);
@@ -207,5 +207,3 @@ void addTrainingOps(mlir::MLIRContext *context) {
   interpretAs<AdamWOp, AdamOp>(context, evaluateAdam);
   interpretAs<SgdOp>(context, evaluateSgd);
 }
-
-} // namespace weft

@@ -11,9 +11,10 @@
 #include <cmath>
 #include <cstring>
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
-const char *elementKindName(ElementKind kind) {
+const char *weft::elementKindName(ElementKind kind) {
   switch (kind) {
   case ElementKind::F64:
     return "f64";
@@ -33,7 +34,7 @@ const char *elementKindName(ElementKind kind) {
   llvm_unreachable("all element kinds are handled");
 }
 
-std::optional<ElementKind> elementKindOf(mlir::Type elementType) {
+std::optional<ElementKind> weft::elementKindOf(Type elementType) {
   if (elementType.isF64())
     return ElementKind::F64;
   if (elementType.isF32())
@@ -51,7 +52,7 @@ std::optional<ElementKind> elementKindOf(mlir::Type elementType) {
   return std::nullopt;
 }
 
-double roundTo(ElementKind kind, double value) {
+double weft::roundTo(ElementKind kind, double value) {
   switch (kind) {
   case ElementKind::F32:
     return static_cast<float>(value);
@@ -68,7 +69,7 @@ double roundTo(ElementKind kind, double value) {
   llvm_unreachable("all element kinds are handled");
 }
 
-int64_t wrapTo(ElementKind kind, int64_t value) {
+int64_t weft::wrapTo(ElementKind kind, int64_t value) {
   if (kind == ElementKind::I32)
     return static_cast<int32_t>(static_cast<uint32_t>(value));
   return kind == ElementKind::I1 ? value & 1 : value;
@@ -78,7 +79,7 @@ int64_t wrapTo(ElementKind kind, int64_t value) {
 // Making tensors
 //===----------------------------------------------------------------------===//
 
-static int64_t product(llvm::ArrayRef<int64_t> shape) {
+static int64_t product(ArrayRef<int64_t> shape) {
   int64_t count = 1;
   for (int64_t size : shape)
     count *= size;
@@ -94,7 +95,7 @@ Tensor::Tensor(std::vector<int64_t> shape, ElementKind kind)
     intData.resize(count);
 }
 
-Tensor::Tensor(mlir::RankedTensorType type)
+Tensor::Tensor(RankedTensorType type)
     : Tensor(type.getShape().vec(), *elementKindOf(type.getElementType())) {}
 
 Tensor Tensor::floats(std::vector<int64_t> shape, std::vector<double> values,
@@ -143,8 +144,8 @@ Tensor Tensor::renamed(ElementKind newKind) const {
   return result;
 }
 
-bool Tensor::hasType(mlir::RankedTensorType type) const {
-  return type.getShape() == llvm::ArrayRef<int64_t>(dims) &&
+bool Tensor::hasType(RankedTensorType type) const {
+  return type.getShape() == ArrayRef<int64_t>(dims) &&
          elementKindOf(type.getElementType()) == elementKind;
 }
 
@@ -155,9 +156,8 @@ std::string Tensor::typeText() const {
   return text + elementKindName(elementKind);
 }
 
-static void printElements(llvm::raw_ostream &os, const Tensor &tensor,
-                          int64_t axis, int64_t begin, int64_t count,
-                          int64_t most) {
+static void printElements(raw_ostream &os, const Tensor &tensor, int64_t axis,
+                          int64_t begin, int64_t count, int64_t most) {
   if (axis == tensor.rank()) {
     if (!tensor.isFloat())
       os << tensor.intAt(begin);
@@ -189,16 +189,16 @@ std::string Tensor::text(int64_t most) const {
 // Index arithmetic
 //===----------------------------------------------------------------------===//
 
-std::vector<int64_t> stridesOf(llvm::ArrayRef<int64_t> shape) {
+std::vector<int64_t> weft::stridesOf(ArrayRef<int64_t> shape) {
   std::vector<int64_t> strides(shape.size(), 1);
   for (int64_t axis = int64_t(shape.size()) - 2; axis >= 0; --axis)
     strides[axis] = strides[axis + 1] * shape[axis + 1];
   return strides;
 }
 
-void forEachIndex(llvm::ArrayRef<int64_t> shape,
-                  llvm::function_ref<void(llvm::ArrayRef<int64_t>)> visit) {
-  llvm::SmallVector<int64_t> index(shape.size(), 0);
+void weft::forEachIndex(ArrayRef<int64_t> shape,
+                        function_ref<void(ArrayRef<int64_t>)> visit) {
+  SmallVector<int64_t> index(shape.size(), 0);
   for (int64_t left = product(shape); left > 0; --left) {
     visit(index);
     for (int64_t axis = int64_t(shape.size()) - 1; axis >= 0; --axis) {
@@ -209,8 +209,8 @@ void forEachIndex(llvm::ArrayRef<int64_t> shape,
   }
 }
 
-int64_t broadcastOffset(llvm::ArrayRef<int64_t> shape,
-                        llvm::ArrayRef<int64_t> index) {
+int64_t weft::broadcastOffset(ArrayRef<int64_t> shape,
+                              ArrayRef<int64_t> index) {
   int64_t offset = 0;
   size_t skipped = index.size() - shape.size();
   for (size_t axis = 0; axis < shape.size(); ++axis)
@@ -298,5 +298,3 @@ void Tensor::storeElement(int64_t index, ElementKind stored,
   else
     writeInt(stored, bytes, intAt(index));
 }
-
-} // namespace weft
