@@ -22,8 +22,7 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // Target
@@ -32,7 +31,7 @@ namespace weft {
 static std::string getHostFeatures() {
   llvm::SubtargetFeatures features;
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
-  llvm::SmallVector<StringRef> names;
+  SmallVector<StringRef> names;
   for (auto &entry : host)
     names.push_back(entry.getKey());
   llvm::sort(names);
@@ -152,8 +151,7 @@ static std::optional<unsigned> findOnlyLane(llvm::Value *value) {
     llvm::Constant *flag = mask->getAggregateElement(lane);
     // A lane that is undefined need not be stored.
     bool isSet = flag && flag->isOneValue();
-    bool isClear =
-        flag && (flag->isNullValue() || llvm::isa<llvm::UndefValue>(flag));
+    bool isClear = flag && (flag->isNullValue() || isa<llvm::UndefValue>(flag));
     if ((isSet && only) || (!isSet && !isClear))
       return std::nullopt;
     if (isSet)
@@ -204,7 +202,7 @@ struct Parts {
 };
 
 using Write =
-    llvm::function_ref<LogicalResult(llvm::Module &, llvm::TargetMachine &)>;
+    function_ref<LogicalResult(llvm::Module &, llvm::TargetMachine &)>;
 
 } // namespace
 
@@ -247,7 +245,8 @@ makeObject(ModuleOp module, const CpuTarget &target, Parts parts) {
   return object;
 }
 
-FailureOr<std::string> emitLlvmIr(ModuleOp module, const CpuTarget &target) {
+FailureOr<std::string> weft::emitLlvmIr(ModuleOp module,
+                                        const CpuTarget &target) {
   std::string text;
   auto write = [&](llvm::Module &output, llvm::TargetMachine &) {
     text = printCode(output);
@@ -259,19 +258,17 @@ FailureOr<std::string> emitLlvmIr(ModuleOp module, const CpuTarget &target) {
   return text;
 }
 
-FailureOr<std::vector<char>> emitObject(ModuleOp module,
-                                        const CpuTarget &target) {
+FailureOr<std::vector<char>> weft::emitObject(ModuleOp module,
+                                              const CpuTarget &target) {
   return makeObject(module, target, {.kernels = true, .tables = true});
 }
 
-FailureOr<std::vector<char>> emitKernelObject(ModuleOp module,
-                                              const CpuTarget &target) {
+FailureOr<std::vector<char>> weft::emitKernelObject(ModuleOp module,
+                                                    const CpuTarget &target) {
   return makeObject(module, target, {.kernels = true, .tables = false});
 }
 
-FailureOr<std::vector<char>> emitTableObject(ModuleOp module,
-                                             const CpuTarget &target) {
+FailureOr<std::vector<char>> weft::emitTableObject(ModuleOp module,
+                                                   const CpuTarget &target) {
   return makeObject(module, target, {.kernels = false, .tables = true});
 }
-
-} // namespace weft

@@ -5,8 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// Rows that a column kernel adds up before it adds them to the total.
 static constexpr int64_t kRowBlock = 16;
@@ -39,8 +38,8 @@ void KernelEmitter::emitColumns() {
 /// tile.
 void KernelEmitter::forEachTileChunk(
     const KernelNest &nest,
-    llvm::function_ref<void(unsigned, const NestTotal &, Value)> body) {
-  llvm::SmallVector<NestTotal> totals = totalsOf(nest);
+    function_ref<void(unsigned, const NestTotal &, Value)> body) {
+  SmallVector<NestTotal> totals = totalsOf(nest);
   // Once in a block of rows: written out it would be long, and no faster.
   emitFor(constant(0), constant(range.tile), kLanes, [&](Value index) {
     for (auto [i, total] : llvm::enumerate(totals))
@@ -49,9 +48,8 @@ void KernelEmitter::forEachTileChunk(
 }
 
 /// Adds the sums of a block of rows to the totals and starts the next block.
-void KernelEmitter::addTile(const KernelNest &nest,
-                            llvm::ArrayRef<Value> blocks,
-                            llvm::ArrayRef<Value> sums) {
+void KernelEmitter::addTile(const KernelNest &nest, ArrayRef<Value> blocks,
+                            ArrayRef<Value> sums) {
   forEachTileChunk(nest, [&](unsigned i, const NestTotal &total, Value index) {
     Type narrow = getSumType(total), wide = getWideType(total);
     Value block = offset(blocks[i], narrow, index);
@@ -103,7 +101,7 @@ void KernelEmitter::emitColumnTile(const KernelNest &nest, Value first,
 /// One row of a tile: its elements are added to the sums of their columns.
 void KernelEmitter::emitColumnRow(const KernelNest &nest, Value row,
                                   Value first, Value last,
-                                  llvm::ArrayRef<Value> sums) {
+                                  ArrayRef<Value> sums) {
   enter(ValueDepth::Inner);
   decode(row, DimRole::Inner);
   emitValues(nest, ValueDepth::Inner);
@@ -113,7 +111,7 @@ void KernelEmitter::emitColumnRow(const KernelNest &nest, Value row,
       [&](Value column) {
         emitValues(nest, ValueDepth::Lane);
         Value index = arith::SubIOp::create(b, loc, column, first);
-        llvm::SmallVector<NestTotal> totals = totalsOf(nest);
+        SmallVector<NestTotal> totals = totalsOf(nest);
         for (auto [total, buffer] : llvm::zip(totals, sums)) {
           Type type = getSumType(total);
           Value to = offset(buffer, type, index);
@@ -138,5 +136,3 @@ void KernelEmitter::emitColumnEnd(const KernelNest &nest, Value first,
     tileIndex = nullptr;
   });
 }
-
-} // namespace weft

@@ -18,14 +18,13 @@
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// Elements of a block, and of as many blocks as a vector has lanes.
 static constexpr int64_t kQuad = 4, kGroup = kQuad * kLanes;
 
 static std::optional<int64_t> getInteger(Value value) {
-  llvm::APInt number;
+  APInt number;
   if (!matchPattern(value, m_ConstantInt(&number)))
     return std::nullopt;
   return number.getSExtValue();
@@ -83,8 +82,8 @@ bool KernelEmitter::hasDraws(const KernelNest &nest) const {
 //===----------------------------------------------------------------------===//
 
 /// Lane 4 g + j has block 4 j + g: chunk j then takes two interleavings.
-static llvm::SmallVector<int64_t> getBlockOrder() {
-  llvm::SmallVector<int64_t> order;
+static SmallVector<int64_t> getBlockOrder() {
+  SmallVector<int64_t> order;
   for (int64_t lane = 0; lane < kLanes; ++lane)
     order.push_back(lane % kQuad * kQuad + lane / kQuad);
   return order;
@@ -94,7 +93,7 @@ static llvm::SmallVector<int64_t> getBlockOrder() {
 /// `width` lanes of the one and the other in turn.
 static Value interleave(OpBuilder &b, Location loc, Value x, Value y,
                         int64_t width, bool upper) {
-  llvm::SmallVector<int64_t> lanes;
+  SmallVector<int64_t> lanes;
   for (int64_t group = 0; group < kLanes; group += kQuad)
     for (int64_t from = group + 2 * upper; from < group + 2 * upper + 2;
          from += width)
@@ -107,7 +106,7 @@ static Value interleave(OpBuilder &b, Location loc, Value x, Value y,
 /// Turns vectors of the first, second, third and fourth numbers of blocks into
 /// vectors of the numbers of chunks.
 static std::array<Value, 4> toChunks(OpBuilder &b, Location loc,
-                                     llvm::ArrayRef<Value> numbers) {
+                                     ArrayRef<Value> numbers) {
   std::array<Value, 4> chunks;
   for (bool upper : {false, true}) {
     Value low = interleave(b, loc, numbers[0], numbers[1], 1, upper);
@@ -215,7 +214,7 @@ Value KernelEmitter::drawNumbers(const KernelNest &nest, DrawOp draw) {
                                 offset(numbers, b.getF32Type(), place),
                                 /*alignment=*/64);
   }
-  llvm::SmallVector<Value> arguments;
+  SmallVector<Value> arguments;
   for (Value operand : draw->getOperands())
     arguments.push_back(getScalar(nest, operand, /*lanes=*/true));
   Value lanes =
@@ -224,14 +223,14 @@ Value KernelEmitter::drawNumbers(const KernelNest &nest, DrawOp draw) {
           .getResult();
   if (nest.depths.lookup(draw) == ValueDepth::Lane)
     return lanes;
-  return vector::ExtractOp::create(b, loc, lanes, llvm::ArrayRef<int64_t>{0});
+  return vector::ExtractOp::create(b, loc, lanes, ArrayRef<int64_t>{0});
 }
 
 /// Runs `body` for the whole chunks of [from, to), in groups where blocks are
 /// drawn.
 KernelEmitter::Values KernelEmitter::emitChunks(
     const KernelNest &nest, Value from, Value to, const Values &args,
-    llvm::function_ref<Values(Value, Values)> body, int32_t unroll) {
+    function_ref<Values(Value, Values)> body, int32_t unroll) {
   if (!hasDraws(nest))
     return emitLoop(from, to, kLanes, args, body, unroll);
   return emitLoop(from, to, kGroup, args, [&](Value first, Values values) {
@@ -241,5 +240,3 @@ KernelEmitter::Values KernelEmitter::emitChunks(
     return emitLoop(first, last, kLanes, values, body);
   });
 }
-
-} // namespace weft

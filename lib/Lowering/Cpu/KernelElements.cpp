@@ -8,8 +8,7 @@
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 static Type elementOf(Value value) {
   return getElementTypeOrSelf(value.getType());
@@ -44,7 +43,7 @@ Value KernelEmitter::splat(Type type, double value) {
 
 /// 0, 1, 2 and so on.
 Value KernelEmitter::laneNumbers(Type element) {
-  llvm::SmallVector<Attribute> numbers;
+  SmallVector<Attribute> numbers;
   for (int64_t lane = 0; lane < kLanes; ++lane)
     numbers.push_back(b.getIntegerAttr(element, lane));
   auto type = cast<ShapedType>(lanesOf(element));
@@ -78,7 +77,7 @@ Value KernelEmitter::buffer(Value base) {
 
 Value KernelEmitter::offset(Value pointer, Type memory, Value index) {
   return LLVM::GEPOp::create(b, loc, pointer.getType(), memory, pointer,
-                             llvm::ArrayRef<LLVM::GEPArg>{index});
+                             ArrayRef<LLVM::GEPArg>{index});
 }
 
 /// Address of an access at the current indices; with `lanes`, of lane 0.
@@ -154,16 +153,16 @@ void KernelEmitter::storeLanes(Value value, Value pointer) {
 /// Lanes that lie `stride` elements apart.
 Value KernelEmitter::gather(Value pointer, Type element, int64_t stride) {
   Type memory = memoryType(element), type = lanesOf(memory);
-  llvm::SmallVector<int64_t> numbers;
+  SmallVector<int64_t> numbers;
   for (int64_t lane = 0; lane < kLanes; ++lane)
     numbers.push_back(lane * stride);
   Value index = arith::ConstantOp::create(
       b, loc,
       DenseElementsAttr::get(cast<ShapedType>(lanesOf(b.getI64Type())),
-                             llvm::ArrayRef<int64_t>(numbers)));
+                             ArrayRef<int64_t>(numbers)));
   Value pointers =
       LLVM::GEPOp::create(b, loc, lanesOf(pointer.getType()), memory, pointer,
-                          llvm::ArrayRef<LLVM::GEPArg>{index});
+                          ArrayRef<LLVM::GEPArg>{index});
   Value all = mask ? mask : splat(lanesOf(b.getI1Type()), 1);
   Value value = LLVM::masked_gather::create(b, loc, type, pointers, all,
                                             ValueRange{splat(type, 0)},
@@ -293,5 +292,3 @@ void KernelEmitter::evaluate(const KernelNest &nest, Operation *op) {
     known[static_cast<int>(depth)][from] = to;
   }
 }
-
-} // namespace weft

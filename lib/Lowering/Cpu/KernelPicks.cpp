@@ -13,8 +13,7 @@
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// Ops between memory and the element, at most.
 static constexpr int kLongestPick = 4;
@@ -105,5 +104,3 @@ Value KernelEmitter::emitPick(const KernelNest &nest, const NestTotal &total) {
   return arith::SelectOp::create(b, loc, exists,
                                  combine(total, nothing, element), nothing);
 }
-
-} // namespace weft

@@ -3,15 +3,14 @@
 #include "KernelRange.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// Elements that one part of the range should have at least.
 static constexpr int64_t kGrainElements = 4096;
 /// Columns of a tile: enough for streaming, few enough for a share per thread.
 static constexpr int64_t kLeastTile = 64, kMostTile = 1024, kTileShare = 8;
 
-bool isFlat(const KernelShape &shape) {
+bool weft::isFlat(const KernelShape &shape) {
   return shape.getKind() == KernelKind::Elementwise && shape.getRank() == 1;
 }
 
@@ -56,5 +55,3 @@ void KernelRange::set(LLVM::LLVMFuncOp function) const {
   function->setAttr(WeftDialect::kExtentAttr, b.getI64IntegerAttr(extent));
   function->setAttr(WeftDialect::kGrainAttr, b.getI64IntegerAttr(grain));
 }
-
-} // namespace weft

@@ -11,8 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// Partial sums of a block, for parallel additions.
 static constexpr int64_t kPartials = 4;
@@ -43,7 +42,7 @@ void KernelEmitter::emitRow(Value row) {
 void KernelEmitter::emitRowPass(const KernelNest &nest) {
   int64_t inner = shape.getCount(DimRole::Inner);
   int64_t chunks = llvm::divideCeil(shape.getLaneSize(), kLanes);
-  llvm::SmallVector<NestTotal> totals = totalsOf(nest);
+  SmallVector<NestTotal> totals = totalsOf(nest);
   emitValues(nest, ValueDepth::Outer);
   // Before the pass stores anything: it may do so in place.
   for (auto [total, output] : llvm::zip(nest.totals, nest.outputs))
@@ -68,7 +67,7 @@ void KernelEmitter::emitRowPass(const KernelNest &nest) {
     if (!total.combiner || picks.contains(total.combiner))
       continue;
     numbers[output.base] =
-        reduceLanes(total, llvm::ArrayRef<Value>(sums).slice(first, partials));
+        reduceLanes(total, ArrayRef<Value>(sums).slice(first, partials));
     first += partials;
   }
 }
@@ -77,7 +76,7 @@ void KernelEmitter::emitRowPass(const KernelNest &nest) {
 KernelEmitter::Values
 KernelEmitter::emitInner(const KernelNest &nest, Value from, Value to,
                          const Values &args,
-                         llvm::function_ref<Values(Values)> body) {
+                         function_ref<Values(Values)> body) {
   if (shape.getCount(DimRole::Inner) == 1) {
     enter(ValueDepth::Inner);
     emitValues(nest, ValueDepth::Inner);
@@ -107,7 +106,7 @@ KernelEmitter::Values KernelEmitter::emitRowBlock(const KernelNest &nest,
 /// Blocks of `steps` inner steps, for short lanes.
 KernelEmitter::Values KernelEmitter::emitInnerBlocks(const KernelNest &nest,
                                                      int64_t steps) {
-  llvm::SmallVector<NestTotal> totals = totalsOf(nest);
+  SmallVector<NestTotal> totals = totalsOf(nest);
   int64_t inner = shape.getCount(DimRole::Inner);
   return emitLoop(
       constant(0), constant(inner), steps, wideIdentities(totals),
@@ -123,7 +122,7 @@ KernelEmitter::Values KernelEmitter::emitInnerBlocks(const KernelNest &nest,
 KernelEmitter::Values KernelEmitter::emitLaneBlocks(const KernelNest &nest,
                                                     int64_t chunks,
                                                     Values wide) {
-  llvm::SmallVector<NestTotal> totals = totalsOf(nest);
+  SmallVector<NestTotal> totals = totalsOf(nest);
   int64_t size = shape.getLaneSize(), whole = size / kLanes * kLanes;
   int64_t step = chunks * kLanes;
   wide = emitLoop(
@@ -151,7 +150,7 @@ KernelEmitter::Values KernelEmitter::emitRowChunk(const KernelNest &nest,
                                                   Value index, Values sums) {
   enter(ValueDepth::Lane);
   indices.back() = index;
-  llvm::SmallVector<NestTotal> totals = totalsOf(nest);
+  SmallVector<NestTotal> totals = totalsOf(nest);
   emitValues(nest, ValueDepth::Lane);
   for (auto [i, total] : llvm::enumerate(totals)) {
     size_t partials = sums.size() / totals.size();
@@ -191,5 +190,3 @@ KernelEmitter::Values KernelEmitter::emitRowTail(const KernelNest &nest,
   mask = nullptr;
   return sums;
 }
-
-} // namespace weft

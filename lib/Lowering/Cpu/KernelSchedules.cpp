@@ -7,8 +7,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 KernelEmitter::KernelEmitter(func::FuncOp source, const LinalgKernel &kernel)
     : source(source), kernel(kernel), shape(kernel.getShape()),
@@ -50,8 +49,7 @@ LLVM::LLVMFuncOp KernelEmitter::emit() {
 //===----------------------------------------------------------------------===//
 
 void KernelEmitter::emitFor(Value from, Value to, int64_t step,
-                            llvm::function_ref<void(Value)> body,
-                            int32_t unroll) {
+                            function_ref<void(Value)> body, int32_t unroll) {
   auto loop = scf::ForOp::create(b, loc, from, to, constant(step));
   if (unroll != 1)
     unrollBy(loop, unroll);
@@ -63,7 +61,7 @@ void KernelEmitter::emitFor(Value from, Value to, int64_t step,
 /// A loop that hands `args` on from step to step; returns the last ones.
 KernelEmitter::Values
 KernelEmitter::emitLoop(Value from, Value to, int64_t step, const Values &args,
-                        llvm::function_ref<Values(Value, Values)> body,
+                        function_ref<Values(Value, Values)> body,
                         int32_t unroll) {
   auto loop = scf::ForOp::create(b, loc, from, to, constant(step), args);
   if (unroll != 1)
@@ -80,8 +78,7 @@ KernelEmitter::emitLoop(Value from, Value to, int64_t step, const Values &args,
 /// Runs `body` for whole chunks of [from, to), then under a mask for the rest
 /// unless `aligned` promises that there is none.
 void KernelEmitter::emitLanes(const KernelNest &nest, Value from, Value to,
-                              bool aligned,
-                              llvm::function_ref<void(Value)> body,
+                              bool aligned, function_ref<void(Value)> body,
                               int32_t unroll) {
   unsigned lane = indices.size() - 1;
   auto chunk = [&](Value index) {
@@ -182,5 +179,3 @@ void KernelEmitter::emitFlat() {
     });
   }
 }
-
-} // namespace weft

@@ -13,12 +13,11 @@
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// The running totals among the nest's results that its loops add up.
-llvm::SmallVector<NestTotal> KernelEmitter::totalsOf(const KernelNest &nest) {
-  llvm::SmallVector<NestTotal> totals;
+SmallVector<NestTotal> KernelEmitter::totalsOf(const KernelNest &nest) {
+  SmallVector<NestTotal> totals;
   for (const NestTotal &total : nest.totals)
     if (total.combiner && !picks.contains(total.combiner))
       totals.push_back(total);
@@ -41,8 +40,8 @@ Value KernelEmitter::identity(const NestTotal &total, Type element) {
                cast<FloatAttr>(total.start).getValueAsDouble());
 }
 
-KernelEmitter::Values
-KernelEmitter::identities(llvm::ArrayRef<NestTotal> totals, int64_t partials) {
+KernelEmitter::Values KernelEmitter::identities(ArrayRef<NestTotal> totals,
+                                                int64_t partials) {
   Values sums;
   for (const NestTotal &total : totals)
     sums.append(partials, identity(total, getSumType(total)));
@@ -50,7 +49,7 @@ KernelEmitter::identities(llvm::ArrayRef<NestTotal> totals, int64_t partials) {
 }
 
 KernelEmitter::Values
-KernelEmitter::wideIdentities(llvm::ArrayRef<NestTotal> totals) {
+KernelEmitter::wideIdentities(ArrayRef<NestTotal> totals) {
   Values sums;
   for (const NestTotal &total : totals)
     sums.push_back(identity(total, getWideType(total)));
@@ -81,7 +80,7 @@ Value KernelEmitter::getSummand(const KernelNest &nest,
 }
 
 Value KernelEmitter::combinePartials(const NestTotal &total,
-                                     llvm::ArrayRef<Value> partials) {
+                                     ArrayRef<Value> partials) {
   Values level(partials.begin(), partials.end());
   while (level.size() > 1) {
     Values next;
@@ -97,8 +96,8 @@ Value KernelEmitter::combinePartials(const NestTotal &total,
 /// Adds the partial sums of a block to the totals of the blocks before it.
 KernelEmitter::Values KernelEmitter::addBlock(const KernelNest &nest,
                                               Values wide,
-                                              llvm::ArrayRef<Value> sums) {
-  llvm::SmallVector<NestTotal> totals = totalsOf(nest);
+                                              ArrayRef<Value> sums) {
+  SmallVector<NestTotal> totals = totalsOf(nest);
   size_t partials = sums.size() / totals.size();
   for (auto [i, total] : llvm::enumerate(totals)) {
     Value block = combinePartials(total, sums.slice(i * partials, partials));
@@ -109,10 +108,10 @@ KernelEmitter::Values KernelEmitter::addBlock(const KernelNest &nest,
 
 /// One number of the type of the sum.
 Value KernelEmitter::reduceLanes(const NestTotal &total,
-                                 llvm::ArrayRef<Value> partials) {
+                                 ArrayRef<Value> partials) {
   Value value = combinePartials(total, partials);
   for (int64_t half = kLanes / 2; half > 0; half /= 2) {
-    llvm::SmallVector<int64_t> low, high;
+    SmallVector<int64_t> low, high;
     for (int64_t lane = 0; lane < half; ++lane) {
       low.push_back(lane);
       high.push_back(lane + half);
@@ -121,11 +120,9 @@ Value KernelEmitter::reduceLanes(const NestTotal &total,
     Value y = vector::ShuffleOp::create(b, loc, value, value, high);
     value = combine(total, x, y);
   }
-  value = vector::ExtractOp::create(b, loc, value, llvm::ArrayRef<int64_t>{0});
+  value = vector::ExtractOp::create(b, loc, value, ArrayRef<int64_t>{0});
   Type type = getSumType(total);
   return value.getType() == type
              ? value
              : arith::TruncFOp::create(b, loc, type, value).getResult();
 }
-
-} // namespace weft

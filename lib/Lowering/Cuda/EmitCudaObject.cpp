@@ -9,17 +9,16 @@
 #include "llvm/Target/TargetMachine.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// The baseline is enough: the host runs only code of the runtime, none of the
 /// program.
-static constexpr llvm::StringLiteral kHostProcessor = "x86-64-v2";
+static constexpr StringLiteral kHostProcessor = "x86-64-v2";
 
 FailureOr<std::vector<char>>
-emitCudaObject(ModuleOp module, llvm::ArrayRef<CudaTarget> devices,
-               llvm::ArrayRef<DeviceImage> images) {
-  llvm::SmallVector<DeviceImage> all;
+weft::emitCudaObject(ModuleOp module, ArrayRef<CudaTarget> devices,
+                     ArrayRef<DeviceImage> images) {
+  SmallVector<DeviceImage> all;
   for (const CudaTarget &device : devices) {
     FailureOr<std::vector<char>> kernels = emitCubin(module, device);
     if (failed(kernels))
@@ -40,5 +39,3 @@ emitCudaObject(ModuleOp module, llvm::ArrayRef<CudaTarget> devices,
     return failure();
   return writeCode(module, output, *machine, llvm::CodeGenFileType::ObjectFile);
 }
-
-} // namespace weft

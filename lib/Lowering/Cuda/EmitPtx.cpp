@@ -20,8 +20,7 @@
 #include <mutex>
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // Target
@@ -30,7 +29,7 @@ namespace weft {
 namespace {
 /// A kind of device, and the version of PTX that knows it.
 struct Chip {
-  llvm::StringLiteral name, ptx;
+  StringLiteral name, ptx;
 };
 } // namespace
 
@@ -48,8 +47,8 @@ FailureOr<CudaTarget> CudaTarget::parse(StringRef text, std::string &error) {
   return failure();
 }
 
-FailureOr<SmallVector<CudaTarget>> parseCudaTargets(StringRef text,
-                                                    std::string &error) {
+FailureOr<SmallVector<CudaTarget>> weft::parseCudaTargets(StringRef text,
+                                                          std::string &error) {
   SmallVector<StringRef> names;
   text.split(names, ',');
   SmallVector<CudaTarget> devices;
@@ -78,7 +77,7 @@ FailureOr<SmallVector<CudaTarget>> parseCudaTargets(StringRef text,
   return devices;
 }
 
-std::string joinChips(ArrayRef<CudaTarget> devices) {
+std::string weft::joinChips(ArrayRef<CudaTarget> devices) {
   return llvm::join(
       llvm::map_range(devices,
                       [](const CudaTarget &device) { return device.chip; }),
@@ -102,7 +101,7 @@ static void initializeTarget() {
 }
 
 std::unique_ptr<llvm::TargetMachine>
-createDeviceMachine(ModuleOp module, const CudaTarget &target) {
+weft::createDeviceMachine(ModuleOp module, const CudaTarget &target) {
   initializeTarget();
   llvm::Triple triple("nvptx64-nvidia-cuda");
   std::string error;
@@ -163,9 +162,9 @@ static LogicalResult linkLibdevice(ModuleOp module, llvm::Module &code) {
 }
 
 // Nothing of the source module's name or place gets in.
-std::unique_ptr<llvm::Module> importKernels(ModuleOp module,
-                                            llvm::LLVMContext &context,
-                                            llvm::TargetMachine &machine) {
+std::unique_ptr<llvm::Module>
+weft::importKernels(ModuleOp module, llvm::LLVMContext &context,
+                    llvm::TargetMachine &machine) {
   auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModule);
   std::unique_ptr<llvm::Module> output;
   if (kernels)
@@ -181,7 +180,7 @@ std::unique_ptr<llvm::Module> importKernels(ModuleOp module,
   return output;
 }
 
-void optimizeKernels(llvm::Module &code, llvm::TargetMachine &machine) {
+void weft::optimizeKernels(llvm::Module &code, llvm::TargetMachine &machine) {
   llvm::PipelineTuningOptions options;
   options.SLPVectorization = true;
   LlvmAnalyses analyses(machine, options);
@@ -193,8 +192,7 @@ void optimizeKernels(llvm::Module &code, llvm::TargetMachine &machine) {
 /// on LLVM IR.
 static LogicalResult translateKernels(
     ModuleOp module, const CudaTarget &target,
-    llvm::function_ref<LogicalResult(llvm::Module &, llvm::TargetMachine &)>
-        write) {
+    function_ref<LogicalResult(llvm::Module &, llvm::TargetMachine &)> write) {
   std::unique_ptr<llvm::TargetMachine> machine =
       createDeviceMachine(module, target);
   if (!machine)
@@ -210,7 +208,8 @@ static LogicalResult translateKernels(
   return write(*code, *machine);
 }
 
-FailureOr<std::string> emitDeviceIr(ModuleOp module, const CudaTarget &target) {
+FailureOr<std::string> weft::emitDeviceIr(ModuleOp module,
+                                          const CudaTarget &target) {
   std::string text;
   auto write = [&](llvm::Module &code, llvm::TargetMachine &) {
     text = printCode(code);
@@ -221,7 +220,8 @@ FailureOr<std::string> emitDeviceIr(ModuleOp module, const CudaTarget &target) {
   return text;
 }
 
-FailureOr<std::string> emitPtx(ModuleOp module, const CudaTarget &target) {
+FailureOr<std::string> weft::emitPtx(ModuleOp module,
+                                     const CudaTarget &target) {
   FailureOr<std::vector<char>> ptx = failure();
   auto write = [&](llvm::Module &code, llvm::TargetMachine &machine) {
     ptx = writeCode(module, code, machine, llvm::CodeGenFileType::AssemblyFile);
@@ -231,5 +231,3 @@ FailureOr<std::string> emitPtx(ModuleOp module, const CudaTarget &target) {
     return failure();
   return std::string(ptx->begin(), ptx->end());
 }
-
-} // namespace weft

@@ -12,8 +12,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 static constexpr int64_t kTileColumns = 32;
 
@@ -98,5 +97,3 @@ Value GpuEmitter::addColumn(const NestTotal &total, Value sum, Value row,
         b, loc, shared, ValueRange{asIndex(constant(i)), asIndex(column)}));
   return combineAll(total, sums);
 }
-
-} // namespace weft

@@ -10,8 +10,7 @@
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // Indices
@@ -81,8 +80,8 @@ Value GpuEmitter::asIndex(Value value) {
 
 /// Sets the indices of the dimensions of these roles, the fastest first, from
 /// their joint index.
-void GpuEmitter::decode(Value linear, llvm::ArrayRef<DimRole> roles) {
-  llvm::SmallVector<unsigned> dims;
+void GpuEmitter::decode(Value linear, ArrayRef<DimRole> roles) {
+  SmallVector<unsigned> dims;
   for (DimRole role : roles)
     for (unsigned d = indices.size(); d-- > 0;)
       if (shape.getRole(d) == role)
@@ -218,7 +217,7 @@ void GpuEmitter::store(const NestOperand &operand, const Values &elements) {
   int64_t width = count == 1 ? 1 : getWidth(operand);
   for (int64_t lane = 0; lane < count; lane += width)
     storeVector(address(operand, lane),
-                llvm::ArrayRef<Value>(elements).slice(lane, width));
+                ArrayRef<Value>(elements).slice(lane, width));
 }
 
 void GpuEmitter::storeNest(const KernelNest &nest) {
@@ -244,7 +243,7 @@ GpuEmitter::Values GpuEmitter::emitChunk(const KernelNest &nest, int64_t count,
   lanes = count;
   laneValues.clear();
   emitValues(nest, /*outer=*/false);
-  llvm::SmallVector<NestTotal> totals = totalsOf(nest);
+  SmallVector<NestTotal> totals = totalsOf(nest);
   for (auto [i, total] : llvm::enumerate(totals))
     for (int64_t lane = 0; lane < count; ++lane) {
       Value &sum = sums[i * count + lane];
@@ -289,7 +288,7 @@ GpuEmitter::Values GpuEmitter::emitPiece(const KernelNest &nest, Values sums) {
   auto types = TypeRange(ValueRange(sums));
   auto branch = scf::IfOp::create(b, loc, types, isWhole, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
-  auto fill = [&](Block *block, llvm::function_ref<Values()> body) {
+  auto fill = [&](Block *block, function_ref<Values()> body) {
     b.setInsertionPointToStart(block);
     Values results = body();
     if (!results.empty())
@@ -299,5 +298,3 @@ GpuEmitter::Values GpuEmitter::emitPiece(const KernelNest &nest, Values sums) {
   fill(branch.elseBlock(), [&] { return emitSingly(nest, sums); });
   return Values(branch.getResults());
 }
-
-} // namespace weft

@@ -13,8 +13,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// Additions in a row to each partial sum.
 static constexpr int64_t kBlockSteps = 16;
@@ -34,7 +33,7 @@ Value GpuEmitter::blockId() {
 
 /// The results of `body`, or `otherwise`.
 GpuEmitter::Values GpuEmitter::emitIf(Value condition, const Values &otherwise,
-                                      llvm::function_ref<Values()> body) {
+                                      function_ref<Values()> body) {
   auto types = TypeRange(ValueRange(otherwise));
   auto branch = scf::IfOp::create(b, loc, types, condition,
                                   /*withElseRegion=*/!otherwise.empty());
@@ -52,8 +51,8 @@ GpuEmitter::Values GpuEmitter::emitIf(Value condition, const Values &otherwise,
 /// A loop that hands `args` on from step to step; returns the last ones.
 GpuEmitter::Values
 GpuEmitter::emitLoop(Value from, Value to, const Values &args,
-                     llvm::function_ref<Values(Value, Values)> body,
-                     int64_t step, bool unroll) {
+                     function_ref<Values(Value, Values)> body, int64_t step,
+                     bool unroll) {
   auto loop = scf::ForOp::create(b, loc, from, to, constant(step), args);
   if (unroll)
     unrollFully(loop);
@@ -72,7 +71,7 @@ GpuEmitter::emitLoop(Value from, Value to, const Values &args,
 GpuEmitter::Values
 GpuEmitter::emitSteps(const KernelNest &nest, int64_t count, int64_t threads,
                       Value thread, int64_t partials,
-                      llvm::function_ref<Values(Value, Values)> body) {
+                      function_ref<Values(Value, Values)> body) {
   int64_t steps = count / threads, rest = count % threads;
   auto last = [&](const Values &sums) {
     if (rest == 0)
@@ -90,8 +89,7 @@ GpuEmitter::emitSteps(const KernelNest &nest, int64_t count, int64_t threads,
     Values results;
     for (auto [i, total] : llvm::enumerate(totalsOf(nest)))
       results.push_back(combineAll(
-          total,
-          Values(llvm::ArrayRef<Value>(sums).slice(i * partials, partials))));
+          total, Values(ArrayRef<Value>(sums).slice(i * partials, partials))));
     return results;
   }
   Values wide = emitBlocks(nest, steps, partials, body);
@@ -102,7 +100,7 @@ GpuEmitter::emitSteps(const KernelNest &nest, int64_t count, int64_t threads,
 /// Blocks of steps, added up in the wide type.
 GpuEmitter::Values
 GpuEmitter::emitBlocks(const KernelNest &nest, int64_t steps, int64_t partials,
-                       llvm::function_ref<Values(Value, Values)> body) {
+                       function_ref<Values(Value, Values)> body) {
   Values wide;
   for (const NestTotal &total : totalsOf(nest))
     wide.push_back(identity(total, getWideType(total)));
@@ -117,5 +115,3 @@ GpuEmitter::emitBlocks(const KernelNest &nest, int64_t steps, int64_t partials,
       },
       kBlockSteps);
 }
-
-} // namespace weft

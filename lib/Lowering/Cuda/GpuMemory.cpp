@@ -12,8 +12,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// The widest access of a thread, in bytes.
 static constexpr int64_t kAccessBytes = 16;
@@ -43,7 +42,7 @@ int64_t GpuEmitter::getWidth(const NestOperand &operand) const {
   // The largest power of two that every address is a multiple of.
   uint64_t places = alignments[argument.getArgNumber()];
   places |= operand.access.offset * bytes;
-  for (int64_t stride : llvm::ArrayRef(operand.access.strides).drop_back())
+  for (int64_t stride : ArrayRef(operand.access.strides).drop_back())
     places |= stride * bytes;
   int64_t aligned = places & (~places + 1);
   int64_t width = std::min(aligned, kAccessBytes) / bytes;
@@ -72,7 +71,7 @@ Value GpuEmitter::address(const NestOperand &operand, int64_t lane) {
   Type element = cast<MemRefType>(operand.base.getType()).getElementType();
   Value buffer = function.getArgument(number);
   return LLVM::GEPOp::create(b, loc, buffer.getType(), memoryType(element),
-                             buffer, llvm::ArrayRef<LLVM::GEPArg>{sum});
+                             buffer, ArrayRef<LLVM::GEPArg>{sum});
 }
 
 Value GpuEmitter::fromMemory(Value value, Type element) {
@@ -102,12 +101,12 @@ GpuEmitter::Values GpuEmitter::loadVector(Value pointer, Type element,
   Values elements;
   for (int64_t i = 0; i < width; ++i)
     elements.push_back(fromMemory(
-        vector::ExtractOp::create(b, loc, vector, llvm::ArrayRef<int64_t>{i}),
+        vector::ExtractOp::create(b, loc, vector, ArrayRef<int64_t>{i}),
         element));
   return elements;
 }
 
-void GpuEmitter::storeVector(Value pointer, llvm::ArrayRef<Value> elements) {
+void GpuEmitter::storeVector(Value pointer, ArrayRef<Value> elements) {
   Values values;
   for (Value element : elements)
     values.push_back(toMemory(element));
@@ -119,5 +118,3 @@ void GpuEmitter::storeVector(Value pointer, llvm::ArrayRef<Value> elements) {
         b, loc, VectorType::get({width}, memory), values);
   LLVM::StoreOp::create(b, loc, whole, pointer, width * bytesOf(memory));
 }
-
-} // namespace weft

@@ -13,8 +13,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 static constexpr int64_t kRowsPerBlock = 8;
 /// Elements of a chunk, whatever their types: sums depend on it.
@@ -147,5 +146,3 @@ void GpuEmitter::emitRowPass(const KernelNest &nest, Value thread,
   }
   setTotals(nest, sums);
 }
-
-} // namespace weft

@@ -7,8 +7,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// Threads of a block where each works for itself.
 static constexpr int64_t kThreads = 256;
@@ -18,14 +17,14 @@ static constexpr int64_t kMostBlocks = (int64_t(1) << 31) - 1;
 static constexpr int64_t kChunkBytes = 16, kChunkElements = 8;
 
 GpuEmitter::GpuEmitter(func::FuncOp source, const LinalgKernel &kernel,
-                       llvm::ArrayRef<int64_t> alignments)
+                       ArrayRef<int64_t> alignments)
     : source(source), kernel(kernel), shape(kernel.getShape()),
       alignments(alignments), b(source.getContext()), loc(source.getLoc()) {}
 
 FailureOr<gpu::GPUFuncOp> GpuEmitter::emit(OpBuilder &builder) {
   auto pointer = LLVM::LLVMPointerType::get(
       b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
-  llvm::SmallVector<Type> types(source.getNumArguments(), pointer);
+  SmallVector<Type> types(source.getNumArguments(), pointer);
   function = gpu::GPUFuncOp::create(builder, loc, source.getSymName(),
                                     builder.getFunctionType(types, {}));
   function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
@@ -122,5 +121,3 @@ void GpuEmitter::emitElementChunk(Value number) {
     emitPiece(nest, {});
   }
 }
-
-} // namespace weft

@@ -14,13 +14,11 @@
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// The running totals among the nest's results.
-llvm::SmallVector<NestTotal>
-GpuEmitter::totalsOf(const KernelNest &nest) const {
-  llvm::SmallVector<NestTotal> totals;
+SmallVector<NestTotal> GpuEmitter::totalsOf(const KernelNest &nest) const {
+  SmallVector<NestTotal> totals;
   for (const NestTotal &total : nest.totals)
     if (total.combiner)
       totals.push_back(total);
@@ -91,8 +89,8 @@ Value GpuEmitter::narrow(const NestTotal &total, Value value) {
 /// Adds the partial sums of a block of steps to the sums of earlier blocks.
 GpuEmitter::Values GpuEmitter::addBlock(const KernelNest &nest,
                                         const Values &wide,
-                                        llvm::ArrayRef<Value> partials) {
-  llvm::SmallVector<NestTotal> totals = totalsOf(nest);
+                                        ArrayRef<Value> partials) {
+  SmallVector<NestTotal> totals = totalsOf(nest);
   size_t count = partials.size() / totals.size();
   Values sums;
   for (auto [i, total] : llvm::enumerate(totals)) {
@@ -114,7 +112,7 @@ Value GpuEmitter::addWarp(const NestTotal &total, Value value) {
 }
 
 /// Memory of the block, of which only this total knows.
-Value GpuEmitter::sharedBuffer(llvm::ArrayRef<int64_t> shape, Type element) {
+Value GpuEmitter::sharedBuffer(ArrayRef<int64_t> shape, Type element) {
   auto space = gpu::AddressSpaceAttr::get(
       b.getContext(), gpu::GPUDialect::getWorkgroupAddressSpace());
   auto type =
@@ -149,7 +147,7 @@ Value GpuEmitter::addWarps(const NestTotal &total, Value value, Value thread,
 }
 
 /// The totals of a nest are numbers from here on.
-void GpuEmitter::setTotals(const KernelNest &nest, llvm::ArrayRef<Value> sums) {
+void GpuEmitter::setTotals(const KernelNest &nest, ArrayRef<Value> sums) {
   for (auto [total, output] : llvm::zip(nest.totals, nest.outputs)) {
     if (!total.combiner)
       continue;
@@ -157,5 +155,3 @@ void GpuEmitter::setTotals(const KernelNest &nest, llvm::ArrayRef<Value> sums) {
     sums = sums.drop_front();
   }
 }
-
-} // namespace weft

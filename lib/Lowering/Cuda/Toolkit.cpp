@@ -19,10 +19,10 @@
 #include "llvm/Support/Program.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-InFlightDiagnostic emitMachineError(MLIRContext *context, const Error &error) {
+InFlightDiagnostic weft::emitMachineError(MLIRContext *context,
+                                          const Error &error) {
   InFlightDiagnostic diagnostic =
       emitError(UnknownLoc::get(context), error.where());
   if (!error.hintText().empty())
@@ -33,17 +33,17 @@ InFlightDiagnostic emitMachineError(MLIRContext *context, const Error &error) {
 }
 
 /// Folders that may be a toolkit, each once.
-static llvm::SmallVector<std::string> toolkitFolders() {
+static SmallVector<std::string> toolkitFolders() {
   if (const char *chosen = std::getenv("WEFT_CUDA_HOME"); chosen && *chosen)
     return {chosen};
-  llvm::SmallVector<std::string> folders;
+  SmallVector<std::string> folders;
   auto add = [&](std::string folder) {
     if (!llvm::is_contained(folders, folder))
       folders.push_back(std::move(folder));
   };
   if (const char *home = std::getenv("CUDA_HOME"); home && *home)
     add(home);
-  llvm::SmallString<128> real;
+  SmallString<128> real;
   if (auto ptxas = llvm::sys::findProgramByName("ptxas"))
     if (!llvm::sys::fs::real_path(*ptxas, real))
       add(llvm::sys::path::parent_path(llvm::sys::path::parent_path(real))
@@ -55,7 +55,7 @@ static llvm::SmallVector<std::string> toolkitFolders() {
 static std::optional<std::string> findInFolders(ArrayRef<std::string> folders,
                                                 StringRef file) {
   for (const std::string &folder : folders) {
-    llvm::SmallString<128> path(folder);
+    SmallString<128> path(folder);
     llvm::sys::path::append(path, file);
     if (llvm::sys::fs::exists(path))
       return path.str().str();
@@ -63,8 +63,8 @@ static std::optional<std::string> findInFolders(ArrayRef<std::string> folders,
   return std::nullopt;
 }
 
-FailureOr<std::string> findInToolkit(ModuleOp module, StringRef file) {
-  llvm::SmallVector<std::string> folders = toolkitFolders();
+FailureOr<std::string> weft::findInToolkit(ModuleOp module, StringRef file) {
+  SmallVector<std::string> folders = toolkitFolders();
   if (std::optional<std::string> path = findInFolders(folders, file))
     return *path;
   Error error(ExitCode::Device, "expects " + file.str() +
@@ -87,7 +87,7 @@ static std::string identifyFile(const std::string &path) {
              status.getLastModificationTime().time_since_epoch().count());
 }
 
-std::string identifyToolkit() {
+std::string weft::identifyToolkit() {
   std::string identity;
   for (const char *file : {kPtxas, kLibdevice}) {
     std::optional<std::string> path = findInFolders(toolkitFolders(), file);
@@ -214,7 +214,7 @@ assembleWithoutSpills(const std::string &ptxas, StringRef chip,
 // Checks
 //===----------------------------------------------------------------------===//
 
-Status checkCubin(const Cubin &cubin, StringRef chip, StringRef kernel) {
+Status weft::checkCubin(const Cubin &cubin, StringRef chip, StringRef kernel) {
   if (cubin.chip != chip)
     return inputError("expects machine code of " + chip.str() +
                       ", but got that of " + cubin.chip);
@@ -240,8 +240,8 @@ static Status checkAssembled(ModuleOp module, StringRef chip,
   return Status::success();
 }
 
-FailureOr<std::vector<char>> emitCubin(ModuleOp module,
-                                       const CudaTarget &target) {
+FailureOr<std::vector<char>> weft::emitCubin(ModuleOp module,
+                                             const CudaTarget &target) {
   FailureOr<std::string> ptxas = findInToolkit(module, kPtxas);
   if (failed(ptxas))
     return failure();
@@ -259,5 +259,3 @@ FailureOr<std::vector<char>> emitCubin(ModuleOp module,
   }
   return std::move(*code);
 }
-
-} // namespace weft

@@ -10,8 +10,7 @@
 #include "weft/Lowering/Linalg/LinalgKernel.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// Bytes of a row in temporaries: f16 and bf16, of which a kernel keeps half as
 /// many bytes, are f32 with --numerics=fast.
@@ -134,9 +133,9 @@ LogicalResult LinalgKernel::checkElements(const KernelNest &nest,
 }
 
 /// The dimensions of the space that the values of a body follow.
-static llvm::DenseMap<Value, llvm::SmallBitVector>
-findDims(const KernelNest &nest, unsigned rank) {
-  llvm::DenseMap<Value, llvm::SmallBitVector> dims;
+static DenseMap<Value, llvm::SmallBitVector> findDims(const KernelNest &nest,
+                                                      unsigned rank) {
+  DenseMap<Value, llvm::SmallBitVector> dims;
   for (auto [i, input] : llvm::enumerate(nest.inputs)) {
     llvm::SmallBitVector own(rank);
     for (unsigned d : nest.dims)
@@ -217,7 +216,7 @@ LogicalResult LinalgKernel::checkWrite(const KernelNest &nest, unsigned output,
 /// overwrite elements that other threads read only after the threads have met
 /// to add up.
 LogicalResult LinalgKernel::checkMeetings(func::FuncOp function) const {
-  llvm::DenseSet<Value> read;
+  DenseSet<Value> read;
   for (const KernelNest &nest : nests) {
     if (nest.level != NestLevel::End) {
       for (auto [i, input] : llvm::enumerate(nest.inputs))
@@ -255,5 +254,3 @@ LogicalResult LinalgKernel::checkBuffers(func::FuncOp function) const {
   }
   return checkMeetings(function);
 }
-
-} // namespace weft

@@ -9,8 +9,7 @@
 #include "weft/Weft/KernelFacts.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // Nests
@@ -18,7 +17,7 @@ namespace weft {
 
 LogicalResult LinalgKernel::checkLoops(const KernelNest &nest) const {
   linalg::GenericOp op = nest.op;
-  llvm::SmallVector<int64_t> sizes, loops(op.getStaticLoopRanges());
+  SmallVector<int64_t> sizes, loops(op.getStaticLoopRanges());
   for (unsigned d : nest.dims)
     sizes.push_back(shape.getSizes()[d]);
   if (loops == sizes)
@@ -36,12 +35,12 @@ LogicalResult LinalgKernel::checkTotal(const KernelNest &nest,
     return op.emitOpError("expects no sum, maximum or minimum in an "
                           "elementwise kernel, but got one in output ")
            << output;
-  llvm::SmallVector<int64_t> over;
+  SmallVector<int64_t> over;
   const SpaceAccess &access = nest.outputs[output].access;
   for (unsigned d : nest.dims)
     if (!access.dependsOn(d))
       over.push_back(d);
-  if (llvm::ArrayRef<int64_t>(over) != shape.getOver())
+  if (ArrayRef<int64_t>(over) != shape.getOver())
     return op.emitOpError("expects sums, maxima and minima over ")
            << spellList(shape.getOver())
            << ", as its kernel says, but got one over " << spellList(over)
@@ -115,14 +114,14 @@ LogicalResult LinalgKernel::checkFacts(const KernelNest &nest) const {
 // Results that lie over arguments
 //===----------------------------------------------------------------------===//
 
-llvm::ArrayRef<int64_t> LinalgKernel::getInPlaceInputs(Value output) const {
+ArrayRef<int64_t> LinalgKernel::getInPlaceInputs(Value output) const {
   unsigned result = cast<BlockArgument>(output).getArgNumber() - firstOutput;
   return cast<DenseI64ArrayAttr>(inPlace[result]).asArrayRef();
 }
 
 /// The last arguments are results, and have a list each.
 LogicalResult LinalgKernel::checkWrites(func::FuncOp function) const {
-  llvm::SmallVector<int64_t> written;
+  SmallVector<int64_t> written;
   for (const KernelNest &nest : nests)
     for (const NestOperand &output : nest.outputs)
       if (auto argument = dyn_cast<BlockArgument>(output.base))
@@ -182,5 +181,3 @@ LogicalResult LinalgKernel::readInPlace(func::FuncOp function) {
         return failure();
   return success();
 }
-
-} // namespace weft

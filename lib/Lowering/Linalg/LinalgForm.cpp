@@ -12,11 +12,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-static constexpr llvm::StringLiteral kNumbers =
-    "f16, bf16, f32, f64, i1, i32 or i64";
+static constexpr StringLiteral kNumbers = "f16, bf16, f32, f64, i1, i32 or i64";
 
 /// Types of elements, and of what bodies compute.
 static bool isNumber(Type type) {
@@ -26,7 +24,7 @@ static bool isNumber(Type type) {
 }
 
 /// Whether sizes of rows, and of what holds rows `pitch` apart, can be counted.
-static bool isCountable(llvm::ArrayRef<int64_t> sizes, int64_t pitch) {
+static bool isCountable(ArrayRef<int64_t> sizes, int64_t pitch) {
   int64_t count = 1;
   return llvm::none_of(sizes.drop_back(sizes.empty() ? 0 : 1),
                        [&](int64_t size) {
@@ -145,5 +143,3 @@ LogicalResult LinalgKernel::checkBody(Block &body) {
   }
   return checkOperands(*body.getTerminator());
 }
-
-} // namespace weft

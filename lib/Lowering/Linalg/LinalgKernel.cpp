@@ -5,12 +5,11 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// Which loops of the kernel the nest runs over.
 LogicalResult LinalgKernel::findLevel(KernelNest &nest) const {
-  llvm::SmallVector<unsigned> &dims = nest.dims;
+  SmallVector<unsigned> &dims = nest.dims;
   unsigned loops = nest.op.getNumLoops();
   auto take = [&](NestLevel level, bool inner, bool lane) {
     dims.clear();
@@ -51,7 +50,7 @@ void LinalgKernel::contract(SpaceAccess &access) const {
 
 LogicalResult LinalgKernel::readOperand(linalg::GenericOp op,
                                         OpOperand &operand,
-                                        llvm::ArrayRef<unsigned> dims,
+                                        ArrayRef<unsigned> dims,
                                         NestOperand &result) const {
   result.base = operand.get();
   if (auto cast = result.base.getDefiningOp<memref::ReinterpretCastOp>())
@@ -63,7 +62,7 @@ LogicalResult LinalgKernel::readOperand(linalg::GenericOp op,
            << operand.getOperandNumber();
   auto type = cast<MemRefType>(operand.get().getType());
   AffineMap map = op.getMatchingIndexingMap(&operand);
-  llvm::SmallVector<int64_t> strides;
+  SmallVector<int64_t> strides;
   bool isStatic =
       succeeded(type.getStridesAndOffset(strides, result.access.offset)) &&
       type.hasStaticShape() && !ShapedType::isDynamic(result.access.offset) &&
@@ -220,5 +219,3 @@ FailureOr<LinalgKernel> LinalgKernel::get(func::FuncOp function) {
   kernel.contractTemporaries();
   return kernel;
 }
-
-} // namespace weft

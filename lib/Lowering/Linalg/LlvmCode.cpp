@@ -13,8 +13,7 @@
 #include <mutex>
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 static void initializeHost() {
   static std::once_flag once;
@@ -25,7 +24,8 @@ static void initializeHost() {
 }
 
 std::unique_ptr<llvm::TargetMachine>
-createHostMachine(ModuleOp module, StringRef processor, StringRef features) {
+weft::createHostMachine(ModuleOp module, StringRef processor,
+                        StringRef features) {
   initializeHost();
   llvm::Triple triple("x86_64-unknown-linux-gnu");
   std::string error;
@@ -52,10 +52,11 @@ LlvmAnalyses::LlvmAnalyses(llvm::TargetMachine &machine,
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
 }
 
-FailureOr<std::vector<char>> writeCode(ModuleOp module, llvm::Module &code,
-                                       llvm::TargetMachine &machine,
-                                       llvm::CodeGenFileType type) {
-  llvm::SmallVector<char, 0> bytes;
+FailureOr<std::vector<char>> weft::writeCode(ModuleOp module,
+                                             llvm::Module &code,
+                                             llvm::TargetMachine &machine,
+                                             llvm::CodeGenFileType type) {
+  SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
@@ -64,11 +65,9 @@ FailureOr<std::vector<char>> writeCode(ModuleOp module, llvm::Module &code,
   return std::vector<char>(bytes.begin(), bytes.end());
 }
 
-std::string printCode(const llvm::Module &code) {
+std::string weft::printCode(const llvm::Module &code) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   code.print(stream, nullptr);
   return text;
 }
-
-} // namespace weft

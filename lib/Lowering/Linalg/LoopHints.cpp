@@ -5,10 +5,9 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-static constexpr llvm::StringLiteral kHint = "llvm.loop_annotation";
+static constexpr StringLiteral kHint = "llvm.loop_annotation";
 
 static void setUnroll(scf::ForOp loop, IntegerAttr count, BoolAttr full) {
   MLIRContext *context = loop.getContext();
@@ -24,15 +23,15 @@ static void setUnroll(scf::ForOp loop, IntegerAttr count, BoolAttr full) {
                     /*startLoc=*/{}, /*endLoc=*/{}, /*parallelAccesses=*/{}));
 }
 
-void unrollBy(scf::ForOp loop, int32_t count) {
+void weft::unrollBy(scf::ForOp loop, int32_t count) {
   setUnroll(loop, Builder(loop).getI32IntegerAttr(count), /*full=*/{});
 }
 
-void unrollFully(scf::ForOp loop) {
+void weft::unrollFully(scf::ForOp loop) {
   setUnroll(loop, /*count=*/{}, Builder(loop).getBoolAttr(true));
 }
 
-void moveLoopHints(Operation *function) {
+void weft::moveLoopHints(Operation *function) {
   function->walk([](LLVM::BrOp branch) {
     auto annotation = dyn_cast_or_null<LLVM::LoopAnnotationAttr>(
         branch->removeDiscardableAttr(kHint));
@@ -40,5 +39,3 @@ void moveLoopHints(Operation *function) {
       branch.setLoopAnnotationAttr(annotation);
   });
 }
-
-} // namespace weft

@@ -12,8 +12,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 namespace {
 
@@ -67,7 +66,7 @@ public:
     return make<arith::AddFOp>(make<arith::MulFOp>(x, y), z);
   }
   /// The polynomial of `x` with these coefficients, highest power first.
-  Value polynomial(Value x, llvm::ArrayRef<float> coefficients) {
+  Value polynomial(Value x, ArrayRef<float> coefficients) {
     Value sum = number(coefficients.front());
     for (float coefficient : coefficients.drop_front())
       sum = multiplyAdd(sum, x, number(coefficient));
@@ -115,7 +114,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// Four words of the counter, two of the key.
-using PhiloxState = llvm::SmallVector<Value, 6>;
+using PhiloxState = SmallVector<Value, 6>;
 
 /// One of ten rounds; the key of the next one.
 static PhiloxState runRound(NumberBuilder &n, const PhiloxState &s) {
@@ -243,9 +242,9 @@ static std::array<Value, 4> makeWords(NumberBuilder &n, Value key, Value row,
   return {state[0], state[1], state[2], state[3]};
 }
 
-std::array<Value, 4> buildPhiloxBlock(OpBuilder &b, Location loc,
-                                      PhiloxKind kind, Value key, Value row,
-                                      Value block) {
+std::array<Value, 4> weft::buildPhiloxBlock(OpBuilder &b, Location loc,
+                                            PhiloxKind kind, Value key,
+                                            Value row, Value block) {
   NumberBuilder n(b, loc, block);
   std::array<Value, 4> numbers = makeWords(n, key, row, block);
   if (kind == PhiloxKind::Uniform) {
@@ -261,8 +260,8 @@ std::array<Value, 4> buildPhiloxBlock(OpBuilder &b, Location loc,
   return numbers;
 }
 
-Value buildPhiloxNumber(OpBuilder &b, Location loc, PhiloxKind kind, Value key,
-                        Value row, Value element) {
+Value weft::buildPhiloxNumber(OpBuilder &b, Location loc, PhiloxKind kind,
+                              Value key, Value row, Value element) {
   NumberBuilder n(b, loc, element);
   Value block = n.make<arith::ShRUIOp>(element, n.wide(2));
   std::array<Value, 4> words = makeWords(n, key, row, block);
@@ -277,5 +276,3 @@ Value buildPhiloxNumber(OpBuilder &b, Location loc, PhiloxKind kind, Value key,
   return n.make<arith::MulFOp>(pair.radius,
                                n.select(isOdd, pair.sine, pair.cosine));
 }
-
-} // namespace weft

@@ -2,7 +2,8 @@
 
 #include "weft/Lowering/Linalg/StandardRoutines.h"
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 static const LibraryRoutine kRoutines[] = {
     {"weft.matmul", UpToF32},    {"weft.gemm", UpToF32},
@@ -10,6 +11,4 @@ static const LibraryRoutine kRoutines[] = {
     {"weft.embedding", UpToF32}, {"weft.embedding_grad", UpToF32},
 };
 
-llvm::ArrayRef<LibraryRoutine> getStandardRoutines() { return kRoutines; }
-
-} // namespace weft
+ArrayRef<LibraryRoutine> weft::getStandardRoutines() { return kRoutines; }

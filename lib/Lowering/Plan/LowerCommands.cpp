@@ -13,8 +13,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 static OpResult getResult(Operation *op, unsigned index = 0) {
   return op->getResult(index);
@@ -153,7 +152,7 @@ LogicalResult ProgramLowering::lowerSource(CommandSourceOpInterface op) {
 
 LogicalResult ProgramLowering::lowerCommand(Operation *op) {
   auto done = [](auto...) { return success(); };
-  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+  return TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](weft::CallOp o) { return lowerKernelCall(o); })
       .Case<MatmulOp, GemmOp>([&](Operation *o) {
         getDestination(getResult(o));
@@ -171,5 +170,3 @@ LogicalResult ProgramLowering::lowerCommand(Operation *op) {
       .Case([&](CommandSourceOpInterface o) { return lowerSource(o); })
       .Default([](Operation *o) { return reportNoLowering(o); });
 }
-
-} // namespace weft

@@ -3,8 +3,7 @@
 #include "ProgramLowering.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // Products
@@ -101,5 +100,3 @@ void ProgramLowering::lowerAttentionGrad(AttentionGradOp op) {
       op.getWindowAttr(), op.getSoftcapAttr(), op.getDropoutAttr(),
       op.getOpIdAttr());
 }
-
-} // namespace weft

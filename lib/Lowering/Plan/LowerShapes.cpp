@@ -5,8 +5,7 @@
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 ValueBuffer ProgramLowering::lowerView(ViewOpInterface op) {
   Value operand = op->getOperand(0);
@@ -77,5 +76,3 @@ void ProgramLowering::lowerPad(PadOp op) {
   copyTo(getView(getBuffer(op.getOperand())),
          getView(buffers[result].root, place));
 }
-
-} // namespace weft

@@ -6,8 +6,7 @@
 #include "weft/Analysis/Implementations.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 namespace {
 class Placer {
@@ -34,7 +33,7 @@ private:
 
   const SymbolTable &symbols;
   const Positions &positions;
-  llvm::DenseMap<StringAttr, SmallVector<Read>> reads;
+  DenseMap<StringAttr, SmallVector<Read>> reads;
   Placement places;
 };
 } // namespace
@@ -202,8 +201,8 @@ Placement Placer::run(ProgramOp program) {
   return std::move(places);
 }
 
-Placement computePlacement(ProgramOp program, const SymbolTable &symbols,
-                           const Positions &positions) {
+Placement weft::computePlacement(ProgramOp program, const SymbolTable &symbols,
+                                 const Positions &positions) {
   return Placer(symbols, positions).run(program);
 }
 
@@ -287,7 +286,8 @@ static void collectPositions(ProgramOp program, LoweringFacts &facts) {
   }
 }
 
-LoweringFacts prepareProgram(ProgramOp program, const SymbolTable &symbols) {
+LoweringFacts weft::prepareProgram(ProgramOp program,
+                                   const SymbolTable &symbols) {
   orderProgram(program.getBody().front());
   LoweringFacts facts;
   collectPositions(program, facts);
@@ -296,5 +296,3 @@ LoweringFacts prepareProgram(ProgramOp program, const SymbolTable &symbols) {
   facts.placement = computePlacement(program, symbols, facts.positions);
   return facts;
 }
-
-} // namespace weft

@@ -5,8 +5,7 @@
 #include "weft/Analysis/Implementations.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 StringAttr ProgramLowering::getScopeAttr() {
   return weft::getScopeAttr(current);
@@ -133,5 +132,3 @@ void ProgramLowering::assignRoles(plan::ProgramOp program) {
       alloc.setRole(plan::Role::Activation);
   }
 }
-
-} // namespace weft

@@ -3,8 +3,7 @@
 #include "ProgramLowering.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 static MemRefType getBufferType(Type tensorType) {
   auto type = cast<RankedTensorType>(tensorType);
@@ -183,5 +182,3 @@ Value ProgramLowering::getDestination(OpResult result) {
   buffers[result] = buffer;
   return getView(buffer);
 }
-
-} // namespace weft

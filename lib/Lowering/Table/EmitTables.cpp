@@ -18,8 +18,7 @@
 #include <vector>
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 static LogicalResult verifyKind(ModuleOp module, ProgramKind wanted) {
   StringRef kind = stringifyProgramKind(wanted);
@@ -64,16 +63,14 @@ namespace {
 class TableEmitter {
 public:
   TableEmitter(ModuleOp source, llvm::Module &output, const TableTarget &target,
-               llvm::ArrayRef<DeviceImage> images)
+               ArrayRef<DeviceImage> images)
       : source(source), target(target), images(images), globals(output) {}
 
   LogicalResult emit();
 
 private:
   WeftPackedText text(StringRef value);
-  WeftPackedList list(llvm::ArrayRef<int64_t> values) {
-    return {lists.get(values)};
-  }
+  WeftPackedList list(ArrayRef<int64_t> values) { return {lists.get(values)}; }
   WeftPackedRecord record(StringRef bytes);
   int64_t function(StringRef name, bool isKernel);
 
@@ -92,7 +89,7 @@ private:
 
   ModuleOp source;
   const TableTarget &target;
-  llvm::ArrayRef<DeviceImage> images;
+  ArrayRef<DeviceImage> images;
   int64_t maxThreads = 0;
   TableGlobals globals;
   std::vector<WeftPackedProgram> programs;
@@ -113,7 +110,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 WeftPackedText TableEmitter::text(StringRef value) {
-  llvm::SmallString<64> ended(value);
+  SmallString<64> ended(value);
   ended.push_back('\0');
   return {texts.get(ended)};
 }
@@ -201,7 +198,7 @@ LogicalResult TableEmitter::workspace(plan::CommandOpInterface op,
 }
 
 LogicalResult TableEmitter::command(plan::CommandOpInterface op) {
-  llvm::SmallVector<int64_t> offsets;
+  SmallVector<int64_t> offsets;
   for (Value buffer : op->getOperands()) {
     std::optional<int64_t> offset = plan::getByteOffset(buffer);
     if (!offset)
@@ -237,7 +234,7 @@ LogicalResult TableEmitter::port(Operation *op, StringRef name, Value buffer) {
 }
 
 LogicalResult TableEmitter::program(plan::ProgramOp op) {
-  llvm::SmallVector<plan::OutputOp> outputs;
+  SmallVector<plan::OutputOp> outputs;
   const size_t firstCommand = commands.size(), firstPort = ports.size();
   for (Operation &inner : op.getBody().front()) {
     if (auto commandOp = dyn_cast<plan::CommandOpInterface>(inner)) {
@@ -316,7 +313,7 @@ LogicalResult TableEmitter::tensor(plan::StateOp op) {
 void TableEmitter::emitExecutable(int64_t arenaBytes) {
   auto json = source->getAttrOfType<StringAttr>("weft.metadata");
   StringRef described = json ? json.getValue() : StringRef("{}");
-  llvm::SmallVector<llvm::Constant *> fields = {
+  SmallVector<llvm::Constant *> fields = {
       globals.int32(WEFT_ABI_VERSION),
       globals.int32(programs.size()),
       globals.int32(tensors.size()),
@@ -343,7 +340,7 @@ void TableEmitter::emitExecutable(int64_t arenaBytes) {
 
 /// Of plan.max_threads.
 static FailureOr<int64_t> readMaxThreads(ModuleOp module) {
-  constexpr llvm::StringLiteral name = plan::PlanDialect::kMaxThreadsAttr;
+  constexpr StringLiteral name = plan::PlanDialect::kMaxThreadsAttr;
   Attribute attribute = module->getAttr(name);
   if (!attribute)
     return kDefaultMaxThreads;
@@ -379,12 +376,10 @@ LogicalResult TableEmitter::emit() {
 
 } // namespace
 
-LogicalResult emitTables(ModuleOp module, llvm::Module &output,
-                         const TableTarget &target,
-                         llvm::ArrayRef<DeviceImage> images) {
+LogicalResult weft::emitTables(ModuleOp module, llvm::Module &output,
+                               const TableTarget &target,
+                               ArrayRef<DeviceImage> images) {
   if (failed(verifyProgramKinds(module)))
     return failure();
   return TableEmitter(module, output, target, images).emit();
 }
-
-} // namespace weft

@@ -6,11 +6,10 @@
 #include "weft/Plan/PlanCollectives.h"
 #include "weft/Plan/Transfers.h"
 
-using namespace mlir;
-
 #include "weft/Lowering/Table/Routines.cpp.inc"
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 /// Events are numbered as the module has them.
 static int64_t getEventNumber(Operation *op, FlatSymbolRefAttr name) {
@@ -55,7 +54,7 @@ static void attachTransferModels(MLIRContext *context) {
   WaitOp::attachInterface<TransferModel<WaitOp, WEFT_WAIT>>(*context);
 }
 
-int32_t getDType(Type element) {
+int32_t weft::getDType(Type element) {
   if (element.isF32())
     return WEFT_F32;
   if (element.isF64())
@@ -138,7 +137,7 @@ FailureOr<int64_t> RoutineCall::getWorkspaceBytes(const TableTarget &target,
   return bytes;
 }
 
-void registerRoutineModels(DialectRegistry &registry) {
+void weft::registerRoutineModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, plan::PlanDialect *) {
     attachCollectiveModels(context);
     attachMatrixModels(context);
@@ -146,5 +145,3 @@ void registerRoutineModels(DialectRegistry &registry) {
     attachValueModels(context);
   });
 }
-
-} // namespace weft

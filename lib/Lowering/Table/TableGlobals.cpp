@@ -6,8 +6,7 @@
 #include "llvm/IR/Module.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 TableGlobals::TableGlobals(llvm::Module &output)
     : output(output), context(output.getContext()),
@@ -68,10 +67,10 @@ llvm::Constant *TableGlobals::image(const DeviceImage &image) {
                                        {chip, code, int64(image.code.size())});
 }
 
-llvm::Constant *TableGlobals::images(llvm::ArrayRef<DeviceImage> list) {
+llvm::Constant *TableGlobals::images(ArrayRef<DeviceImage> list) {
   if (list.empty())
     return llvm::ConstantPointerNull::get(pointer);
-  llvm::SmallVector<Constant *> made;
+  SmallVector<Constant *> made;
   for (const DeviceImage &each : list)
     made.push_back(image(each));
   auto *type = llvm::ArrayType::get(made.front()->getType(), made.size());
@@ -88,10 +87,7 @@ llvm::Constant *TableGlobals::metadata(StringRef json) {
   return meta;
 }
 
-void TableGlobals::structure(llvm::ArrayRef<Constant *> fields,
-                             StringRef name) {
+void TableGlobals::structure(ArrayRef<Constant *> fields, StringRef name) {
   global(llvm::ConstantStruct::getAnon(context, fields), name)
       ->setLinkage(llvm::GlobalValue::ExternalLinkage);
 }
-
-} // namespace weft

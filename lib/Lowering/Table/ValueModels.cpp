@@ -7,8 +7,7 @@
 #include <vector>
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // Copies and constants
@@ -86,9 +85,7 @@ struct ConstantModel
 
 } // namespace
 
-void attachValueModels(MLIRContext *context) {
+void weft::attachValueModels(MLIRContext *context) {
   plan::CopyOp::attachInterface<CopyModel>(*context);
   plan::ConstantOp::attachInterface<ConstantModel>(*context);
 }
-
-} // namespace weft
