@@ -7,8 +7,7 @@
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// The source of the rule, if its placement is the one of the layout. Otherwise
 /// the ZeRO stage decided.
@@ -39,9 +38,7 @@ static void explain(ParamOp param, const Bucket &bucket, int64_t begin) {
   remark << text;
 }
 
-void explainBucket(const Bucket &bucket) {
+void weft::explainBucket(const Bucket &bucket) {
   for (auto [member, begin] : llvm::zip(bucket.members, bucket.begins))
     explain(member.param, bucket, begin);
 }
-
-} // namespace weft

@@ -4,8 +4,7 @@
 #include "weft/Dist/Dist.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// The segments of a bucket. Only parameters have a source.
 static ArrayAttr getSegments(const Bucket &bucket, bool withSource) {
@@ -29,7 +28,7 @@ static FlatState makeState(const Bucket &bucket, StringAttr name,
           {}};
 }
 
-StringRef getCommonScope(StringRef a, StringRef b) {
+StringRef weft::getCommonScope(StringRef a, StringRef b) {
   while (!a.empty() && a != b && !(b.starts_with(a) && b[a.size()] == '.'))
     a = a.contains('.') ? a.rsplit('.').first : StringRef();
   return a;
@@ -108,7 +107,7 @@ static FlatState declareState(const Bucket &bucket, unsigned number,
   return state;
 }
 
-std::vector<FlatState> declareFlatStates(const Bucket &bucket) {
+std::vector<FlatState> weft::declareFlatStates(const Bucket &bucket) {
   const Member &first = bucket.members.front();
   OpBuilder builder(ParamOp(first.param).getContext());
   std::vector<FlatState> states = {declareParam(bucket, builder)};
@@ -121,5 +120,3 @@ std::vector<FlatState> declareFlatStates(const Bucket &bucket) {
   }
   return states;
 }
-
-} // namespace weft

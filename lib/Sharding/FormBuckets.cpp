@@ -9,8 +9,7 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 std::optional<StringRef> Member::getSlot(StringRef symbol) const {
   StringRef name = ParamOp(param).getSymName();
@@ -53,7 +52,7 @@ static LogicalResult verifyState(StateOp state, const Member &member) {
 }
 
 static void collectUpdates(ModuleOp module,
-                           llvm::DenseMap<StringAttr, Operation *> &updates) {
+                           DenseMap<StringAttr, Operation *> &updates) {
   for (auto program : module.getOps<ProgramOp>()) {
     if (program.getKind() != ProgramKind::Apply)
       continue;
@@ -64,10 +63,10 @@ static void collectUpdates(ModuleOp module,
   }
 }
 
-FailureOr<std::vector<Member>> collectMembers(ModuleOp module) {
-  llvm::DenseMap<StringAttr, Operation *> updates;
+FailureOr<std::vector<Member>> weft::collectMembers(ModuleOp module) {
+  DenseMap<StringAttr, Operation *> updates;
   collectUpdates(module, updates);
-  llvm::DenseMap<StringAttr, unsigned> numbers;
+  DenseMap<StringAttr, unsigned> numbers;
   std::vector<Member> members;
   for (auto param : module.getOps<ParamOp>()) {
     if (failed(verifyParam(param)))
@@ -177,7 +176,7 @@ static void place(Bucket &bucket, int64_t align, int64_t shards) {
 /// Chooses NAME.flat, NAME.flat.1, ..., such that the names of the parameter
 /// and of its states are free.
 static std::string chooseName(const SymbolTable &symbols, StringRef unit,
-                              const Bucket &bucket, llvm::StringSet<> &chosen) {
+                              const Bucket &bucket, StringSet<> &chosen) {
   auto isFree = [&](const Twine &name) {
     SmallString<64> text;
     StringRef symbol = name.toStringRef(text);
@@ -203,7 +202,7 @@ static std::string chooseName(const SymbolTable &symbols, StringRef unit,
 /// elements has a different position in each shard.
 static std::vector<Bucket>
 divide(const Unit &unit, bool hasRanks,
-       const llvm::DenseMap<Operation *, const Member *> &memberOf) {
+       const DenseMap<Operation *, const Member *> &memberOf) {
   std::vector<Bucket> buckets;
   for (ParamOp param : unit.params) {
     const Member &member = *memberOf.lookup(param);
@@ -220,13 +219,13 @@ divide(const Unit &unit, bool hasRanks,
   return buckets;
 }
 
-std::vector<Bucket> formBuckets(ModuleOp module, ArrayRef<Member> members,
-                                UnitRule rule, int64_t align) {
+std::vector<Bucket> weft::formBuckets(ModuleOp module, ArrayRef<Member> members,
+                                      UnitRule rule, int64_t align) {
   SymbolTable symbols(module);
-  llvm::StringSet<> chosen;
+  StringSet<> chosen;
   dist::MeshOp mesh = dist::findMesh(module);
   int64_t shards = mesh ? mesh.getNumRanks() : 1;
-  llvm::DenseMap<Operation *, const Member *> memberOf;
+  DenseMap<Operation *, const Member *> memberOf;
   SmallVector<ParamOp> params;
   for (const Member &member : members) {
     memberOf[member.param] = &member;
@@ -244,5 +243,3 @@ std::vector<Bucket> formBuckets(ModuleOp module, ArrayRef<Member> members,
     }
   return buckets;
 }
-
-} // namespace weft

@@ -13,10 +13,9 @@
 #include "weft/Abi/Names.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-void keepDenominators(ProgramOp denominators) {
+void weft::keepDenominators(ProgramOp denominators) {
   SymbolTable symbols(denominators->getParentOfType<ModuleOp>());
   auto keep = cast<ProgramOp>(denominators->clone());
   keep.setSymName(names::kDenominatorsKeep);
@@ -37,7 +36,8 @@ static SmallVector<AccumulateOp> findTotals(ProgramOp program) {
   return totals;
 }
 
-unsigned joinDenominators(ProgramOp denominators, const MeshCollectives &mesh) {
+unsigned weft::joinDenominators(ProgramOp denominators,
+                                const MeshCollectives &mesh) {
   SmallVector<AccumulateOp> totals = findTotals(denominators);
   if (totals.empty())
     return 0;
@@ -58,5 +58,3 @@ unsigned joinDenominators(ProgramOp denominators, const MeshCollectives &mesh) {
   }
   return totals.size();
 }
-
-} // namespace weft

@@ -6,8 +6,7 @@
 #include "weft/Weft/Weft.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 MeshCollectives::MeshCollectives(dist::MeshOp mesh, TravelTypes types)
     : name(FlatSymbolRefAttr::get(mesh)), types(types),
@@ -134,5 +133,3 @@ dist::AllReduceOp MeshCollectives::join(OpBuilder &builder, Location loc,
                                    builder.getDenseI64ArrayAttr(reductions),
                                    name, shardAxis);
 }
-
-} // namespace weft

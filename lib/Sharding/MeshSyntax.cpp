@@ -4,10 +4,11 @@
 
 #include "weft/Dist/Dist.h"
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 /// "dp:4"
-static std::optional<MeshTextAxis> parseAxis(llvm::StringRef text) {
+static std::optional<MeshTextAxis> parseAxis(StringRef text) {
   auto [name, number] = text.split(':');
   MeshTextAxis axis = {name.str(), 0};
   bool isNumber = !number.empty() && number.find_first_not_of("0123456789") ==
@@ -18,20 +19,19 @@ static std::optional<MeshTextAxis> parseAxis(llvm::StringRef text) {
   return axis;
 }
 
-static bool hasNames(const MeshText &mesh,
-                     llvm::ArrayRef<llvm::StringRef> names) {
+static bool hasNames(const MeshText &mesh, ArrayRef<StringRef> names) {
   return mesh.size() == names.size() &&
          llvm::all_of(llvm::zip(mesh, names), [](auto pair) {
            return std::get<0>(pair).name == std::get<1>(pair);
          });
 }
 
-std::optional<MeshText> parseMesh(llvm::StringRef text) {
+std::optional<MeshText> weft::parseMesh(StringRef text) {
   MeshText mesh;
-  llvm::SmallVector<llvm::StringRef> words;
+  SmallVector<StringRef> words;
   text.split(words, ',');
   int64_t ranks = 1;
-  for (llvm::StringRef word : words) {
+  for (StringRef word : words) {
     std::optional<MeshTextAxis> axis = parseAxis(word);
     if (!axis || ranks > kMostRanks / axis->size)
       return std::nullopt;
@@ -42,5 +42,3 @@ std::optional<MeshText> parseMesh(llvm::StringRef text) {
     return mesh;
   return std::nullopt;
 }
-
-} // namespace weft

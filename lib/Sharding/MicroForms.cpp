@@ -5,10 +5,9 @@
 #include "weft/Abi/MicroSteps.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-Writes getWrites(ProgramOp program) {
+Writes weft::getWrites(ProgramOp program) {
   Writes writes;
   ReturnOp end = program.getTerminator();
   for (auto [target, value] : llvm::zip(end.getTargets(), end.getValues()))
@@ -16,7 +15,7 @@ Writes getWrites(ProgramOp program) {
   return writes;
 }
 
-void setWrites(ProgramOp program, ArrayRef<Write> writes) {
+void weft::setWrites(ProgramOp program, ArrayRef<Write> writes) {
   ReturnOp end = program.getTerminator();
   SmallVector<Attribute> targets;
   SmallVector<Value> values;
@@ -43,7 +42,7 @@ static ProgramOp cloneAs(ProgramOp program, StringRef name,
 // Reduce or keep
 //===----------------------------------------------------------------------===//
 
-using Accumulators = llvm::DenseMap<StringAttr, StringAttr>;
+using Accumulators = DenseMap<StringAttr, StringAttr>;
 
 /// Makes the program write its gradients to accumulators, too.
 static Accumulators writeAccumulators(ProgramOp micro,
@@ -82,7 +81,7 @@ static void dropGradients(ProgramOp micro, const Accumulators &accumulators) {
   setWrites(micro, writes);
 }
 
-void declareAccumulators(ProgramOp micro, const ShardedStates &states) {
+void weft::declareAccumulators(ProgramOp micro, const ShardedStates &states) {
   SymbolTable symbols(micro->getParentOfType<ModuleOp>());
   Accumulators accumulators = writeAccumulators(micro, states, symbols);
   if (accumulators.empty())
@@ -95,7 +94,7 @@ void declareAccumulators(ProgramOp micro, const ShardedStates &states) {
 // First or later
 //===----------------------------------------------------------------------===//
 
-void makeLaterForms(ProgramOp micro) {
+void weft::makeLaterForms(ProgramOp micro) {
   SymbolTable symbols(micro->getParentOfType<ModuleOp>());
   ProgramOp last = micro;
   if (auto keep = symbols.lookup<ProgramOp>(names::kMicroKeep))
@@ -103,5 +102,3 @@ void makeLaterForms(ProgramOp micro) {
   ProgramOp later = cloneAs(micro, names::kMicroLater, symbols);
   later->moveAfter(last);
 }
-
-} // namespace weft

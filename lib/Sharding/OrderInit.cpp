@@ -7,12 +7,11 @@
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// All ops of the program that a value is made by, in their order.
 static SmallVector<Operation *> findMakers(Value value) {
-  llvm::SetVector<Operation *> makers;
+  SetVector<Operation *> makers;
   SmallVector<Value> open = {value};
   while (!open.empty()) {
     Operation *op = open.pop_back_val().getDefiningOp();
@@ -26,7 +25,7 @@ static SmallVector<Operation *> findMakers(Value value) {
   return ordered;
 }
 
-void orderByWrites(ProgramOp program) {
+void weft::orderByWrites(ProgramOp program) {
   ReturnOp end = program.getTerminator();
   SmallVector<SmallVector<Operation *>> writes;
   for (Value value : end.getValues())
@@ -43,11 +42,9 @@ void orderByWrites(ProgramOp program) {
       return first == second ? a < b : !first;
     return first->isBeforeInBlock(second);
   });
-  llvm::DenseSet<Operation *> placed;
+  DenseSet<Operation *> placed;
   for (unsigned write : order)
     for (Operation *op : writes[write])
       if (placed.insert(op).second)
         op->moveBefore(end);
 }
-
-} // namespace weft

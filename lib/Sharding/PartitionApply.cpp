@@ -5,8 +5,7 @@
 #include <cmath>
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // Gradients
@@ -166,8 +165,8 @@ void ApplyPartition::takeRoots(ShardCheck &check) {
 
 /// The views through which an op reads gradients; a view precedes the view that
 /// it reads.
-static llvm::SetVector<Operation *> findViews(ValueRange grads) {
-  llvm::SetVector<Operation *> views;
+static SetVector<Operation *> findViews(ValueRange grads) {
+  SetVector<Operation *> views;
   for (Value grad : grads)
     for (Operation *op = grad.getDefiningOp(); isViewOp(op) && views.insert(op);
          op = op->getOperand(0).getDefiningOp())
@@ -176,7 +175,7 @@ static llvm::SetVector<Operation *> findViews(ValueRange grads) {
 }
 
 /// Erases unused views repeatedly, until all remaining views are used.
-static void eraseUnread(llvm::SetVector<Operation *> views) {
+static void eraseUnread(SetVector<Operation *> views) {
   auto isUnread = [](Operation *op) { return op->use_empty(); };
   for (auto dead = llvm::find_if(views, isUnread); dead != views.end();
        dead = llvm::find_if(views, isUnread)) {
@@ -221,7 +220,7 @@ LogicalResult ApplyPartition::checkShards() {
   reduceChecks(checks, presence);
   for (ShardCheck &check : checks) {
     takeRoots(check);
-    llvm::SetVector<Operation *> views = findViews(check.op.getGrads());
+    SetVector<Operation *> views = findViews(check.op.getGrads());
     check.op.erase();
     eraseUnread(views);
   }
@@ -238,5 +237,3 @@ Shards ApplyPartition::getShards() {
     shards[reduced.read] = reduced.shard;
   return shards;
 }
-
-} // namespace weft

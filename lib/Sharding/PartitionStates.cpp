@@ -13,8 +13,7 @@
 #include <functional>
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // Programs
@@ -65,9 +64,9 @@ private:
   Value number;
   /// Ops that define `known` values. They stay, because the caller still uses
   /// them.
-  llvm::DenseSet<Operation *> kept;
+  DenseSet<Operation *> kept;
   /// The accumulate flag of each gradient state: whether its old value counts.
-  llvm::DenseMap<StringAttr, Value> flags;
+  DenseMap<StringAttr, Value> flags;
   /// The reads of full states, and this rank's shard for each.
   SmallVector<ReadOp> reads;
   SmallVector<Value> own;
@@ -379,10 +378,8 @@ void StatePartition::run() {
   eraseDead();
 }
 
-void partitionStates(ProgramOp program, const MeshCollectives &mesh,
-                     const ShardedStates &states, Shards known,
-                     const Reshard &reshard) {
+void weft::partitionStates(ProgramOp program, const MeshCollectives &mesh,
+                           const ShardedStates &states, Shards known,
+                           const Reshard &reshard) {
   StatePartition(program, mesh, states, std::move(known), reshard).run();
 }
-
-} // namespace weft

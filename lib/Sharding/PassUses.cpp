@@ -5,8 +5,7 @@
 #include "weft/Support/ModulePath.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// The uses of a value by ops that are no views, through views.
 static void findUses(Value value, SmallVectorImpl<OpOperand *> &uses) {
@@ -17,7 +16,7 @@ static void findUses(Value value, SmallVectorImpl<OpOperand *> &uses) {
       uses.push_back(&use);
 }
 
-Operation *findLoss(ProgramOp program) {
+Operation *weft::findLoss(ProgramOp program) {
   if (program.getKind() != ProgramKind::Micro)
     return nullptr;
   ReturnOp end = program.getTerminator();
@@ -25,7 +24,7 @@ Operation *findLoss(ProgramOp program) {
                                   : end.getOutputs().front().getDefiningOp();
 }
 
-PassUses splitUses(ReadOp read, Operation *loss) {
+PassUses weft::splitUses(ReadOp read, Operation *loss) {
   SmallVector<OpOperand *> uses;
   findUses(read, uses);
   PassUses found;
@@ -45,8 +44,9 @@ static Operation *findLast(ArrayRef<OpOperand *> uses) {
   return last;
 }
 
-SmallVector<PassUses> findPassUses(ArrayRef<ReadOp> reads, Operation *loss,
-                                   const Reshard &reshard) {
+SmallVector<PassUses> weft::findPassUses(ArrayRef<ReadOp> reads,
+                                         Operation *loss,
+                                         const Reshard &reshard) {
   SmallVector<PassUses> found;
   Operation *last = nullptr;
   for (ReadOp read : reads) {
@@ -70,5 +70,3 @@ SmallVector<PassUses> findPassUses(ArrayRef<ReadOp> reads, Operation *loss,
   }
   return found;
 }
-
-} // namespace weft

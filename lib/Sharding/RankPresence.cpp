@@ -5,8 +5,7 @@
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 static bool isPresence(ReadOp read) {
   auto state =
@@ -74,5 +73,3 @@ void RankPresence::replace(ValueRange answers) {
     if (read->use_empty())
       read->erase();
 }
-
-} // namespace weft

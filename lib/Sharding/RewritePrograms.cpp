@@ -12,8 +12,7 @@
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 namespace {
 
@@ -31,7 +30,7 @@ struct Joined {
 class Rewriter {
 public:
   Rewriter(ProgramOp program, ArrayRef<FlatState> states,
-           const llvm::DenseMap<StringAttr, PartRef> &places)
+           const DenseMap<StringAttr, PartRef> &places)
       : program(program), states(states), places(places),
         builder(program.getContext()), wholes(states.size()) {}
 
@@ -59,12 +58,12 @@ private:
 
   ProgramOp program;
   ArrayRef<FlatState> states;
-  const llvm::DenseMap<StringAttr, PartRef> &places;
+  const DenseMap<StringAttr, PartRef> &places;
   OpBuilder builder;
   /// The read of each flat state, or null.
   SmallVector<Value> wholes;
   /// The op on the flat state, by the op on the first segment.
-  llvm::DenseMap<Operation *, Operation *> joined;
+  DenseMap<Operation *, Operation *> joined;
   /// Ops that are replaced by an op on the flat state, operands before users.
   SmallVector<Joined> old;
 };
@@ -372,13 +371,11 @@ void Rewriter::run() {
       whole.getDefiningOp()->erase();
 }
 
-void rewritePrograms(ModuleOp module, ArrayRef<FlatState> states) {
-  llvm::DenseMap<StringAttr, PartRef> places;
+void weft::rewritePrograms(ModuleOp module, ArrayRef<FlatState> states) {
+  DenseMap<StringAttr, PartRef> places;
   for (unsigned i = 0; i != states.size(); ++i)
     for (auto [number, part] : llvm::enumerate(states[i].parts))
       places[part.symbol.getAttr()] = {i, unsigned(number)};
   for (auto program : module.getOps<ProgramOp>())
     Rewriter(program, states, places).run();
 }
-
-} // namespace weft

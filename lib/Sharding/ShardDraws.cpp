@@ -3,8 +3,7 @@
 #include "Partition.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 static int64_t getSize(Value value) {
   return cast<RankedTensorType>(value.getType()).getNumElements();
@@ -58,7 +57,7 @@ static bool addOp(FlatDraws &draws, Operation *op, int64_t begin) {
   return false;
 }
 
-std::optional<FlatDraws> findDraws(Value full) {
+std::optional<FlatDraws> weft::findDraws(Value full) {
   FlatDraws draws;
   SmallVector<std::pair<Value, int64_t>> open = {{full, 0}};
   while (!open.empty()) {
@@ -79,5 +78,3 @@ std::optional<FlatDraws> findDraws(Value full) {
     return std::nullopt;
   return draws;
 }
-
-} // namespace weft

@@ -7,8 +7,7 @@
 #include "mlir/IR/Diagnostics.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 namespace {
 /// Reads one file; every error names the line.
@@ -105,9 +104,7 @@ FailureOr<std::vector<ShardRule>> ShardRuleReader::read() {
   return rules;
 }
 
-FailureOr<std::vector<ShardRule>> readShardRules(MLIRContext *context,
-                                                 StringRef path) {
+FailureOr<std::vector<ShardRule>> weft::readShardRules(MLIRContext *context,
+                                                       StringRef path) {
   return ShardRuleReader(context, path).read();
 }
-
-} // namespace weft

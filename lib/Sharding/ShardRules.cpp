@@ -8,8 +8,7 @@
 #include "llvm/Support/Regex.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 static void setRule(ParamOp param, dist::Placement placement,
                     const Twine &source) {
@@ -44,7 +43,8 @@ static std::string spell(const ShardRule &rule) {
   return llvm::join(words, " and ");
 }
 
-LogicalResult applyShardRules(ModuleOp module, ArrayRef<ShardRule> rules) {
+LogicalResult weft::applyShardRules(ModuleOp module,
+                                    ArrayRef<ShardRule> rules) {
   for (const ShardRule &rule : rules) {
     SmallVector<ParamOp> found = findParams(module, rule);
     if (found.empty())
@@ -63,10 +63,8 @@ LogicalResult applyShardRules(ModuleOp module, ArrayRef<ShardRule> rules) {
   return success();
 }
 
-void keepSmallParams(ModuleOp module, int64_t min) {
+void weft::keepSmallParams(ModuleOp module, int64_t min) {
   for (auto param : module.getOps<ParamOp>())
     if (!dist::getRule(param) && param.getTensorType().getNumElements() < min)
       setRule(param, dist::Placement::Replicated, "--shard-min=" + Twine(min));
 }
-
-} // namespace weft

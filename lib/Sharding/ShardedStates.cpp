@@ -3,8 +3,7 @@
 #include "ShardedStates.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // Shards
@@ -38,7 +37,8 @@ static LogicalResult verifyAxis(Operation &op, dist::MeshOp mesh) {
          << axis;
 }
 
-FailureOr<ShardedStates> declareShards(ModuleOp module, dist::MeshOp mesh) {
+FailureOr<ShardedStates> weft::declareShards(ModuleOp module,
+                                             dist::MeshOp mesh) {
   ShardedStates states;
   const int64_t shards = mesh.getSizes().back();
   for (Operation &op : *module.getBody()) {
@@ -64,8 +64,8 @@ FailureOr<ShardedStates> declareShards(ModuleOp module, dist::MeshOp mesh) {
   return states;
 }
 
-StateOp declareBeside(Operation *of, StringRef slot, StateKind kind,
-                      RankedTensorType type, SymbolTable &symbols) {
+StateOp weft::declareBeside(Operation *of, StringRef slot, StateKind kind,
+                            RankedTensorType type, SymbolTable &symbols) {
   OpBuilder builder(of);
   builder.setInsertionPointAfter(of);
   StringAttr name = SymbolTable::getSymbolName(of);
@@ -101,8 +101,8 @@ static StateOp declareGathered(Operation *of, RankedTensorType type,
   return declareBeside(of, "gathered", StateKind::Working, type, symbols);
 }
 
-void declareKept(ModuleOp module, ProgramOp micro, ShardedStates &states,
-                 bool hasLater) {
+void weft::declareKept(ModuleOp module, ProgramOp micro, ShardedStates &states,
+                       bool hasLater) {
   SymbolTable symbols(module);
   for (auto read : micro.getBody().front().getOps<ReadOp>()) {
     StringAttr name = read.getSourceAttr().getAttr();
@@ -127,7 +127,7 @@ static bool doesNothing(ProgramOp program) {
          program.getTerminator().getTargets().empty();
 }
 
-void eraseCopies(ModuleOp module, const ShardedStates &states) {
+void weft::eraseCopies(ModuleOp module, const ShardedStates &states) {
   for (auto state : llvm::make_early_inc_range(module.getOps<StateOp>()))
     if (states.copies.contains(state.getSymNameAttr()))
       state.erase();
@@ -135,5 +135,3 @@ void eraseCopies(ModuleOp module, const ShardedStates &states) {
     if (doesNothing(program))
       program.erase();
 }
-
-} // namespace weft

@@ -9,14 +9,13 @@
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 static bool isNumber(StringRef word) {
   return !word.empty() && word.find_first_not_of("0123456789") == word.npos;
 }
 
-std::optional<UnitRule> parseUnitRule(StringRef text) {
+std::optional<UnitRule> weft::parseUnitRule(StringRef text) {
   if (text == "scope")
     return UnitRule();
   UnitRule rule;
@@ -39,15 +38,15 @@ std::optional<UnitRule> parseUnitRule(StringRef text) {
 // Modules
 //===----------------------------------------------------------------------===//
 
-StringRef getModulePath(ParamOp param) {
+StringRef weft::getModulePath(ParamOp param) {
   if (std::optional<StringRef> scope = param.getScope())
     return *scope;
   StringRef name = param.getSymName();
   return name.contains('.') ? name.rsplit('.').first : StringRef();
 }
 
-llvm::StringSet<> findAttentionModules(ModuleOp module) {
-  llvm::StringSet<> paths;
+StringSet<> weft::findAttentionModules(ModuleOp module) {
+  StringSet<> paths;
   module.walk([&](AttentionOp op) {
     auto scope = op->getAttrOfType<StringAttr>(WeftDialect::kScopeAttr);
     if (scope && !getBlock(scope).empty() &&
@@ -58,7 +57,7 @@ llvm::StringSet<> findAttentionModules(ModuleOp module) {
 }
 
 /// A name that no other unit has: NAME, NAME.1, ...
-static std::string makeUnique(StringRef name, llvm::StringSet<> &taken) {
+static std::string makeUnique(StringRef name, StringSet<> &taken) {
   std::string unique = name.str();
   for (unsigned number = 1; !taken.insert(unique).second; ++number)
     unique = (name + "." + Twine(number)).str();
@@ -73,7 +72,7 @@ static std::string makeUnique(StringRef name, llvm::StringSet<> &taken) {
 /// are declared.
 static std::vector<Unit> formBlocks(ArrayRef<ParamOp> params) {
   llvm::MapVector<std::pair<StringRef, unsigned>, Unit> units;
-  llvm::StringSet<> taken;
+  StringSet<> taken;
   unsigned run = 0;
   bool inBlock = false;
   for (ParamOp param : params) {
@@ -131,8 +130,7 @@ public:
   /// are one module.
   static constexpr int kDeepest = 64;
 
-  ModuleUnits(ArrayRef<ParamOp> params, int64_t limit,
-              const llvm::StringSet<> &whole)
+  ModuleUnits(ArrayRef<ParamOp> params, int64_t limit, const StringSet<> &whole)
       : params(params), limit(limit), whole(whole), unitOf(params.size()) {}
 
   std::vector<Unit> run() {
@@ -205,7 +203,7 @@ private:
 
   std::vector<Unit> list() {
     llvm::MapVector<StringRef, Unit> units;
-    llvm::StringSet<> taken;
+    StringSet<> taken;
     for (const std::string &path : unitOf)
       taken.insert(path);
     for (auto [param, path] : llvm::zip(params, unitOf)) {
@@ -222,14 +220,14 @@ private:
 
   ArrayRef<ParamOp> params;
   int64_t limit;
-  const llvm::StringSet<> &whole;
+  const StringSet<> &whole;
   /// The path of each parameter's unit, "" for the root.
   std::vector<std::string> unitOf;
 };
 } // namespace
 
-std::vector<Unit> formUnits(ArrayRef<ParamOp> params, UnitRule rule,
-                            const llvm::StringSet<> &whole) {
+std::vector<Unit> weft::formUnits(ArrayRef<ParamOp> params, UnitRule rule,
+                                  const StringSet<> &whole) {
   switch (rule.kind) {
   case UnitRule::Kind::Scope:
     return formBlocks(params);
@@ -240,5 +238,3 @@ std::vector<Unit> formUnits(ArrayRef<ParamOp> params, UnitRule rule,
   }
   llvm_unreachable("a rule without a case");
 }
-
-} // namespace weft

@@ -3,8 +3,7 @@
 #include "Updates.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 static constexpr StringLiteral kLrScale = "lr_scale",
                                kDecayScale = "decay_scale",
@@ -21,20 +20,20 @@ static DictionaryAttr getCommonAttributes(Operation *op) {
   return attributes.getDictionary(op->getContext());
 }
 
-bool haveSameFormula(Operation *a, Operation *b) {
+bool weft::haveSameFormula(Operation *a, Operation *b) {
   return a->getName() == b->getName() &&
          a->getNumOperands() == b->getNumOperands() &&
          a->getNumResults() == b->getNumResults() && !a->hasAttr(kFactors) &&
          getCommonAttributes(a) == getCommonAttributes(b);
 }
 
-unsigned countPartOperands(Operation *op) {
+unsigned weft::countPartOperands(Operation *op) {
   auto update = dyn_cast<OptimizerOpInterface>(op);
   // The parameter, its states and the gradient.
   return update ? 2 + update.getStates().size() : op->getNumOperands();
 }
 
-std::optional<unsigned> getDecayOperand(Operation *op) {
+std::optional<unsigned> weft::getDecayOperand(Operation *op) {
   auto update = dyn_cast<OptimizerOpInterface>(op);
   if (!update)
     return std::nullopt;
@@ -50,20 +49,20 @@ static std::optional<double> getConstant(Value number) {
   return elements.getSplatValue<APFloat>().convertToDouble();
 }
 
-bool readSameDecay(Operation *a, Operation *b) {
+bool weft::readSameDecay(Operation *a, Operation *b) {
   Value mine = a->getOperand(*getDecayOperand(a));
   Value other = b->getOperand(*getDecayOperand(b));
   return mine == other ||
          (getConstant(mine) && getConstant(mine) == getConstant(other));
 }
 
-Operation *getFirst(ArrayRef<Operation *> ops) {
+Operation *weft::getFirst(ArrayRef<Operation *> ops) {
   return *std::min_element(
       ops.begin(), ops.end(),
       [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
 }
 
-Value chooseDecay(ArrayRef<Operation *> ops) {
+Value weft::chooseDecay(ArrayRef<Operation *> ops) {
   Operation *first = getFirst(ops);
   unsigned number = *getDecayOperand(first);
   Value chosen;
@@ -101,9 +100,9 @@ static SmallVector<UpdateFactors> collectFactors(ArrayRef<Operation *> ops,
   return list;
 }
 
-SmallVector<NamedAttribute> joinAttributes(ArrayRef<Operation *> ops,
-                                           ArrayRef<int64_t> begins,
-                                           Value decay) {
+SmallVector<NamedAttribute> weft::joinAttributes(ArrayRef<Operation *> ops,
+                                                 ArrayRef<int64_t> begins,
+                                                 Value decay) {
   Operation *first = ops.front();
   if (!isa<OptimizerOpInterface>(first))
     return SmallVector<NamedAttribute>(first->getAttrs());
@@ -117,5 +116,3 @@ SmallVector<NamedAttribute> joinAttributes(ArrayRef<Operation *> ops,
   attributes.set(kFactors, ArrayAttr::get(first->getContext(), factors));
   return SmallVector<NamedAttribute>(attributes.getAttrs());
 }
-
-} // namespace weft

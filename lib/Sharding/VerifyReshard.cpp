@@ -7,8 +7,7 @@
 #include "weft/Weft/Programs.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 static bool isModule(ModuleOp module, StringRef path) {
   return module
@@ -57,7 +56,7 @@ static LogicalResult verifyApart(ModuleOp module, ProgramOp micro,
          << "shares " << shared.getSourceAttr() << " with others";
 }
 
-LogicalResult verifyReshard(ModuleOp module, const Reshard &reshard) {
+LogicalResult weft::verifyReshard(ModuleOp module, const Reshard &reshard) {
   FailureOr<ProgramOp> micro = findOnlyProgram(module, ProgramKind::Micro);
   if (failed(micro))
     return failure();
@@ -71,5 +70,3 @@ LogicalResult verifyReshard(ModuleOp module, const Reshard &reshard) {
   }
   return success();
 }
-
-} // namespace weft
