@@ -8,11 +8,10 @@
 #include <map>
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// Event: stream 0 has run all commands so far.
-static constexpr llvm::StringLiteral kReady = "ready";
+static constexpr StringLiteral kReady = "ready";
 
 //===----------------------------------------------------------------------===//
 // Events
@@ -44,8 +43,8 @@ private:
   }
   /// The state that a root holds. For an intermediate result, the state that it
   /// is computed from or into.
-  llvm::DenseMap<Value, StringAttr> states;
-  llvm::DenseSet<Value> means; // of a mesh, or of an axis
+  DenseMap<Value, StringAttr> states;
+  DenseSet<Value> means; // of a mesh, or of an axis
 };
 } // namespace
 
@@ -82,7 +81,7 @@ std::string EventNames::get(plan::CommandOpInterface collective) const {
       .str();
 }
 
-LogicalResult declareEvents(ModuleOp module) {
+LogicalResult weft::declareEvents(ModuleOp module) {
   llvm::MapVector<StringAttr, int64_t> recorded;
   module.walk([&](plan::RecordOp op) {
     recorded[op.getEventAttr().getAttr()] =
@@ -115,9 +114,9 @@ LogicalResult declareEvents(ModuleOp module) {
 
 /// The events that this file makes: events of streams of collectives, declared
 /// or only recorded.
-static llvm::DenseSet<StringAttr> findOwnEvents(plan::ProgramOp program) {
+static DenseSet<StringAttr> findOwnEvents(plan::ProgramOp program) {
   auto module = program->getParentOfType<ModuleOp>();
-  llvm::DenseSet<StringAttr> own;
+  DenseSet<StringAttr> own;
   for (auto record : program.getBody().front().getOps<plan::RecordOp>())
     if (plan::CommandOpInterface(record).getStreamNumber() >=
         plan::kGatherStream)
@@ -135,7 +134,7 @@ AsyncProgram::AsyncProgram(plan::ProgramOp program,
       dependences(this->commands) {}
 
 AsyncProgram AsyncProgram::read(plan::ProgramOp program) {
-  llvm::DenseSet<StringAttr> own = findOwnEvents(program);
+  DenseSet<StringAttr> own = findOwnEvents(program);
   std::vector<plan::CommandOpInterface> commands;
   for (Operation &op : llvm::make_early_inc_range(program.getBody().front())) {
     auto record = dyn_cast<plan::RecordOp>(op);
@@ -200,9 +199,9 @@ private:
   EventNames names;
   OpBuilder builder; // in front of the first output
   std::map<int64_t, Queue> queues;
-  std::map<std::string, unsigned> lastOf;  // by event
-  llvm::DenseMap<unsigned, size_t> places; // in its queue, if started
-  llvm::DenseSet<unsigned> recorded;       // collectives with a wait
+  std::map<std::string, unsigned> lastOf; // by event
+  DenseMap<unsigned, size_t> places;      // in its queue, if started
+  DenseSet<unsigned> recorded;            // collectives with a wait
 };
 } // namespace
 
@@ -346,5 +345,3 @@ void AsyncProgram::write(ArrayRef<AsyncStep> steps, bool inTurn) {
       writer.put(step.command);
   writer.finish();
 }
-
-} // namespace weft

@@ -7,8 +7,7 @@
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 namespace {
 class ClusterReader {
@@ -70,7 +69,7 @@ LogicalResult ClusterReader::readShare(const toml::node &value) {
 
 LogicalResult ClusterReader::readAlgorithm(const toml::node &value) {
   const std::string text = value.value<std::string>().value_or("");
-  auto algorithm = llvm::StringSwitch<std::optional<GatherAlgorithm>>(text)
+  auto algorithm = StringSwitch<std::optional<GatherAlgorithm>>(text)
                        .Case("ring", GatherAlgorithm::Ring)
                        .Case("direct", GatherAlgorithm::Direct)
                        .Case("hierarchical", GatherAlgorithm::Hierarchical)
@@ -95,7 +94,7 @@ LogicalResult ClusterReader::readLink(StringRef name, const toml::node &value,
   for (auto &&[key, rate] : *table) {
     StringRef entry(key.str());
     double *number =
-        llvm::StringSwitch<double *>(entry)
+        StringSwitch<double *>(entry)
             .Case("gigabytes_per_second", &link->gigabytesPerSecond)
             .Case("latency_us", &link->latencyUs)
             .Default(nullptr);
@@ -155,7 +154,8 @@ LogicalResult ClusterReader::read(const toml::table &table) {
   return success();
 }
 
-FailureOr<ClusterFile> readClusterFile(MLIRContext *context, StringRef path) {
+FailureOr<ClusterFile> weft::readClusterFile(MLIRContext *context,
+                                             StringRef path) {
   FailureOr<TomlFile> toml = readTomlFile(context, path, "cluster");
   if (failed(toml))
     return failure();
@@ -164,5 +164,3 @@ FailureOr<ClusterFile> readClusterFile(MLIRContext *context, StringRef path) {
     return failure();
   return std::move(reader.file);
 }
-
-} // namespace weft

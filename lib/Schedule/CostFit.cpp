@@ -11,8 +11,7 @@
 #include <set>
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // Costs of commands
@@ -34,7 +33,8 @@ static CostSample describe(plan::CommandOpInterface command) {
   return sample;
 }
 
-std::map<std::string, std::vector<CostSample>> describeCosts(ModuleOp module) {
+std::map<std::string, std::vector<CostSample>>
+weft::describeCosts(ModuleOp module) {
   std::map<std::string, std::vector<CostSample>> programs;
   for (auto program : module.getOps<plan::ProgramOp>()) {
     std::vector<CostSample> &samples = programs[program.getSymName().str()];
@@ -53,7 +53,7 @@ namespace {
 /// Searches for the logarithms of the three rates.
 class Fitter {
 public:
-  explicit Fitter(llvm::ArrayRef<const CostSample *> samples);
+  explicit Fitter(ArrayRef<const CostSample *> samples);
 
   void search();
   Rates getRates() const { return toRates(point); }
@@ -65,7 +65,7 @@ private:
   double measure(const Point &point) const;
   bool improve(double step);
 
-  llvm::ArrayRef<const CostSample *> samples;
+  ArrayRef<const CostSample *> samples;
   Point point, least, most;
   double best;
 };
@@ -96,7 +96,7 @@ double Fitter::measure(const Point &point) const {
 /// A rate is at least half of the best measured rate, to allow for noise. It
 /// may be far higher if all commands are short. The overhead is at most twice
 /// the shortest time.
-Fitter::Fitter(llvm::ArrayRef<const CostSample *> samples) : samples(samples) {
+Fitter::Fitter(ArrayRef<const CostSample *> samples) : samples(samples) {
   double shortest = INFINITY, gflops = 1e-3, gigabytes = 1e-3;
   for (const CostSample *sample : samples) {
     shortest = std::min(shortest, sample->us);
@@ -146,7 +146,7 @@ double CostFit::getTimeUs(double flops, double bytes) const {
   return table.getRates("", Type()).getTimeUs(flops, bytes);
 }
 
-using Samples = llvm::ArrayRef<const CostSample *>;
+using Samples = ArrayRef<const CostSample *>;
 
 static CostTable::Part fitRates(Samples samples) {
   Fitter fitter(samples);
@@ -208,7 +208,7 @@ static CostFit fitOne(Samples samples) {
   return fit;
 }
 
-std::vector<CostFit> fitCosts(const std::vector<CostSample> &samples) {
+std::vector<CostFit> weft::fitCosts(const std::vector<CostSample> &samples) {
   std::map<std::pair<std::string, std::string>, std::vector<const CostSample *>>
       groups;
   for (const CostSample &sample : samples)
@@ -219,5 +219,3 @@ std::vector<CostFit> fitCosts(const std::vector<CostSample> &samples) {
     fits.push_back(fitOne(group.second));
   return fits;
 }
-
-} // namespace weft

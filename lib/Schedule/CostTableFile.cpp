@@ -14,8 +14,7 @@
 #include <cmath>
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 namespace {
 
@@ -51,13 +50,13 @@ private:
 } // namespace
 
 static bool isElementType(StringRef name) {
-  return llvm::StringSwitch<bool>(name)
+  return StringSwitch<bool>(name)
       .Cases({"f64", "f32", "f16", "bf16", "i64", "i32", "i1"}, true)
       .Default(false);
 }
 
 static std::optional<double> *findRate(CostTable::Part &part, StringRef name) {
-  return llvm::StringSwitch<std::optional<double> *>(name)
+  return StringSwitch<std::optional<double> *>(name)
       .Case("gflops", &part.gflops)
       .Case("gigabytes_per_second", &part.gigabytesPerSecond)
       .Case("overhead_us", &part.overheadUs)
@@ -74,7 +73,7 @@ bool CostTableReader::isKind(StringRef name) const {
 
 /// One that ranks send for: neither arithmetic nor a type enters its time.
 static bool isCollectiveKind(StringRef name) {
-  return llvm::StringSwitch<bool>(name)
+  return StringSwitch<bool>(name)
       .Cases({"all_gather", "reduce_scatter", "all_reduce"}, true)
       .Default(false);
 }
@@ -88,8 +87,9 @@ static std::string toText(double number) {
 /// Beyond these no machine is, and times of them could not be added up.
 static constexpr double kLeastRate = 1e-6, kMostRate = 1e12;
 
-LogicalResult readNumber(MLIRContext *context, StringRef path, StringRef name,
-                         const toml::node &value, double &number) {
+LogicalResult weft::readNumber(MLIRContext *context, StringRef path,
+                               StringRef name, const toml::node &value,
+                               double &number) {
   const bool mayBeZero = name.ends_with("_us");
   auto refuse = [&](const std::string &text) {
     return emitError(locateToml(context, path, value.source()))
@@ -230,15 +230,15 @@ LogicalResult CostTableReader::read(const toml::table &table, StringRef kind,
   return success();
 }
 
-FailureOr<CostTable> readCosts(MLIRContext *context, StringRef path,
-                               const toml::table &table) {
+FailureOr<CostTable> weft::readCosts(MLIRContext *context, StringRef path,
+                                     const toml::table &table) {
   CostTableReader reader(context, path);
   if (failed(reader.read(table, /*kind=*/"", /*element=*/"")))
     return failure();
   return std::move(reader.costs);
 }
 
-FailureOr<CostTable> readCostTable(MLIRContext *context, StringRef path) {
+FailureOr<CostTable> weft::readCostTable(MLIRContext *context, StringRef path) {
   FailureOr<TomlFile> file = readTomlFile(context, path, "cost table");
   if (failed(file))
     return failure();
@@ -261,7 +261,7 @@ static CostTable makeH100Rates() {
   return table;
 }
 
-const KnownRates *findKnownRates(StringRef name) {
+const KnownRates *weft::findKnownRates(StringRef name) {
   static constexpr KnownRates known[] = {
       {"cpu", "two x86 cores", [] { return CostTable(); }},
       {"h100", "one H100", makeH100Rates},
@@ -270,5 +270,3 @@ const KnownRates *findKnownRates(StringRef name) {
       known, [&](const KnownRates &rates) { return rates.name == name; });
   return found == std::end(known) ? nullptr : found;
 }
-
-} // namespace weft

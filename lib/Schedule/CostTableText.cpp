@@ -9,7 +9,8 @@
 #include <algorithm>
 #include <cmath>
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 namespace {
 class CostTableText {
@@ -17,22 +18,22 @@ public:
   explicit CostTableText(const llvm::StringMap<std::string> &notes)
       : notes(notes) {}
 
-  void add(llvm::StringRef part, const CostTable::Part &rates);
-  void add(llvm::StringRef axis, const CostTable::LinkPart &rates);
+  void add(StringRef part, const CostTable::Part &rates);
+  void add(StringRef axis, const CostTable::LinkPart &rates);
   void add(const Overlap &overlap);
   std::string take() { return std::move(text); }
 
 private:
-  void begin(llvm::StringRef part);
-  void addRate(llvm::StringRef name, std::optional<double> rate);
-  void addSlowdown(llvm::StringRef name, double part);
+  void begin(StringRef part);
+  void addRate(StringRef name, std::optional<double> rate);
+  void addSlowdown(StringRef name, double part);
 
   const llvm::StringMap<std::string> &notes;
   std::string text;
 };
 } // namespace
 
-void CostTableText::begin(llvm::StringRef part) {
+void CostTableText::begin(StringRef part) {
   if (!text.empty())
     text += "\n";
   if (auto note = notes.find(part); note != notes.end())
@@ -43,7 +44,7 @@ void CostTableText::begin(llvm::StringRef part) {
 
 /// Four digits, without an exponent, as people write them. What was measured as
 /// less than 1e-6, the least rate that a file may hold, is written as that.
-void CostTableText::addRate(llvm::StringRef name, std::optional<double> rate) {
+void CostTableText::addRate(StringRef name, std::optional<double> rate) {
   if (!rate)
     return;
   const double value = std::max(*rate, 1e-6);
@@ -53,22 +54,21 @@ void CostTableText::addRate(llvm::StringRef name, std::optional<double> rate) {
          << llvm::format("%.*f", std::max(4 - before, 0), value) << "\n";
 }
 
-void CostTableText::add(llvm::StringRef part, const CostTable::Part &rates) {
+void CostTableText::add(StringRef part, const CostTable::Part &rates) {
   begin(part);
   addRate("gflops", rates.gflops);
   addRate("gigabytes_per_second", rates.gigabytesPerSecond);
   addRate("overhead_us", rates.overheadUs);
 }
 
-void CostTableText::add(llvm::StringRef axis,
-                        const CostTable::LinkPart &rates) {
+void CostTableText::add(StringRef axis, const CostTable::LinkPart &rates) {
   begin(axis.empty() ? "link" : ("link." + axis).str());
   addRate("gigabytes_per_second", rates.gigabytesPerSecond);
   addRate("latency_us", rates.latencyUs);
 }
 
 /// Rounded up, the largest parts would be 1, which no file may hold.
-void CostTableText::addSlowdown(llvm::StringRef name, double part) {
+void CostTableText::addSlowdown(StringRef name, double part) {
   if (part > 0)
     return addRate(name, std::min(part, 0.999));
   text += (name + " = 0\n").str();
@@ -88,16 +88,16 @@ void CostTableText::add(const Overlap &overlap) {
 
 /// The keys of a map in their order; "" first.
 template <typename Map>
-static std::vector<llvm::StringRef> sortedKeys(const Map &map) {
-  std::vector<llvm::StringRef> keys(map.keys().begin(), map.keys().end());
+static std::vector<StringRef> sortedKeys(const Map &map) {
+  std::vector<StringRef> keys(map.keys().begin(), map.keys().end());
   llvm::sort(keys);
   return keys;
 }
 
-std::string writeCostTable(const CostTable &table,
-                           const llvm::StringMap<std::string> &notes) {
+std::string weft::writeCostTable(const CostTable &table,
+                                 const llvm::StringMap<std::string> &notes) {
   CostTableText text(notes);
-  for (llvm::StringRef part : sortedKeys(table.parts))
+  for (StringRef part : sortedKeys(table.parts))
     text.add(part, table.parts.find(part)->second);
   const Overlap &overlap = table.overlap;
   if (table.links.contains("") || overlap.slowsCompute > 0 ||
@@ -106,10 +106,8 @@ std::string writeCostTable(const CostTable &table,
     text.add("", table.links.lookup(""));
     text.add(overlap);
   }
-  for (llvm::StringRef axis : sortedKeys(table.links))
+  for (StringRef axis : sortedKeys(table.links))
     if (!axis.empty())
       text.add(axis, table.links.find(axis)->second);
   return text.take();
 }
-
-} // namespace weft

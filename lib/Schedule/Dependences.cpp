@@ -6,8 +6,7 @@
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 namespace {
 /// The last writer of a root, and its readers since then.
@@ -19,7 +18,7 @@ struct RootUses {
 
 Dependences::Dependences(ArrayRef<plan::CommandOpInterface> commands)
     : needs(commands.size()), neededBy(commands.size()) {
-  llvm::DenseMap<Value, RootUses> roots;
+  DenseMap<Value, RootUses> roots;
   for (unsigned index = 0; index < commands.size(); ++index) {
     plan::CommandOpInterface command = commands[index];
     llvm::SmallSetVector<unsigned, 8> found;
@@ -48,8 +47,9 @@ Dependences::Dependences(ArrayRef<plan::CommandOpInterface> commands)
 
 /// Gaps of a bucket and casts have no scope, but the commands that they depend
 /// on do.
-StringRef findScope(unsigned index, ArrayRef<plan::CommandOpInterface> commands,
-                    const Dependences &dependences) {
+StringRef weft::findScope(unsigned index,
+                          ArrayRef<plan::CommandOpInterface> commands,
+                          const Dependences &dependences) {
   llvm::SmallSetVector<unsigned, 8> reached;
   reached.insert(index);
   for (size_t next = 0; next < reached.size(); ++next) {
@@ -61,5 +61,3 @@ StringRef findScope(unsigned index, ArrayRef<plan::CommandOpInterface> commands,
   }
   return {};
 }
-
-} // namespace weft

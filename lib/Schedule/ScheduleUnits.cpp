@@ -8,8 +8,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 ScheduleUnits::ScheduleUnits(const AsyncProgram &program)
     : program(program), prefetched(program.getCommands().size()),
@@ -76,7 +75,7 @@ void ScheduleUnits::findUnits() {
 }
 
 void ScheduleUnits::findBackward() {
-  llvm::SmallPtrSet<Value, 16> sources;
+  SmallPtrSet<Value, 16> sources;
   for (backward = 0; backward < units.size(); ++backward)
     for (unsigned gather : units[backward].gathers)
       if (!sources.insert(program.getCommands()[gather]->getOperand(0)).second)
@@ -107,5 +106,3 @@ std::string ScheduleUnits::getBlockOf(unsigned reduction) const {
                            program.getDependences()))
       .str();
 }
-
-} // namespace weft
