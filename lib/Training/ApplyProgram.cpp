@@ -11,8 +11,8 @@
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
 namespace {
 
 /// Values that the updates of one optimizer instance share.
@@ -88,10 +88,10 @@ private:
   llvm::StringMap<Value> inputs;
   llvm::StringMap<Group> groups;
   llvm::StringMap<Turn> turns; // by the symbol of their counter
-  llvm::DenseMap<Attribute, Value> constants;
+  DenseMap<Attribute, Value> constants;
   Value scale, norm, coefficient;
   Value noTargets; // null where every step has some
-  llvm::DenseMap<Operation *, Value> gradients;
+  DenseMap<Operation *, Value> gradients;
   // Operands of the terminator: outputs and writes.
   SmallVector<Value> outputs;
   SmallVector<Attribute> targets;
@@ -384,9 +384,7 @@ void ApplyBuilder::build() {
   recordTraining(module, updates, scaler);
 }
 
-void buildApplyProgram(ProgramOp init, ArrayRef<Update> updates,
-                       ScalerStates scaler, double p, bool nesterov) {
+void weft::buildApplyProgram(ProgramOp init, ArrayRef<Update> updates,
+                             ScalerStates scaler, double p, bool nesterov) {
   ApplyBuilder(init, updates, scaler, p, nesterov).build();
 }
-
-} // namespace weft

@@ -13,8 +13,7 @@
 #include <cmath>
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// Whether it is a hyper-parameter.
 static bool isNumber(StringRef key) {
@@ -188,8 +187,6 @@ FailureOr<GroupFile> GroupReader::read() {
   return result;
 }
 
-FailureOr<GroupFile> readGroupFile(MLIRContext *context, StringRef path) {
+FailureOr<GroupFile> weft::readGroupFile(MLIRContext *context, StringRef path) {
   return GroupReader(context, path).read();
 }
-
-} // namespace weft

@@ -5,8 +5,7 @@
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 static StateOp declareState(OpBuilder &builder, Location loc, StringRef symbol,
                             Type type, ParamOp param) {
@@ -50,8 +49,6 @@ static void writeZeros(ProgramOp init, ArrayRef<StateOp> states) {
   terminator.addWrites(writes);
 }
 
-void declareOptimizerStates(ProgramOp init, ArrayRef<Update> updates) {
+void weft::declareOptimizerStates(ProgramOp init, ArrayRef<Update> updates) {
   writeZeros(init, declareStates(init->getParentOfType<ModuleOp>(), updates));
 }
-
-} // namespace weft

@@ -15,8 +15,7 @@
 #include <map>
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 static ArrayAttr listOptimizers(ArrayRef<Update> updates, Builder &builder) {
   SmallVector<StringRef> names;
@@ -152,8 +151,8 @@ static ArrayAttr listGroups(ArrayRef<Update> updates, Builder &builder) {
   return builder.getArrayAttr(list);
 }
 
-void recordTraining(ModuleOp module, ArrayRef<Update> updates,
-                    ScalerStates scaler) {
+void weft::recordTraining(ModuleOp module, ArrayRef<Update> updates,
+                          ScalerStates scaler) {
   Builder builder(module.getContext());
   ScalerAttr rule;
   if (scaler.scale)
@@ -165,5 +164,3 @@ void recordTraining(ModuleOp module, ArrayRef<Update> updates,
                                     listIndexInputs(module, builder)));
   module->setAttr(kUpdateGroupsAttr, listGroups(updates, builder));
 }
-
-} // namespace weft

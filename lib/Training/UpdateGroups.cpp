@@ -9,23 +9,23 @@
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 static StringRef getText(Operation *op, StringRef name, StringRef fallback) {
   auto text = op->getAttrOfType<StringAttr>(name);
   return text ? text.getValue() : fallback;
 }
 
-StringRef getOwnOptimizer(ParamOp param) {
+StringRef weft::getOwnOptimizer(ParamOp param) {
   return getText(param, kOptimizerAttr, "");
 }
 
-StringRef getInstance(ParamOp param) {
+StringRef weft::getInstance(ParamOp param) {
   return getText(param, kOptimizerGroupAttr, getOwnOptimizer(param));
 }
 
-StringRef findForeignNumber(ParamOp param, const OptimizerInfo &optimizer) {
+StringRef weft::findForeignNumber(ParamOp param,
+                                  const OptimizerInfo &optimizer) {
   if (auto numbers = param->getAttrOfType<DictionaryAttr>(kNumbersAttr))
     for (NamedAttribute number : numbers)
       if (!optimizer.takes(number.getName()))
@@ -47,27 +47,27 @@ bool Update::isNesterov(bool fallback) const {
   return own ? own.getValue() : fallback;
 }
 
-std::string getStateSymbol(ParamOp param, StringRef name) {
+std::string weft::getStateSymbol(ParamOp param, StringRef name) {
   return (param.getSymName() + "." + name).str();
 }
 
-RankedTensorType getMomentType(ParamOp param) {
+RankedTensorType weft::getMomentType(ParamOp param) {
   RankedTensorType type = param.getTensorType();
   if (type.getElementTypeBitWidth() >= 32)
     return type;
   return type.clone(Float32Type::get(param.getContext()));
 }
 
-std::string getStepSymbol(StringRef group, FlatSymbolRefAttr presence) {
+std::string weft::getStepSymbol(StringRef group, FlatSymbolRefAttr presence) {
   std::string symbol = group.empty() ? "step" : ("step." + group).str();
   return presence ? symbol + "." + presence.getValue().str() : symbol;
 }
 
-std::string getFoundInfOutput(StringRef group) {
+std::string weft::getFoundInfOutput(StringRef group) {
   return (names::kFoundInfOf + (group.empty() ? "default" : group)).str();
 }
 
-SmallVector<StringRef> getGroupNames(ArrayRef<Update> updates) {
+SmallVector<StringRef> weft::getGroupNames(ArrayRef<Update> updates) {
   SmallVector<StringRef> names;
   for (const Update &update : updates)
     if (!llvm::is_contained(names, update.group))
@@ -75,12 +75,12 @@ SmallVector<StringRef> getGroupNames(ArrayRef<Update> updates) {
   return names;
 }
 
-SmallVector<StringRef> getInstances(ArrayRef<Update> updates,
-                                    const ScalerStates &scaler) {
+SmallVector<StringRef> weft::getInstances(ArrayRef<Update> updates,
+                                          const ScalerStates &scaler) {
   return scaler.scale ? getGroupNames(updates) : SmallVector<StringRef>{""};
 }
 
-std::vector<std::string> getStepSymbols(ArrayRef<Update> updates) {
+std::vector<std::string> weft::getStepSymbols(ArrayRef<Update> updates) {
   std::vector<std::string> symbols;
   for (StringRef name : getGroupNames(updates))
     symbols.push_back(getStepSymbol(name));
@@ -120,9 +120,9 @@ static LogicalResult verifyGroups(ArrayRef<Update> updates) {
   return success();
 }
 
-FailureOr<SmallVector<Update>> collectUpdates(ModuleOp module,
-                                              StringRef defaultOptimizer) {
-  llvm::DenseMap<StringAttr, StateOp> gradients;
+FailureOr<SmallVector<Update>>
+weft::collectUpdates(ModuleOp module, StringRef defaultOptimizer) {
+  DenseMap<StringAttr, StateOp> gradients;
   for (auto state : module.getOps<StateOp>())
     if (state.getKind() == StateKind::Gradient && state.getParamAttr())
       gradients[state.getParamAttr().getAttr()] = state;
@@ -148,5 +148,3 @@ FailureOr<SmallVector<Update>> collectUpdates(ModuleOp module,
     return failure();
   return updates;
 }
-
-} // namespace weft
