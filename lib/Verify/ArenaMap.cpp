@@ -3,10 +3,9 @@
 #include "ArenaMap.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-ByteRange getRootBytes(Value root) {
+ByteRange weft::getRootBytes(Value root) {
   int64_t begin = *plan::getRootOffset(root);
   return {begin,
           begin + plan::getBufferBytes(cast<MemRefType>(root.getType()))};
@@ -63,5 +62,3 @@ LogicalResult ArenaMap::read(Operation *op, Value buffer) {
   return op->emitOpError("expects every element of ")
          << type << " to be written before it is read, but got a part of it";
 }
-
-} // namespace weft

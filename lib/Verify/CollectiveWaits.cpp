@@ -8,8 +8,7 @@
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 namespace {
 /// The records and waits of one program.
@@ -108,12 +107,10 @@ static LogicalResult verifyEnd(plan::ProgramOp program) {
   return success();
 }
 
-LogicalResult verifyCollectiveEvents(ModuleOp module) {
+LogicalResult weft::verifyCollectiveEvents(ModuleOp module) {
   SymbolTable symbols(module);
   for (auto program : module.getOps<plan::ProgramOp>())
     if (failed(verifyEvents(program, symbols)) || failed(verifyEnd(program)))
       return failure();
   return success();
 }
-
-} // namespace weft

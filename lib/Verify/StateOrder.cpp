@@ -17,8 +17,7 @@
 #include "weft/Abi/Names.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 namespace {
 /// The start of a run.
@@ -259,7 +258,7 @@ static LogicalResult verifyOrder(const StateTable &states) {
   return success();
 }
 
-LogicalResult verifyStateOrder(ModuleOp module) {
+LogicalResult weft::verifyStateOrder(ModuleOp module) {
   StateTable states(module);
   Copies copies = states.findCopies();
   for (const ProgramAccesses &program : states.getPrograms())
@@ -267,5 +266,3 @@ LogicalResult verifyStateOrder(ModuleOp module) {
       return failure();
   return verifyOrder(states);
 }
-
-} // namespace weft

@@ -3,10 +3,9 @@
 #include "StateTable.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-plan::UseOp getUse(Value buffer) {
+plan::UseOp weft::getUse(Value buffer) {
   return plan::getRoot(buffer).getDefiningOp<plan::UseOp>();
 }
 
@@ -108,5 +107,3 @@ std::vector<SmallVector<unsigned, 1>> StateTable::findCopies() const {
   }
   return copies;
 }
-
-} // namespace weft

@@ -14,8 +14,7 @@
 #include "weft/Analysis/StreamOrder.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 namespace {
 /// A use of a buffer by a command.
@@ -109,7 +108,7 @@ LogicalResult TwoRuns::verify(const Use &use) const {
   return success();
 }
 
-LogicalResult verifyStreams(ModuleOp module) {
+LogicalResult weft::verifyStreams(ModuleOp module) {
   if (StreamOrder(module).getNumStreams() == 1)
     return success();
   for (auto first : module.getOps<plan::ProgramOp>())
@@ -121,5 +120,3 @@ LogicalResult verifyStreams(ModuleOp module) {
     }
   return success();
 }
-
-} // namespace weft
