@@ -8,8 +8,7 @@
 #include <tuple>
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// More runs than this are seen as one run from the first to the last element.
 constexpr int64_t kMaxRuns = 1 << 20;
@@ -130,5 +129,3 @@ bool ElementSet::covers(MemRefType buffer) {
   });
   return isCovered;
 }
-
-} // namespace weft

@@ -2,10 +2,10 @@
 
 #include "weft/Layout/Layout.h"
 
-using namespace mlir;
 using namespace llvm;
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 Layout Layout::get(MemRefType type) {
   // The two usual forms are read off; the general way goes through affine
@@ -108,5 +108,3 @@ std::optional<Layout> Layout::reshape(ArrayRef<int64_t> newSizes) const {
   }
   return result;
 }
-
-} // namespace weft

@@ -8,10 +8,10 @@
 #include <limits>
 #include <numeric>
 
-using namespace mlir;
 using namespace llvm;
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 namespace {
 /// Elements [begin, end).
@@ -182,5 +182,3 @@ bool Layout::isInjective() const {
                                       return a.overlaps(b);
                                     }) == runs->end();
 }
-
-} // namespace weft

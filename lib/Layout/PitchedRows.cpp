@@ -4,7 +4,7 @@
 
 using namespace llvm;
 
-namespace weft {
+using namespace weft;
 
 Layout Layout::getPitched(ArrayRef<int64_t> sizes, int64_t pitch) {
   Layout layout = getDense(sizes);
@@ -25,12 +25,13 @@ bool Layout::isLike(const Layout &other) const {
   return true;
 }
 
-bool isSamePlace(const Layout &a, const Layout &b) {
+bool weft::isSamePlace(const Layout &a, const Layout &b) {
   std::optional<Layout> other = b.reshape(a.sizes);
   return other && a.offset == other->offset && a.isLike(*other);
 }
 
-std::optional<int64_t> getLastColumn(const Layout &layout, int64_t columns) {
+std::optional<int64_t> weft::getLastColumn(const Layout &layout,
+                                           int64_t columns) {
   int64_t last = layout.offset % columns;
   for (auto [size, stride] : zip(layout.sizes, layout.strides)) {
     if (size == 1 || stride % columns == 0)
@@ -54,5 +55,3 @@ std::optional<Layout> Layout::spreadRows(int64_t columns, int64_t pitch) const {
     stride = place(stride);
   return spread;
 }
-
-} // namespace weft

@@ -4,7 +4,7 @@
 
 using namespace llvm;
 
-namespace weft {
+using namespace weft;
 
 std::optional<ProductShape> ProductShape::get(ArrayRef<int64_t> lhs,
                                               ArrayRef<int64_t> rhs,
@@ -29,5 +29,3 @@ SmallVector<int64_t> ProductShape::getResult() const {
   sizes.append({m, n});
   return sizes;
 }
-
-} // namespace weft

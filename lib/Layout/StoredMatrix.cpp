@@ -2,10 +2,10 @@
 
 #include "weft/Layout/Layout.h"
 
-using namespace mlir;
 using namespace llvm;
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 /// Layout with all but the last `keep` dimensions merged to one.
 static std::optional<Layout> mergeLeading(const Layout &layout, size_t keep) {
@@ -54,5 +54,3 @@ std::optional<StoredMatrix> StoredMatrix::get(const Layout &layout, bool flat) {
   bool steps = matrix && matrix->batchStride < 0;
   return steps ? std::nullopt : matrix;
 }
-
-} // namespace weft
