@@ -5,16 +5,16 @@
 #include <cmath>
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-LogicalResult verifyFinite(ErrorFn emitError, StringRef name, double number) {
+LogicalResult weft::verifyFinite(ErrorFn emitError, StringRef name,
+                                 double number) {
   if (std::isfinite(number))
     return success();
   return emitError() << "expects a finite " << name << ", but got " << number;
 }
 
-LogicalResult verifyNormal(ErrorFn emitError, double mean, double std) {
+LogicalResult weft::verifyNormal(ErrorFn emitError, double mean, double std) {
   if (failed(verifyFinite(emitError, "mean", mean)) ||
       failed(verifyFinite(emitError, "standard deviation", std)))
     return failure();
@@ -24,7 +24,7 @@ LogicalResult verifyNormal(ErrorFn emitError, double mean, double std) {
                      << std;
 }
 
-LogicalResult verifyUniform(ErrorFn emitError, double low, double high) {
+LogicalResult weft::verifyUniform(ErrorFn emitError, double low, double high) {
   if (failed(verifyFinite(emitError, "low", low)) ||
       failed(verifyFinite(emitError, "high", high)))
     return failure();
@@ -38,7 +38,7 @@ LogicalResult verifyUniform(ErrorFn emitError, double low, double high) {
 // Loss scales
 //===----------------------------------------------------------------------===//
 
-std::optional<float> toLossScale(double number) {
+std::optional<float> weft::toLossScale(double number) {
   // Gradients are multiplied by the inverse.
   float scale = static_cast<float>(number);
   if (std::isfinite(scale) && scale > 0.0f &&
@@ -46,5 +46,3 @@ std::optional<float> toLossScale(double number) {
     return scale;
   return std::nullopt;
 }
-
-} // namespace weft

@@ -10,11 +10,10 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-LogicalResult verifySlices(Operation *op, ShapedType slice, ShapedType full,
-                           int64_t ranks) {
+LogicalResult weft::verifySlices(Operation *op, ShapedType slice,
+                                 ShapedType full, int64_t ranks) {
   if (ranks < 1 || ranks > kMostRanks)
     return op->emitOpError("expects 1 to ")
            << kMostRanks << " ranks, but got " << ranks;
@@ -32,8 +31,8 @@ LogicalResult verifySlices(Operation *op, ShapedType slice, ShapedType full,
          << ranks << " slices, but got " << slice << " of " << full;
 }
 
-LogicalResult verifyDivisors(Operation *op, double pre, double post,
-                             int64_t ranks) {
+LogicalResult weft::verifyDivisors(Operation *op, double pre, double post,
+                                   int64_t ranks) {
   if (pre >= 1 && post >= 1 && pre * post == double(ranks))
     return success();
   return op->emitOpError("expects two divisors of at least 1 whose product is "
@@ -41,9 +40,9 @@ LogicalResult verifyDivisors(Operation *op, double pre, double post,
          << ranks << ", but got " << pre << " and " << post;
 }
 
-LogicalResult verifyReductions(Operation *op, TypeRange numbers,
-                               ArrayRef<int64_t> reductions,
-                               TypeRange results) {
+LogicalResult weft::verifyReductions(Operation *op, TypeRange numbers,
+                                     ArrayRef<int64_t> reductions,
+                                     TypeRange results) {
   if (numbers.empty() || numbers.size() != reductions.size() ||
       numbers != results)
     return op->emitOpError("expects a reduction and a result of the same type "
@@ -63,8 +62,8 @@ LogicalResult verifyReductions(Operation *op, TypeRange numbers,
   return success();
 }
 
-ParseResult parseReductions(OpAsmParser &parser,
-                            DenseI64ArrayAttr &reductions) {
+ParseResult weft::parseReductions(OpAsmParser &parser,
+                                  DenseI64ArrayAttr &reductions) {
   SmallVector<int64_t> numbers;
   auto parseOne = [&]() -> ParseResult {
     std::string word;
@@ -83,13 +82,11 @@ ParseResult parseReductions(OpAsmParser &parser,
   return success();
 }
 
-void printReductions(OpAsmPrinter &printer, ArrayRef<int64_t> reductions,
-                     StringRef quote) {
+void weft::printReductions(OpAsmPrinter &printer, ArrayRef<int64_t> reductions,
+                           StringRef quote) {
   printer << '[';
   llvm::interleaveComma(reductions, printer, [&](int64_t number) {
     printer << quote << stringifyRankReduction(RankReduction(number)) << quote;
   });
   printer << ']';
 }
-
-} // namespace weft

@@ -5,8 +5,7 @@
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 static InFlightDiagnostic addPlace(InFlightDiagnostic diag, Operation *other,
                                    StringRef text) {
@@ -157,8 +156,8 @@ private:
 };
 } // namespace
 
-LogicalResult verifySegmentUses(SegmentedOpInterface state,
-                                SymbolTableCollection &symbols) {
+LogicalResult weft::verifySegmentUses(SegmentedOpInterface state,
+                                      SymbolTableCollection &symbols) {
   if (failed(verifyOwner(state, symbols)))
     return failure();
   if (!state.isSegmented())
@@ -166,5 +165,3 @@ LogicalResult verifySegmentUses(SegmentedOpInterface state,
   ModuleTensors tensors(*state->getBlock());
   return tensors.isFirst(state) ? tensors.verify() : success();
 }
-
-} // namespace weft

@@ -6,8 +6,7 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // One segment
@@ -22,7 +21,7 @@ static ParseResult parseRange(AsmParser &parser, Segment &segment) {
   return parser.parseAttribute(segment.source);
 }
 
-FailureOr<Segment> parseSegment(AsmParser &parser) {
+FailureOr<Segment> weft::parseSegment(AsmParser &parser) {
   Segment segment;
   StringAttr name;
   auto parseSize = [&] {
@@ -36,7 +35,7 @@ FailureOr<Segment> parseSegment(AsmParser &parser) {
   return segment;
 }
 
-void printSegment(AsmPrinter &printer, const Segment &segment) {
+void weft::printSegment(AsmPrinter &printer, const Segment &segment) {
   printer << "<" << segment.param << " [";
   llvm::interleaveComma(segment.shape, printer);
   printer << "] at " << segment.begin << " to " << segment.end;
@@ -45,9 +44,9 @@ void printSegment(AsmPrinter &printer, const Segment &segment) {
   printer << ">";
 }
 
-LogicalResult verifySegment(function_ref<InFlightDiagnostic()> emitError,
-                            ArrayRef<int64_t> shape, int64_t begin,
-                            int64_t end) {
+LogicalResult weft::verifySegment(function_ref<InFlightDiagnostic()> emitError,
+                                  ArrayRef<int64_t> shape, int64_t begin,
+                                  int64_t end) {
   constexpr int64_t most = int64_t(1) << 44;
   int64_t elements = 1;
   for (int64_t size : shape) {
@@ -123,7 +122,7 @@ static LogicalResult verifyNames(SegmentedOpInterface op,
   return success();
 }
 
-LogicalResult verifySegments(SegmentedOpInterface op) {
+LogicalResult weft::verifySegments(SegmentedOpInterface op) {
   int64_t slices = op.getSliceCount();
   if (slices < 1 || slices > kMostSlices)
     return op->emitOpError("expects 1 to ")
@@ -148,11 +147,10 @@ LogicalResult verifySegments(SegmentedOpInterface op) {
   return verifyRanges(op, segments, elements);
 }
 
-std::string getTensorName(SegmentedOpInterface op, const Segment &segment) {
+std::string weft::getTensorName(SegmentedOpInterface op,
+                                const Segment &segment) {
   std::string name = segment.param.getValue().str();
   if (op.holdsParameters())
     return name;
   return name + "." + op.getSlotName().str();
 }
-
-} // namespace weft
