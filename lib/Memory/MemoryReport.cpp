@@ -14,8 +14,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 static int64_t getModuleNumber(ModuleOp module, StringRef name) {
   auto attr = module->getAttrOfType<IntegerAttr>(name);
@@ -38,7 +37,7 @@ static std::string getLocationText(Location location) {
   return text;
 }
 
-bool isGathered(plan::StateOp state) {
+bool weft::isGathered(plan::StateOp state) {
   FlatSymbolRefAttr param = state.getParamAttr();
   if (state.getKind() != StateKind::Working || !param)
     return false;
@@ -144,7 +143,7 @@ static void addPeak(plan::ProgramOp program, const Liveness &liveness,
     report.largest.resize(10);
 }
 
-MemoryReport computeMemoryReport(ModuleOp module) {
+MemoryReport weft::computeMemoryReport(ModuleOp module) {
   MemoryReport report;
   report.arenaBytes =
       getModuleNumber(module, plan::PlanDialect::kArenaBytesAttr);
@@ -286,7 +285,7 @@ static std::string formatBytes(int64_t bytes) {
   return std::string(9 - std::min<size_t>(9, text.find(' ')), ' ') + text;
 }
 
-static void printFormula(const StateFormula &formula, llvm::raw_ostream &os) {
+static void printFormula(const StateFormula &formula, raw_ostream &os) {
   auto line = [&](StringRef name, int64_t bytes) {
     os << llvm::left_justify(name, 48) << (bytes < 0 ? '-' : ' ')
        << formatBytes(std::abs(bytes)) << '\n';
@@ -300,7 +299,7 @@ static void printFormula(const StateFormula &formula, llvm::raw_ostream &os) {
   os << "other ways to train, A = " << formula.activationElements
      << " elements of activations at the peak:\n";
   for (const StateFormula::Comparison &comparison : formula.getComparisons())
-    line(("  " + llvm::Twine(comparison.formula) + " " + comparison.what).str(),
+    line(("  " + Twine(comparison.formula) + " " + comparison.what).str(),
          comparison.bytes);
 }
 
@@ -350,5 +349,3 @@ std::string MemoryReport::toText() const {
   }
   return text;
 }
-
-} // namespace weft

@@ -12,7 +12,8 @@
 
 #define DEBUG_TYPE "weft-plan-memory"
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 namespace {
 /// An item at its offset. Every item is compared with all placed ones, so what
@@ -26,7 +27,7 @@ struct Placed {
 
 /// Start of the smallest gap between the placed items that interfere with
 /// `item`, or the end of the last of them.
-static int64_t findGap(llvm::ArrayRef<Placed> placed, const PackItem &item,
+static int64_t findGap(ArrayRef<Placed> placed, const PackItem &item,
                        int64_t bytes) {
   int64_t best = -1, bestSize = std::numeric_limits<int64_t>::max();
   int64_t free = 0;
@@ -43,12 +44,12 @@ static int64_t findGap(llvm::ArrayRef<Placed> placed, const PackItem &item,
   return best >= 0 ? best : free;
 }
 
-static Packing packInOrder(llvm::ArrayRef<PackItem> items,
-                           llvm::ArrayRef<size_t> order, int64_t alignment) {
+static Packing packInOrder(ArrayRef<PackItem> items, ArrayRef<size_t> order,
+                           int64_t alignment) {
   Packing packing;
   packing.offsets.assign(items.size(), 0);
   // Sorted by offset.
-  llvm::SmallVector<Placed> placed;
+  SmallVector<Placed> placed;
   for (size_t index : order) {
     int64_t bytes = llvm::alignTo(items[index].bytes, alignment);
     if (bytes == 0)
@@ -66,7 +67,7 @@ static Packing packInOrder(llvm::ArrayRef<PackItem> items,
   return packing;
 }
 
-int64_t getLowerBound(llvm::ArrayRef<PackItem> items, int64_t alignment) {
+int64_t weft::getLowerBound(ArrayRef<PackItem> items, int64_t alignment) {
   std::map<int64_t, int64_t> change;
   for (const PackItem &item : items) {
     int64_t bytes = llvm::alignTo(item.bytes, alignment);
@@ -81,7 +82,7 @@ int64_t getLowerBound(llvm::ArrayRef<PackItem> items, int64_t alignment) {
   return bound;
 }
 
-Packing packItems(llvm::ArrayRef<PackItem> items, int64_t alignment) {
+Packing weft::packItems(ArrayRef<PackItem> items, int64_t alignment) {
   int64_t bound = getLowerBound(items, alignment);
   auto length = [&](size_t i) { return items[i].end - items[i].begin; };
   auto bySize = [&](size_t a, size_t b) {
@@ -96,10 +97,10 @@ Packing packItems(llvm::ArrayRef<PackItem> items, int64_t alignment) {
            static_cast<double>(items[b].bytes) * (length(b) + 1);
   };
   Packing best;
-  auto tryOrder = [&](llvm::function_ref<bool(size_t, size_t)> before) {
+  auto tryOrder = [&](function_ref<bool(size_t, size_t)> before) {
     if (best.bytes == bound && !best.offsets.empty())
       return;
-    llvm::SmallVector<size_t> order =
+    SmallVector<size_t> order =
         llvm::to_vector(llvm::seq<size_t>(0, items.size()));
     // Equal items keep their order.
     llvm::sort(order, [&](size_t a, size_t b) {
@@ -115,5 +116,3 @@ Packing packItems(llvm::ArrayRef<PackItem> items, int64_t alignment) {
   tryOrder(byArea);
   return best;
 }
-
-} // namespace weft

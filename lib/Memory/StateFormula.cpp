@@ -13,8 +13,8 @@
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
 namespace {
 
 constexpr int64_t kParameterBytes = 4, kCopyBytes = 2, kGradientBytes = 2,
@@ -135,7 +135,7 @@ void StateBytes::add(plan::StateOp state) {
     (isMadeByStep(state.getKind()) ? counts : others) += bytes;
     return;
   }
-  isLow |= ::weft::isLow(state.getBufferType());
+  isLow |= ::isLow(state.getBufferType());
   if (state.getSegments())
     return addFlat(state, bytes);
   StringAttr owner =
@@ -143,7 +143,7 @@ void StateBytes::add(plan::StateOp state) {
   addTensor(state, state.getBufferType().getNumElements(), parameters[owner]);
 }
 
-std::optional<StateFormula> computeStateFormula(ModuleOp module) {
+std::optional<StateFormula> weft::computeStateFormula(ModuleOp module) {
   StateBytes states;
   for (auto state : module.getOps<plan::StateOp>())
     states.add(state);
@@ -190,5 +190,3 @@ llvm::json::Object StateFormula::toJson() const {
                             {"state_bytes", stateBytes},
                             {"differences", std::move(list)}};
 }
-
-} // namespace weft

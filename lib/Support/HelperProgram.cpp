@@ -16,9 +16,10 @@
 
 namespace fs = std::filesystem;
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
-Expected<Temporary> makeHelperFolder(const std::string &stem) {
+Expected<Temporary> weft::makeHelperFolder(const std::string &stem) {
   std::error_code error;
   fs::path base = fs::temp_directory_path(error);
   if (error)
@@ -39,10 +40,9 @@ static std::vector<std::string> makeEnvironment(const std::string &folder) {
 
 /// Starts the program in a group of its own, which signals end from now on, and
 /// waits for it. Returns its exit code, or fills `problem`.
-static int runInGroup(llvm::ArrayRef<llvm::StringRef> args,
-                      llvm::ArrayRef<llvm::StringRef> environment,
-                      llvm::StringRef log, std::string &problem) {
-  std::optional<llvm::StringRef> redirects[] = {"", log, log};
+static int runInGroup(ArrayRef<StringRef> args, ArrayRef<StringRef> environment,
+                      StringRef log, std::string &problem) {
+  std::optional<StringRef> redirects[] = {"", log, log};
   bool failed = false;
   startHelper();
   llvm::sys::ProcessInfo child = llvm::sys::ExecuteNoWait(
@@ -57,13 +57,12 @@ static int runInGroup(llvm::ArrayRef<llvm::StringRef> args,
   return ended.ReturnCode;
 }
 
-HelperEnd waitForHelper(const std::vector<std::string> &command,
-                        const std::string &folder) {
+HelperEnd weft::waitForHelper(const std::vector<std::string> &command,
+                              const std::string &folder) {
   const std::string log = folder + "/log";
   const std::vector<std::string> environment = makeEnvironment(folder);
-  llvm::SmallVector<llvm::StringRef> args(command.begin(), command.end());
-  llvm::SmallVector<llvm::StringRef> variables(environment.begin(),
-                                               environment.end());
+  SmallVector<StringRef> args(command.begin(), command.end());
+  SmallVector<StringRef> variables(environment.begin(), environment.end());
   // Processes that the helper started become our children when it ends, so that
   // none of them works in the folder when it is removed.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -102,8 +101,8 @@ static bool lacksMemory(const HelperEnd &end) {
                                text.find("due to signal") != text.npos);
 }
 
-Status runHelper(const std::vector<std::string> &command,
-                 const std::string &folder, const std::string &work) {
+Status weft::runHelper(const std::vector<std::string> &command,
+                       const std::string &folder, const std::string &work) {
   const HelperEnd end = waitForHelper(command, folder);
   if (end.code == 0)
     return Status::success();
@@ -116,5 +115,3 @@ Status runHelper(const std::vector<std::string> &command,
     problem += ": " + end.said;
   return Error(ExitCode::Device, work + " failed: " + problem).at(command[0]);
 }
-
-} // namespace weft

@@ -15,11 +15,10 @@
 #include <algorithm>
 
 using namespace mlir;
+using namespace weft;
 
-namespace weft {
-
-Location locateToml(MLIRContext *context, StringRef path,
-                    const toml::source_region &source) {
+Location weft::locateToml(MLIRContext *context, StringRef path,
+                          const toml::source_region &source) {
   return FileLineColLoc::get(context, path, source.begin.line,
                              source.begin.column);
 }
@@ -81,8 +80,8 @@ static int findDeepKey(StringRef text) {
   return 0;
 }
 
-FailureOr<TomlFile> readTomlFile(MLIRContext *context, StringRef path,
-                                 StringRef what) {
+FailureOr<TomlFile> weft::readTomlFile(MLIRContext *context, StringRef path,
+                                       StringRef what) {
   if (std::string problem = findFileProblem(path); !problem.empty())
     return emitError(FileLineColLoc::get(context, path, 0, 0),
                      "expects a readable ")
@@ -109,7 +108,7 @@ FailureOr<TomlFile> readTomlFile(MLIRContext *context, StringRef path,
                   digest128(text.data(), text.size())};
 }
 
-void recordOptionFile(ModuleOp module, StringRef flag, StringRef digest) {
+void weft::recordOptionFile(ModuleOp module, StringRef flag, StringRef digest) {
   NamedAttrList files;
   if (auto earlier = module->getAttrOfType<DictionaryAttr>(kOptionFilesAttr))
     files.append(earlier.getValue());
@@ -249,9 +248,9 @@ static std::optional<std::string> findPatternProblem(StringRef text) {
   return std::nullopt;
 }
 
-LogicalResult readTomlPattern(MLIRContext *context, StringRef path,
-                              StringRef key, const toml::node &value,
-                              std::string &target) {
+LogicalResult weft::readTomlPattern(MLIRContext *context, StringRef path,
+                                    StringRef key, const toml::node &value,
+                                    std::string &target) {
   Location location = locateToml(context, path, value.source());
   std::optional<std::string> text = value.value_exact<std::string>();
   if (!text || text->empty())
@@ -266,7 +265,7 @@ LogicalResult readTomlPattern(MLIRContext *context, StringRef path,
   return success();
 }
 
-std::string describeToml(const toml::node &value) {
+std::string weft::describeToml(const toml::node &value) {
   if (std::optional<std::string> text = value.value_exact<std::string>())
     return "\"" + *text + "\"";
   switch (value.type()) {
@@ -283,5 +282,3 @@ std::string describeToml(const toml::node &value) {
     return "a date or time";
   }
 }
-
-} // namespace weft

@@ -7,13 +7,14 @@
 #include <cmath>
 #include <cstdio>
 
-namespace weft {
+using namespace mlir;
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // Fields
 //===----------------------------------------------------------------------===//
 
-llvm::ArrayRef<ScalerField> getScalerFields() {
+ArrayRef<ScalerField> weft::getScalerFields() {
   static const ScalerField fields[] = {
       {"init", &ScalerNumbers::init},
       {"growth", &ScalerNumbers::growth},
@@ -26,7 +27,7 @@ llvm::ArrayRef<ScalerField> getScalerFields() {
   return fields;
 }
 
-const ScalerField *findScalerField(llvm::StringRef name) {
+const ScalerField *weft::findScalerField(StringRef name) {
   for (const ScalerField &field : getScalerFields())
     if (field.name == name)
       return &field;
@@ -49,7 +50,7 @@ static uint64_t bitsOf(double number) {
 static uint64_t bitsOf(int64_t number) { return number; }
 static uint64_t bitsOf(bool flag) { return flag; }
 
-llvm::hash_code hash_value(const ScalerNumbers &numbers) {
+llvm::hash_code weft::hash_value(const ScalerNumbers &numbers) {
   llvm::hash_code code(static_cast<size_t>(numbers.policy));
   for (const ScalerField &field : getScalerFields())
     std::visit(
@@ -60,9 +61,9 @@ llvm::hash_code hash_value(const ScalerNumbers &numbers) {
   return code;
 }
 
-llvm::ArrayRef<llvm::StringRef> getScalerPolicyNames() {
-  static const llvm::SmallVector<llvm::StringRef> names = [] {
-    llvm::SmallVector<llvm::StringRef> list;
+ArrayRef<StringRef> weft::getScalerPolicyNames() {
+  static const SmallVector<StringRef> names = [] {
+    SmallVector<StringRef> list;
     for (uint32_t i = 0; i <= getMaxEnumValForScalerPolicy(); ++i)
       list.push_back(stringifyScalerPolicy(static_cast<ScalerPolicy>(i)));
     return list;
@@ -74,13 +75,13 @@ llvm::ArrayRef<llvm::StringRef> getScalerPolicyNames() {
 // Text
 //===----------------------------------------------------------------------===//
 
-static bool parseNumber(llvm::StringRef text, double &number) {
+static bool parseNumber(StringRef text, double &number) {
   return !text.getAsDouble(number);
 }
-static bool parseNumber(llvm::StringRef text, int64_t &number) {
+static bool parseNumber(StringRef text, int64_t &number) {
   return !text.getAsInteger(10, number);
 }
-static bool parseNumber(llvm::StringRef text, bool &flag) {
+static bool parseNumber(StringRef text, bool &flag) {
   flag = text == "true";
   return flag || text == "false";
 }
@@ -90,14 +91,14 @@ static const char *ruleOf(int64_t) { return "to be an integer"; }
 static const char *ruleOf(bool) { return "to be true or false"; }
 
 /// "init=4".
-static std::optional<ScalerProblem> parseWord(llvm::StringRef word,
+static std::optional<ScalerProblem> parseWord(StringRef word,
                                               ScalerNumbers &numbers) {
   auto [name, text] = word.split('=');
   const ScalerField *field = findScalerField(name);
   if (!field) {
     auto names = llvm::map_to_vector(
         getScalerFields(),
-        [](const ScalerField &known) -> llvm::StringRef { return known.name; });
+        [](const ScalerField &known) -> StringRef { return known.name; });
     return {{"a number of the loss scale", "to be " + spellChoices(names),
              name.str()}};
   }
@@ -112,8 +113,8 @@ static std::optional<ScalerProblem> parseWord(llvm::StringRef word,
   return std::nullopt;
 }
 
-std::optional<ScalerProblem> parseScaler(llvm::ArrayRef<std::string> words,
-                                         ScalerNumbers &numbers) {
+std::optional<ScalerProblem> weft::parseScaler(ArrayRef<std::string> words,
+                                               ScalerNumbers &numbers) {
   if (words.empty())
     return std::nullopt;
   std::optional<ScalerPolicy> policy = symbolizeScalerPolicy(words.front());
@@ -196,12 +197,10 @@ static std::optional<ScalerProblem> findWrongScale(const ScalerNumbers &n) {
   return std::nullopt;
 }
 
-std::optional<ScalerProblem> findProblem(const ScalerNumbers &numbers) {
+std::optional<ScalerProblem> weft::findProblem(const ScalerNumbers &numbers) {
   if (std::optional<ScalerProblem> problem = findWrongFactor(numbers))
     return problem;
   if (std::optional<ScalerProblem> problem = findWrongCount(numbers))
     return problem;
   return findWrongScale(numbers);
 }
-
-} // namespace weft

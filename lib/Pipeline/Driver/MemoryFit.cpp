@@ -16,8 +16,7 @@
 #include <tuple>
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 /// Number of steps of increasing recomputation. A binary search over them needs
 /// five trials.
@@ -239,7 +238,7 @@ Error MemoryFit::refuse(const MemoryBound &bound) {
 // With a compiler
 //===----------------------------------------------------------------------===//
 
-Status runWithinMemory(Compiler &compiler, int to) {
+Status weft::runWithinMemory(Compiler &compiler, int to) {
   const PhaseTable &phases = compiler.phases();
   const bool plansMemory =
       compiler.lastPhase() < phases.find(Phase::MarkRecompute) &&
@@ -265,5 +264,3 @@ Status runWithinMemory(Compiler &compiler, int to) {
     return chosen.takeError();
   return status;
 }
-
-} // namespace weft

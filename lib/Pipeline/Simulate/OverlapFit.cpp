@@ -16,12 +16,11 @@
 #include <utility>
 
 using namespace mlir;
-
-namespace weft {
+using namespace weft;
 
 Expected<std::unique_ptr<Compiler>>
-compileToPlan(const std::string &folder,
-              const std::vector<std::string> &flags) {
+weft::compileToPlan(const std::string &folder,
+                    const std::vector<std::string> &flags) {
   Expected<FlagValues> values = compilerFlagTable().parse(flags);
   if (!values)
     return values.takeError();
@@ -79,8 +78,9 @@ static Expected<double> sumExposedUs(CostTable &table, double besideUs,
 
 /// Exposed time grows with the time of collectives, so it finds two bounds and
 /// bisects between them.
-Expected<double> findBesideUs(CostTable table, std::vector<ExposedPlan> &plans,
-                              const std::string &folder) {
+Expected<double> weft::findBesideUs(CostTable table,
+                                    std::vector<ExposedPlan> &plans,
+                                    const std::string &folder) {
   const std::string path = folder + "/costs.toml";
   constexpr double kExactUs = 0.1, kMostUs = 3600e6;
   double measured = 0;
@@ -112,5 +112,3 @@ Expected<double> findBesideUs(CostTable table, std::vector<ExposedPlan> &plans,
   }
   return least;
 }
-
-} // namespace weft

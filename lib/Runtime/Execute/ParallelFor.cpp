@@ -65,7 +65,7 @@ void omp_set_dynamic(int dynamic);
 void omp_set_max_active_levels(int levels);
 }
 
-namespace weft {
+using namespace weft;
 
 namespace {
 
@@ -108,8 +108,8 @@ void runWorker(void *data) {
 
 } // namespace
 
-void parallelFor(int threads, int64_t extent, int64_t grain, RangeBody body,
-                 Schedule schedule) {
+void weft::parallelFor(int threads, int64_t extent, int64_t grain,
+                       RangeBody body, Schedule schedule) {
   if (extent <= 0)
     return;
   grain = std::max<int64_t>(grain, 1);
@@ -289,7 +289,7 @@ int countMembers(int threads, std::string &shortage) {
 
 } // namespace
 
-ThreadTeam formTeam(int wanted) {
+ThreadTeam weft::formTeam(int wanted) {
   ThreadTeam team;
   int limit = omp_get_thread_limit();
   if (wanted > limit)
@@ -308,7 +308,7 @@ ThreadTeam formTeam(int wanted) {
   return team;
 }
 
-bool ensureTeam(int members) {
+bool weft::ensureTeam(int members) {
   if (members > countedMembers)
     return formTeam(members).members == members;
   takeSettings(members);
@@ -333,12 +333,12 @@ static bool readProcessors(cpu_set_t &set) {
   return sched_getaffinity(0, sizeof set, &set) == 0;
 }
 
-int availableThreads() {
+int weft::availableThreads() {
   cpu_set_t set;
   return readProcessors(set) ? std::max(CPU_COUNT(&set), 1) : 1;
 }
 
-void unbindThread() {
+void weft::unbindThread() {
   cpu_set_t set;
   if (omp_get_num_places() > 0 && readProcessors(set))
     sched_setaffinity(0, sizeof set, &set);
@@ -348,5 +348,3 @@ LibraryThreads::LibraryThreads(int threads) : old(omp_get_max_threads()) {
   omp_set_num_threads(threads);
 }
 LibraryThreads::~LibraryThreads() { omp_set_num_threads(old); }
-
-} // namespace weft
