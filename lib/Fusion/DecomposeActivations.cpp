@@ -8,89 +8,67 @@
 using namespace mlir;
 using namespace weft;
 
-using Values = FailureOr<SmallVector<Value>>;
+static Values decomposeSigmoid(SigmoidOp op, FormulaBuilder &f) {
+  Value y = f.sigmoid(f.widen(op.getOperand()));
+  return SmallVector<Value>{f.finish(y, op.getType())};
+}
 
-namespace {
+static Values decomposeSilu(SiluOp op, FormulaBuilder &f) {
+  Value x = f.widen(op.getOperand());
+  Value y = f.mul(x, f.sigmoid(x));
+  return SmallVector<Value>{f.finish(y, op.getType())};
+}
 
-struct SigmoidModel
-    : CompositeOpInterface::ExternalModel<SigmoidModel, SigmoidOp> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    FormulaBuilder f(builder, op->getLoc());
-    Value y = f.sigmoid(f.widen(op->getOperand(0)));
-    return SmallVector<Value>{f.finish(y, op->getResult(0).getType())};
-  }
-};
+static Values decomposeSoftplus(SoftplusOp op, FormulaBuilder &f) {
+  Value y = f.softplus(f.widen(op.getOperand()));
+  return SmallVector<Value>{f.finish(y, op.getType())};
+}
 
-struct SiluModel : CompositeOpInterface::ExternalModel<SiluModel, SiluOp> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    FormulaBuilder f(builder, op->getLoc());
-    Value x = f.widen(op->getOperand(0));
-    Value y = f.mul(x, f.sigmoid(x));
-    return SmallVector<Value>{f.finish(y, op->getResult(0).getType())};
-  }
-};
+/// sqrt(2/pi) (x + 0.044715 x^3)
+static Value tanhArgument(FormulaBuilder &f, Value x) {
+  Value cube = f.mul(f.mul(x, x), x);
+  Value sum = f.add(x, f.mul(cube, f.constant(0.044715, x)));
+  return f.mul(sum, f.constant(std::sqrt(2.0 / M_PI), x));
+}
 
-struct SoftplusModel
-    : CompositeOpInterface::ExternalModel<SoftplusModel, SoftplusOp> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    FormulaBuilder f(builder, op->getLoc());
-    Value y = f.softplus(f.widen(op->getOperand(0)));
-    return SmallVector<Value>{f.finish(y, op->getResult(0).getType())};
-  }
-};
-
-struct GeluModel : CompositeOpInterface::ExternalModel<GeluModel, GeluOp> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    FormulaBuilder f(builder, op->getLoc());
-    Value x = f.widen(op->getOperand(0));
-    Value inner = cast<GeluOp>(op).getApproximate() == GeluKind::Tanh
-                      ? f.unary<TanhOp>(tanhArgument(f, x))
-                      : f.unary<ErfOp>(f.mul(x, f.constant(std::sqrt(0.5), x)));
-    Value half = f.mul(x, f.constant(0.5, x));
-    Value y = f.mul(half, f.add(inner, f.constant(1.0, x)));
-    return SmallVector<Value>{f.finish(y, op->getResult(0).getType())};
-  }
-
-  /// sqrt(2/pi) (x + 0.044715 x^3)
-  static Value tanhArgument(FormulaBuilder &f, Value x) {
-    Value cube = f.mul(f.mul(x, x), x);
-    Value sum = f.add(x, f.mul(cube, f.constant(0.044715, x)));
-    return f.mul(sum, f.constant(std::sqrt(2.0 / M_PI), x));
-  }
-};
+static Values decomposeGelu(GeluOp op, FormulaBuilder &f) {
+  Value x = f.widen(op.getOperand());
+  Value inner = op.getApproximate() == GeluKind::Tanh
+                    ? f.unary<TanhOp>(tanhArgument(f, x))
+                    : f.unary<ErfOp>(f.mul(x, f.constant(std::sqrt(0.5), x)));
+  Value half = f.mul(x, f.constant(0.5, x));
+  Value y = f.mul(half, f.add(inner, f.constant(1.0, x)));
+  return SmallVector<Value>{f.finish(y, op.getType())};
+}
 
 /// With the halves of a head as a dimension of its own, one kernel writes both
 /// in place: a P + b Q with P = (cos, sin) and Q = (-sin, cos). All values have
 /// the shape of the result, so that they fit one loop nest. The result is
 /// bitwise equal to a cos - b sin and b cos + a sin.
-struct RopeModel : CompositeOpInterface::ExternalModel<RopeModel, RopeOp> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    auto rope = cast<RopeOp>(op);
-    FormulaBuilder f(builder, op->getLoc());
-    SmallVector<int64_t> shape(getShape(rope.getOperand()));
-    shape.back() /= 2;
-    shape.insert(shape.end() - 1, 2);
-    Value x = f.reshape(rope.getOperand(), shape);
-    auto half = [&](int64_t index) {
-      SmallVector<int64_t> offsets(5, 0), sizes(shape), strides(5, 1);
-      offsets[3] = index;
-      sizes[3] = 1;
-      Value part =
-          SliceOp::create(builder, op->getLoc(), x, offsets, sizes, strides);
-      return f.widen(f.broadcast(part, shape));
-    };
-    auto table = [&](Value value) { // [T, D/2]
-      Value rows = f.reshape(value, {shape[1], 1, 1, shape[4]});
-      return f.widen(f.broadcast(rows, shape));
-    };
-    Value cos = table(rope.getCos()), sin = table(rope.getSin());
-    Value isFirst = f.mask({true, false}, {2, 1});
-    Value p = f.select(isFirst, cos, sin);
-    Value q = f.select(isFirst, f.unary<NegOp>(sin), cos);
-    Value y = f.add(f.mul(half(0), p), f.mul(half(1), q));
-    return SmallVector<Value>{f.finish(y, rope.getType())};
-  }
-};
+static Values decomposeRope(RopeOp rope, FormulaBuilder &f) {
+  SmallVector<int64_t> shape(getShape(rope.getOperand()));
+  shape.back() /= 2;
+  shape.insert(shape.end() - 1, 2);
+  Value x = f.reshape(rope.getOperand(), shape);
+  auto half = [&](int64_t index) {
+    SmallVector<int64_t> offsets(5, 0), sizes(shape), strides(5, 1);
+    offsets[3] = index;
+    sizes[3] = 1;
+    Value part = SliceOp::create(f.getBuilder(), rope.getLoc(), x, offsets,
+                                 sizes, strides);
+    return f.widen(f.broadcast(part, shape));
+  };
+  auto table = [&](Value value) { // [T, D/2]
+    Value rows = f.reshape(value, {shape[1], 1, 1, shape[4]});
+    return f.widen(f.broadcast(rows, shape));
+  };
+  Value cos = table(rope.getCos()), sin = table(rope.getSin());
+  Value isFirst = f.mask({true, false}, {2, 1});
+  Value p = f.select(isFirst, cos, sin);
+  Value q = f.select(isFirst, f.unary<NegOp>(sin), cos);
+  Value y = f.add(f.mul(half(0), p), f.mul(half(1), q));
+  return SmallVector<Value>{f.finish(y, rope.getType())};
+}
 
 /// Mean or sum of the elements of `x`.
 static Value total(FormulaBuilder &f, Value x, LossReduction reduction,
@@ -104,56 +82,41 @@ static Value total(FormulaBuilder &f, Value x, LossReduction reduction,
   return f.finish(f.reduce(kind, x, dims), type);
 }
 
-struct MseModel : CompositeOpInterface::ExternalModel<MseModel, MseOp> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    auto mse = cast<MseOp>(op);
-    FormulaBuilder f(builder, op->getLoc());
-    Value d = f.sub(f.widen(mse.getInput()), f.widen(mse.getTarget()));
-    return SmallVector<Value>{
-        total(f, f.mul(d, d), mse.getReduction(), mse.getLoss().getType())};
-  }
-};
+static Values decomposeMse(MseOp mse, FormulaBuilder &f) {
+  Value d = f.sub(f.widen(mse.getInput()), f.widen(mse.getTarget()));
+  return SmallVector<Value>{
+      total(f, f.mul(d, d), mse.getReduction(), mse.getLoss().getType())};
+}
 
-struct BceModel : CompositeOpInterface::ExternalModel<BceModel, BceOp> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    auto bce = cast<BceOp>(op);
-    FormulaBuilder f(builder, op->getLoc());
-    Value p = f.widen(bce.getInput()), t = f.widen(bce.getTarget());
-    Value limit = f.constant(-100.0, p);
-    Value hit = f.max(f.unary<LogOp>(p), limit);
-    Value miss = f.max(f.unary<Log1pOp>(f.unary<NegOp>(p)), limit);
-    Value y = f.sub(f.mul(f.sub(t, f.constant(1.0, t)), miss), f.mul(t, hit));
-    return SmallVector<Value>{
-        total(f, y, bce.getReduction(), bce.getLoss().getType())};
-  }
-};
+static Values decomposeBce(BceOp bce, FormulaBuilder &f) {
+  Value p = f.widen(bce.getInput()), t = f.widen(bce.getTarget());
+  Value limit = f.constant(-100.0, p);
+  Value hit = f.max(f.unary<LogOp>(p), limit);
+  Value miss = f.max(f.unary<Log1pOp>(f.unary<NegOp>(p)), limit);
+  Value y = f.sub(f.mul(f.sub(t, f.constant(1.0, t)), miss), f.mul(t, hit));
+  return SmallVector<Value>{
+      total(f, y, bce.getReduction(), bce.getLoss().getType())};
+}
 
-struct BceWithLogitsModel
-    : CompositeOpInterface::ExternalModel<BceWithLogitsModel, BceWithLogitsOp> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    auto bce = cast<BceWithLogitsOp>(op);
-    FormulaBuilder f(builder, op->getLoc());
-    Value x = f.widen(bce.getInput()), t = f.widen(bce.getTarget());
-    Value small = f.unary<ExpOp>(f.unary<NegOp>(f.unary<AbsOp>(x)));
-    Value y =
-        f.add(f.sub(f.unary<ReluOp>(x), f.mul(x, t)), f.unary<Log1pOp>(small));
-    return SmallVector<Value>{
-        total(f, y, bce.getReduction(), bce.getLoss().getType())};
-  }
-};
-
-} // namespace
+static Values decomposeBceWithLogits(BceWithLogitsOp bce, FormulaBuilder &f) {
+  Value x = f.widen(bce.getInput()), t = f.widen(bce.getTarget());
+  Value small = f.unary<ExpOp>(f.unary<NegOp>(f.unary<AbsOp>(x)));
+  Value y =
+      f.add(f.sub(f.unary<ReluOp>(x), f.mul(x, t)), f.unary<Log1pOp>(small));
+  return SmallVector<Value>{
+      total(f, y, bce.getReduction(), bce.getLoss().getType())};
+}
 
 void weft::registerActivationFormulas(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
-    SigmoidOp::attachInterface<SigmoidModel>(*context);
-    SiluOp::attachInterface<SiluModel>(*context);
-    SoftplusOp::attachInterface<SoftplusModel>(*context);
-    GeluOp::attachInterface<GeluModel>(*context);
-    RopeOp::attachInterface<RopeModel>(*context);
-    MseOp::attachInterface<MseModel>(*context);
-    BceOp::attachInterface<BceModel>(*context);
-    BceWithLogitsOp::attachInterface<BceWithLogitsModel>(*context);
+    addFormula<SigmoidOp, decomposeSigmoid>(context);
+    addFormula<SiluOp, decomposeSilu>(context);
+    addFormula<SoftplusOp, decomposeSoftplus>(context);
+    addFormula<GeluOp, decomposeGelu>(context);
+    addFormula<RopeOp, decomposeRope>(context);
+    addFormula<MseOp, decomposeMse>(context);
+    addFormula<BceOp, decomposeBce>(context);
+    addFormula<BceWithLogitsOp, decomposeBceWithLogits>(context);
   });
 }
 

@@ -15,8 +15,6 @@
 using namespace mlir;
 using namespace weft;
 
-using Values = FailureOr<SmallVector<Value>>;
-
 /// The length of rows if it divides a gradient. Segments of flat states begin
 /// at multiples of it, except with another alignment.
 static constexpr int64_t kRow = 128;
@@ -85,17 +83,16 @@ namespace {
 
 class NormBuilder : public FormulaBuilder {
 public:
-  NormBuilder(OpBuilder &builder, Operation *op, double p)
-      : FormulaBuilder(builder, op->getLoc()), builder(builder),
-        loc(op->getLoc()), p(p) {}
+  NormBuilder(const FormulaBuilder &base, double p)
+      : FormulaBuilder(base), p(p) {}
 
   bool isMax() const { return std::isinf(p); }
   ReduceKind getKind() const {
     return isMax() ? ReduceKind::Max : ReduceKind::Sum;
   }
   Value number(double value) {
-    auto type = RankedTensorType::get({}, builder.getF64Type());
-    return ConstantOp::create(builder, loc, type,
+    auto type = RankedTensorType::get({}, b.getF64Type());
+    return ConstantOp::create(b, loc, type,
                               DenseElementsAttr::get(type, value));
   }
 
@@ -126,19 +123,19 @@ public:
 private:
   Value slice(Value list, int64_t begin, int64_t count) {
     int64_t stride = 1;
-    return SliceOp::create(builder, loc, list, begin, count, stride);
+    return SliceOp::create(b, loc, list, begin, count, stride);
   }
 
-  OpBuilder &builder;
-  Location loc;
   double p;
 };
+
+} // namespace
 
 void NormBuilder::addRows(Value x, int64_t length,
                           SmallVectorImpl<Value> &rows) {
   int64_t count = countElements(x) / length;
   Value magnitude = unary<AbsOp>(widen(reshape(x, {count, length})));
-  Value term = raise(cast(magnitude, builder.getF64Type()));
+  Value term = raise(cast(magnitude, b.getF64Type()));
   rows.push_back(reshape(reduce(getKind(), term, {1}), {count}));
 }
 
@@ -162,77 +159,64 @@ Value NormBuilder::combine(ArrayRef<Value> rows) {
     return number(0.0);
   Value all = rows.front();
   if (rows.size() > 1)
-    all = ConcatOp::create(builder, loc, rows, /*dim=*/0);
+    all = ConcatOp::create(b, loc, rows, /*dim=*/0);
   return reshape(reduce(getKind(), all, {0}), {});
 }
 
-struct NormAndCheckModel
-    : CompositeOpInterface::ExternalModel<NormAndCheckModel, NormAndCheckOp> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    auto norm = mlir::cast<NormAndCheckOp>(op);
-    double p = norm.getP().convertToDouble();
-    NormBuilder f(builder, op, p);
-    Value sum = combineAll(f, norm), checked = sum;
-    // The sum of up to 2^63 cubes of finite f32 numbers is finite in f64, that
-    // of f64 numbers may not be.
-    bool isWide = llvm::any_of(norm.getGrads(), [](Value grad) {
-      return getElementTypeOrSelf(grad.getType()).isF64();
-    });
-    if (isWide && !f.isMax()) {
-      NormBuilder largest(builder, op, std::numeric_limits<double>::infinity());
-      checked = combineAll(largest, norm);
-    }
-    return SmallVector<Value>{norm.getPowers() ? sum : f.takeRoot(sum),
-                              f.unary<NotOp>(f.isFinite(checked))};
-  }
+static Value combineAll(NormBuilder &f, NormAndCheckOp norm) {
+  SmallVector<Value> rows;
+  for (const Piece &piece : joinPieces(norm.getGrads()))
+    f.addPartials(piece, rows);
+  return f.combine(rows);
+}
 
-  static Value combineAll(NormBuilder &f, NormAndCheckOp norm) {
-    SmallVector<Value> rows;
-    for (const Piece &piece : joinPieces(norm.getGrads()))
-      f.addPartials(piece, rows);
-    return f.combine(rows);
+static Values decomposeNormAndCheck(NormAndCheckOp norm, FormulaBuilder &base) {
+  NormBuilder f(base, norm.getP().convertToDouble());
+  Value sum = combineAll(f, norm), checked = sum;
+  // The sum of up to 2^63 cubes of finite f32 numbers is finite in f64, that
+  // of f64 numbers may not be.
+  bool isWide = llvm::any_of(norm.getGrads(), [](Value grad) {
+    return getElementTypeOrSelf(grad.getType()).isF64();
+  });
+  if (isWide && !f.isMax()) {
+    NormBuilder largest(base, std::numeric_limits<double>::infinity());
+    checked = combineAll(largest, norm);
   }
-};
+  return SmallVector<Value>{norm.getPowers() ? sum : f.takeRoot(sum),
+                            f.unary<NotOp>(f.isFinite(checked))};
+}
+
+static Value addCounted(NormBuilder &f, TotalNormOp norm) {
+  const bool arePowers = norm.getPowers();
+  if (norm.getNorms().size() == 1)
+    return arePowers ? f.takeRoot(norm.getNorms().front())
+                     : Value(norm.getNorms().front());
+  Value skipsAll = norm.getSkips().front();
+  for (Value skip : norm.getSkips().drop_front())
+    skipsAll = f.logicalAnd(skipsAll, skip);
+  Value total;
+  for (auto [part, skip] : llvm::zip(norm.getNorms(), norm.getSkips())) {
+    Value counts = f.logicalOr(skipsAll, f.unary<NotOp>(skip));
+    Value term =
+        f.select(counts, arePowers ? part : f.raise(part), f.number(0.0));
+    total = !total ? term : f.isMax() ? f.max(total, term) : f.add(total, term);
+  }
+  return f.takeRoot(total);
+}
 
 /// (sum of n_i^p)^(1/p) / scale over the norms that are not skipped, or over
 /// all if all are.
-struct TotalNormModel
-    : CompositeOpInterface::ExternalModel<TotalNormModel, TotalNormOp> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    auto norm = mlir::cast<TotalNormOp>(op);
-    NormBuilder f(builder, op, norm.getP().convertToDouble());
-    Value total = addCounted(f, norm);
-    if (Value scale = norm.getScale())
-      total = f.div(total, f.cast(scale, builder.getF64Type()));
-    return SmallVector<Value>{total};
-  }
-
-  static Value addCounted(NormBuilder &f, TotalNormOp norm) {
-    const bool arePowers = norm.getPowers();
-    if (norm.getNorms().size() == 1)
-      return arePowers ? f.takeRoot(norm.getNorms().front())
-                       : Value(norm.getNorms().front());
-    Value skipsAll = norm.getSkips().front();
-    for (Value skip : norm.getSkips().drop_front())
-      skipsAll = f.logicalAnd(skipsAll, skip);
-    Value total;
-    for (auto [part, skip] : llvm::zip(norm.getNorms(), norm.getSkips())) {
-      Value counts = f.logicalOr(skipsAll, f.unary<NotOp>(skip));
-      Value term =
-          f.select(counts, arePowers ? part : f.raise(part), f.number(0.0));
-      total = !total      ? term
-              : f.isMax() ? f.max(total, term)
-                          : f.add(total, term);
-    }
-    return f.takeRoot(total);
-  }
-};
-
-} // namespace
+static Values decomposeTotalNorm(TotalNormOp norm, FormulaBuilder &base) {
+  NormBuilder f(base, norm.getP().convertToDouble());
+  Value total = addCounted(f, norm);
+  if (Value scale = norm.getScale())
+    total = f.div(total, f.cast(scale, base.getBuilder().getF64Type()));
+  return SmallVector<Value>{total};
+}
 
 void weft::registerGradientNormFormulas(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
-    NormAndCheckOp::attachInterface<NormAndCheckModel>(*context);
-    TotalNormOp::attachInterface<TotalNormModel>(*context);
+    addFormula<NormAndCheckOp, decomposeNormAndCheck>(context);
+    addFormula<TotalNormOp, decomposeTotalNorm>(context);
   });
 }

@@ -14,8 +14,6 @@
 using namespace mlir;
 using namespace weft;
 
-using Values = FailureOr<SmallVector<Value>>;
-
 namespace {
 
 /// Base of the formulas of the loss and of its adjoint. Per-row values have the
@@ -184,26 +182,20 @@ private:
   }
 };
 
-struct CrossEntropyModel
-    : CompositeOpInterface::ExternalModel<CrossEntropyModel, CrossEntropyOp> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    return LossFormula(cast<CrossEntropyOp>(op), builder).build();
-  }
-};
-
-struct CrossEntropyGradModel
-    : CompositeOpInterface::ExternalModel<CrossEntropyGradModel,
-                                          CrossEntropyGradOp> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    return LossGradFormula(cast<CrossEntropyGradOp>(op), builder).build();
-  }
-};
-
 } // namespace
+
+static Values decomposeCrossEntropy(CrossEntropyOp op, FormulaBuilder &f) {
+  return LossFormula(op, f.getBuilder()).build();
+}
+
+static Values decomposeCrossEntropyGrad(CrossEntropyGradOp op,
+                                        FormulaBuilder &f) {
+  return LossGradFormula(op, f.getBuilder()).build();
+}
 
 void weft::registerLossFormulas(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
-    CrossEntropyOp::attachInterface<CrossEntropyModel>(*context);
-    CrossEntropyGradOp::attachInterface<CrossEntropyGradModel>(*context);
+    addFormula<CrossEntropyOp, decomposeCrossEntropy>(context);
+    addFormula<CrossEntropyGradOp, decomposeCrossEntropyGrad>(context);
   });
 }

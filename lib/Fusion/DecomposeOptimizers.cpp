@@ -15,8 +15,6 @@
 using namespace mlir;
 using namespace weft;
 
-using Values = FailureOr<SmallVector<Value>>;
-
 namespace {
 
 /// Elements [begin, end) of a flat parameter.
@@ -38,12 +36,12 @@ enum class MadeOf { Lr, Decay, Both };
 /// The parts that the formulas of all optimizers have.
 class UpdateBuilder : public FormulaBuilder {
 public:
-  UpdateBuilder(OpBuilder &builder, OptimizerOpInterface op)
-      : FormulaBuilder(builder, op->getLoc()), op(op),
+  UpdateBuilder(const FormulaBuilder &base, OptimizerOpInterface op)
+      : FormulaBuilder(base), op(op),
         wide(getElementTypeOrSelf(op.getParam().getType())),
         factors(getUpdateFactors(op)) {
     if (!wide.isF64())
-      wide = builder.getF32Type();
+      wide = b.getF32Type();
   }
 
   Value getParam() { return widenAs(op.getParam()); }
@@ -233,9 +231,9 @@ AdamNumbers::AdamNumbers(UpdateBuilder &f, bool isDecoupled) {
 }
 
 /// p, decayed, less lr / (1-b1^t) m / (sqrt(v) / sqrt(1-b2^t) + eps)
-static SmallVector<Value> updateAdam(OptimizerOpInterface op,
-                                     OpBuilder &builder) {
-  UpdateBuilder f(builder, op);
+template <typename OpT>
+static Values decomposeAdam(OpT op, FormulaBuilder &base) {
+  UpdateBuilder f(base, op);
   const bool isDecoupled = op.getOptimizer().isDecoupled;
   AdamNumbers n(f, isDecoupled);
   Value p = f.getParam(), g = f.scaleGrad();
@@ -254,78 +252,54 @@ static SmallVector<Value> updateAdam(OptimizerOpInterface op,
   return f.keepOrTake({f.sub(p, step), m, v});
 }
 
-namespace {
-
-template <typename Op>
-struct AdamModel : CompositeOpInterface::ExternalModel<AdamModel<Op>, Op> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    return updateAdam(cast<OptimizerOpInterface>(op), builder);
-  }
-};
-
 //===----------------------------------------------------------------------===//
 // SGD
 //===----------------------------------------------------------------------===//
 
 /// b = t == 1 ? g : mu b + g; p - lr (nesterov ? g + mu b : b)
-struct SgdModel : CompositeOpInterface::ExternalModel<SgdModel, SgdOp> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    auto sgd = mlir::cast<SgdOp>(op);
-    UpdateBuilder f(builder, sgd);
-    ByRange lr = f.round(
-        MadeOf::Lr, [&](const UpdateFactors &range) { return f.getLr(range); });
-    ByRange decay = f.round(MadeOf::Decay, [&](const UpdateFactors &range) {
-      return f.getDecay(range);
-    });
-    Value momentum = f.round(f.getNumber(2));
-    Value isFirst = f.compare(Predicate::EQ, sgd.getStep(), f.integer(1));
-    Value p = f.getParam();
-    Value g = f.add(f.scaleGrad(), f.mul(p, f.choose(decay)));
-    Value next = f.add(f.mul(f.getState(0), momentum), g);
-    Value sum = f.select(isFirst, g, next);
-    Value direction = sgd.getNesterov() ? f.add(g, f.mul(momentum, sum)) : sum;
-    Value updated = f.sub(p, f.mul(f.choose(lr), direction));
-    return f.keepOrTake({updated, sum});
-  }
-};
+static Values decomposeSgd(SgdOp sgd, FormulaBuilder &base) {
+  UpdateBuilder f(base, sgd);
+  ByRange lr = f.round(
+      MadeOf::Lr, [&](const UpdateFactors &range) { return f.getLr(range); });
+  ByRange decay = f.round(MadeOf::Decay, [&](const UpdateFactors &range) {
+    return f.getDecay(range);
+  });
+  Value momentum = f.round(f.getNumber(2));
+  Value isFirst = f.compare(Predicate::EQ, sgd.getStep(), f.integer(1));
+  Value p = f.getParam();
+  Value g = f.add(f.scaleGrad(), f.mul(p, f.choose(decay)));
+  Value next = f.add(f.mul(f.getState(0), momentum), g);
+  Value sum = f.select(isFirst, g, next);
+  Value direction = sgd.getNesterov() ? f.add(g, f.mul(momentum, sum)) : sum;
+  Value updated = f.sub(p, f.mul(f.choose(lr), direction));
+  return f.keepOrTake({updated, sum});
+}
 
 //===----------------------------------------------------------------------===//
 // Around the update
 //===----------------------------------------------------------------------===//
 
 /// accumulate == 0 ? value : old + value
-struct AccumulateModel
-    : CompositeOpInterface::ExternalModel<AccumulateModel, AccumulateOp> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    auto accumulate = mlir::cast<AccumulateOp>(op);
-    FormulaBuilder f(builder, op->getLoc());
-    Value flag = accumulate.getAccumulate(), value = accumulate.getValue();
-    Value isFirst = f.compare(Predicate::EQ, flag, f.constant(0.0, flag));
-    Value sum = f.add(accumulate.getOld(), value);
-    return SmallVector<Value>{f.select(isFirst, value, sum)};
-  }
-};
+static Values decomposeAccumulate(AccumulateOp accumulate, FormulaBuilder &f) {
+  Value flag = accumulate.getAccumulate(), value = accumulate.getValue();
+  Value isFirst = f.compare(Predicate::EQ, flag, f.constant(0.0, flag));
+  Value sum = f.add(accumulate.getOld(), value);
+  return SmallVector<Value>{f.select(isFirst, value, sum)};
+}
 
 /// skip ? step : step + 1
-struct StepModel
-    : CompositeOpInterface::ExternalModel<StepModel, StepIncrementOp> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    auto increment = mlir::cast<StepIncrementOp>(op);
-    FormulaBuilder f(builder, op->getLoc());
-    Value step = increment.getStep();
-    Value next = f.add(step, f.integer(1));
-    return SmallVector<Value>{f.select(increment.getSkip(), step, next)};
-  }
-};
-
-} // namespace
+static Values decomposeStep(StepIncrementOp increment, FormulaBuilder &f) {
+  Value step = increment.getStep();
+  Value next = f.add(step, f.integer(1));
+  return SmallVector<Value>{f.select(increment.getSkip(), step, next)};
+}
 
 void weft::registerOptimizerFormulas(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
-    AdamWOp::attachInterface<AdamModel<AdamWOp>>(*context);
-    AdamOp::attachInterface<AdamModel<AdamOp>>(*context);
-    SgdOp::attachInterface<SgdModel>(*context);
-    AccumulateOp::attachInterface<AccumulateModel>(*context);
-    StepIncrementOp::attachInterface<StepModel>(*context);
+    addFormula<AdamWOp, decomposeAdam>(context);
+    addFormula<AdamOp, decomposeAdam>(context);
+    addFormula<SgdOp, decomposeSgd>(context);
+    addFormula<AccumulateOp, decomposeAccumulate>(context);
+    addFormula<StepIncrementOp, decomposeStep>(context);
   });
 }

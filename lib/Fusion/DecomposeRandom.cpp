@@ -13,8 +13,6 @@
 using namespace mlir;
 using namespace weft;
 
-using Values = FailureOr<SmallVector<Value>>;
-
 //===----------------------------------------------------------------------===//
 // Streams
 //===----------------------------------------------------------------------===//
@@ -211,7 +209,8 @@ Value SliceFormula::build() {
 
 /// A row is an index of dimension 0; its elements are numbered through. All of
 /// it has the shape of the result, so that it fits any kernel of that shape.
-static Value drawForRows(DropoutOp op, OpBuilder &b, FormulaBuilder &f) {
+static Value drawForRows(DropoutOp op, FormulaBuilder &f) {
+  OpBuilder &b = f.getBuilder();
   Location loc = op.getLoc();
   ArrayRef<int64_t> shape = getShape(op);
   SmallVector<int64_t> outer, inner;
@@ -232,62 +231,50 @@ template <typename OpT> static LogicalResult requireRng(OpT op) {
                         "weft-derive-programs");
 }
 
-namespace {
+static Values decomposeDropout(DropoutOp dropout, FormulaBuilder &f) {
+  double p = dropout.getP().convertToDouble();
+  if (p == 0.0)
+    return SmallVector<Value>{dropout.getOperand()};
+  if (failed(requireRng(dropout)))
+    return failure();
+  Value drawn = drawForRows(dropout, f);
+  Value least = f.constant(philoxDropThreshold(p) * 0x1p-24, drawn);
+  Value keeps = f.compare(Predicate::GE, drawn, least);
+  Value x = f.widen(dropout.getOperand());
+  Value scaled = f.mul(x, f.constant(philoxKeepScale(p), x));
+  Value y = f.select(keeps, scaled, f.constant(0.0, x));
+  return SmallVector<Value>{f.finish(y, dropout.getType())};
+}
 
-struct DropoutModel
-    : CompositeOpInterface::ExternalModel<DropoutModel, DropoutOp> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    auto dropout = cast<DropoutOp>(op);
-    FormulaBuilder f(builder, op->getLoc());
-    double p = dropout.getP().convertToDouble();
-    if (p == 0.0)
-      return SmallVector<Value>{dropout.getOperand()};
-    if (failed(requireRng(dropout)))
-      return failure();
-    Value drawn = drawForRows(dropout, builder, f);
-    Value least = f.constant(philoxDropThreshold(p) * 0x1p-24, drawn);
-    Value keeps = f.compare(Predicate::GE, drawn, least);
-    Value x = f.widen(dropout.getOperand());
-    Value scaled = f.mul(x, f.constant(philoxKeepScale(p), x));
-    Value y = f.select(keeps, scaled, f.constant(0.0, x));
-    return SmallVector<Value>{f.finish(y, dropout.getType())};
-  }
-};
+static Value never(LayerDropOp op, OpBuilder &b) {
+  auto zero = cast<ElementsAttr>(b.getZeroAttr(op.getDropped().getType()));
+  return ConstantOp::create(b, op.getLoc(), zero);
+}
 
 /// One number, of the first row, decides for all elements.
-struct LayerDropModel
-    : CompositeOpInterface::ExternalModel<LayerDropModel, LayerDropOp> {
-  Values decompose(Operation *op, OpBuilder &b) const {
-    auto drop = cast<LayerDropOp>(op);
-    FormulaBuilder f(b, op->getLoc());
-    double p = drop.getP().convertToDouble();
-    if (p == 0.0)
-      return SmallVector<Value>{drop.getLayer(), never(drop, b)};
-    if (failed(requireRng(drop)))
-      return failure();
-    Value drawn = PhiloxOp::create(b, op->getLoc(), PhiloxKind::Uniform,
-                                   element(b, op->getLoc(), drop.getRng(), 0),
-                                   streamOf(op, drop.getOpId(), b),
-                                   element(b, op->getLoc(), drop.getRng(), 1),
-                                   f.integer(0, b.getI64Type()));
-    Value least = f.constant(philoxDropThreshold(p) * 0x1p-24, drawn);
-    Value dropped = f.compare(Predicate::LT, drawn, least);
-    return SmallVector<Value>{
-        f.select(dropped, drop.getOperand(), drop.getLayer()), dropped};
-  }
-
-private:
-  static Value never(LayerDropOp op, OpBuilder &b) {
-    auto zero = cast<ElementsAttr>(b.getZeroAttr(op.getDropped().getType()));
-    return ConstantOp::create(b, op.getLoc(), zero);
-  }
-};
+static Values decomposeLayerDrop(LayerDropOp drop, FormulaBuilder &f) {
+  OpBuilder &b = f.getBuilder();
+  double p = drop.getP().convertToDouble();
+  if (p == 0.0)
+    return SmallVector<Value>{drop.getLayer(), never(drop, b)};
+  if (failed(requireRng(drop)))
+    return failure();
+  Value drawn = PhiloxOp::create(b, drop.getLoc(), PhiloxKind::Uniform,
+                                 element(b, drop.getLoc(), drop.getRng(), 0),
+                                 streamOf(drop, drop.getOpId(), b),
+                                 element(b, drop.getLoc(), drop.getRng(), 1),
+                                 f.integer(0, b.getI64Type()));
+  Value least = f.constant(philoxDropThreshold(p) * 0x1p-24, drawn);
+  Value dropped = f.compare(Predicate::LT, drawn, least);
+  return SmallVector<Value>{
+      f.select(dropped, drop.getOperand(), drop.getLayer()), dropped};
+}
 
 /// offset + factor * number, in f32 and rounded to the type of the result.
 template <typename OpT>
-Values drawInitial(OpT op, OpBuilder &b, PhiloxKind kind, double offset,
-                   double factor) {
-  FormulaBuilder f(b, op.getLoc());
+static Values drawInitial(OpT op, FormulaBuilder &f, PhiloxKind kind,
+                          double offset, double factor) {
+  OpBuilder &b = f.getBuilder();
   Type i64 = b.getI64Type();
   ArrayRef<int64_t> shape = getShape(op);
   auto dims = llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
@@ -300,42 +287,29 @@ Values drawInitial(OpT op, OpBuilder &b, PhiloxKind kind, double offset,
   return SmallVector<Value>{f.finish(y, op.getType())};
 }
 
-struct RandomNormalModel
-    : CompositeOpInterface::ExternalModel<RandomNormalModel, RandomNormalOp> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    auto normal = cast<RandomNormalOp>(op);
-    return drawInitial(normal, builder, PhiloxKind::Normal,
-                       normal.getMean().convertToDouble(),
-                       normal.getStd().convertToDouble());
-  }
-};
+static Values decomposeRandomNormal(RandomNormalOp normal, FormulaBuilder &f) {
+  return drawInitial(normal, f, PhiloxKind::Normal,
+                     normal.getMean().convertToDouble(),
+                     normal.getStd().convertToDouble());
+}
 
-struct RandomUniformModel
-    : CompositeOpInterface::ExternalModel<RandomUniformModel, RandomUniformOp> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    auto uniform = cast<RandomUniformOp>(op);
-    double low = uniform.getLow().convertToDouble();
-    return drawInitial(uniform, builder, PhiloxKind::Uniform, low,
-                       uniform.getHigh().convertToDouble() - low);
-  }
-};
+static Values decomposeRandomUniform(RandomUniformOp uniform,
+                                     FormulaBuilder &f) {
+  double low = uniform.getLow().convertToDouble();
+  return drawInitial(uniform, f, PhiloxKind::Uniform, low,
+                     uniform.getHigh().convertToDouble() - low);
+}
 
-struct RandomSliceModel
-    : CompositeOpInterface::ExternalModel<RandomSliceModel, RandomSliceOp> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    return SmallVector<Value>{
-        SliceFormula(cast<RandomSliceOp>(op), builder).build()};
-  }
-};
-
-} // namespace
+static Values decomposeRandomSlice(RandomSliceOp op, FormulaBuilder &f) {
+  return SmallVector<Value>{SliceFormula(op, f.getBuilder()).build()};
+}
 
 void weft::registerRandomFormulas(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
-    DropoutOp::attachInterface<DropoutModel>(*context);
-    LayerDropOp::attachInterface<LayerDropModel>(*context);
-    RandomNormalOp::attachInterface<RandomNormalModel>(*context);
-    RandomSliceOp::attachInterface<RandomSliceModel>(*context);
-    RandomUniformOp::attachInterface<RandomUniformModel>(*context);
+    addFormula<DropoutOp, decomposeDropout>(context);
+    addFormula<LayerDropOp, decomposeLayerDrop>(context);
+    addFormula<RandomNormalOp, decomposeRandomNormal>(context);
+    addFormula<RandomSliceOp, decomposeRandomSlice>(context);
+    addFormula<RandomUniformOp, decomposeRandomUniform>(context);
   });
 }

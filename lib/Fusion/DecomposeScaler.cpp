@@ -11,8 +11,6 @@
 using namespace mlir;
 using namespace weft;
 
-using Values = FailureOr<SmallVector<Value>>;
-
 namespace {
 
 /// A reduced scale, and whether it could not be reduced.
@@ -27,11 +25,10 @@ struct NewScaler {
 
 class ScalerBuilder : public FormulaBuilder {
 public:
-  ScalerBuilder(OpBuilder &builder, ScalerUpdateOp op)
-      : FormulaBuilder(builder, op.getLoc()), rule(op.getScaler().getNumbers()),
-        builder(builder), loc(op.getLoc()), state(op.getState()),
-        bad(op.getFoundInf()), scale(op.getScale()), tracker(field(0)),
-        lastOverflow(field(1)), hysteresis(field(2)) {}
+  ScalerBuilder(const FormulaBuilder &base, ScalerUpdateOp op)
+      : FormulaBuilder(base), rule(op.getScaler().getNumbers()),
+        state(op.getState()), bad(op.getFoundInf()), scale(op.getScale()),
+        tracker(field(0)), lastOverflow(field(1)), hysteresis(field(2)) {}
 
   SmallVector<Value> build();
 
@@ -49,11 +46,11 @@ private:
 
   Value field(int64_t index) {
     int64_t one = 1;
-    return reshape(SliceOp::create(builder, loc, state, index, one, one), {});
+    return reshape(SliceOp::create(b, loc, state, index, one, one), {});
   }
   /// An unchanged field. It is copied because the new state has the buffer of
   /// the old one only if a kernel writes all of it.
-  Value keep(Value field) { return MaterializeOp::create(builder, loc, field); }
+  Value keep(Value field) { return MaterializeOp::create(b, loc, field); }
   Value next(Value count) { return add(count, integer(1)); }
   Value isClean() { return unary<NotOp>(bad); }
   Value isMultiple(Value count, int64_t of) {
@@ -62,8 +59,6 @@ private:
   }
 
   const ScalerNumbers rule;
-  OpBuilder &builder;
-  Location loc;
   Value state, bad, scale, tracker, lastOverflow, hysteresis;
 };
 
@@ -75,18 +70,17 @@ private:
 
 /// Products are taken in f64 and rounded once. A scale beyond f32 stays.
 Value ScalerBuilder::grow() {
-  Value wide = cast(scale, builder.getF64Type());
-  Value grown =
-      cast(mul(wide, constant(rule.growth, wide)), builder.getF32Type());
+  Value wide = cast(scale, b.getF64Type());
+  Value grown = cast(mul(wide, constant(rule.growth, wide)), b.getF32Type());
   return select(isFinite(grown), grown, scale);
 }
 
 /// A scale that may not shrink any more stays, and is reported.
 Shrunk ScalerBuilder::shrink() {
-  Value wide = cast(scale, builder.getF64Type());
+  Value wide = cast(scale, b.getF64Type());
   Value minimum = constant(rule.minimum, wide);
   Value shrunk = cast(max(mul(wide, constant(rule.backoff, wide)), minimum),
-                      builder.getF32Type());
+                      b.getF32Type());
   Value isZero = compare(Predicate::EQ, shrunk, constant(0.0, shrunk));
   if (!(rule.minimum > 0.0))
     return {shrunk, isZero};
@@ -187,21 +181,16 @@ SmallVector<Value> ScalerBuilder::build() {
   SmallVector<Value> fields;
   for (Value value : {result.tracker, result.lastOverflow, result.hysteresis})
     fields.push_back(reshape(value, {1}));
-  Value newState = ConcatOp::create(builder, loc, fields, /*dim=*/0);
+  Value newState = ConcatOp::create(b, loc, fields, /*dim=*/0);
   return SmallVector<Value>{result.scale, newState, result.exhausted};
 }
 
-namespace {
-struct ScalerModel
-    : CompositeOpInterface::ExternalModel<ScalerModel, ScalerUpdateOp> {
-  Values decompose(Operation *op, OpBuilder &builder) const {
-    return ScalerBuilder(builder, mlir::cast<ScalerUpdateOp>(op)).build();
-  }
-};
-} // namespace
+static Values decomposeScaler(ScalerUpdateOp op, FormulaBuilder &f) {
+  return ScalerBuilder(f, op).build();
+}
 
 void weft::registerScalerFormulas(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
-    ScalerUpdateOp::attachInterface<ScalerModel>(*context);
+    addFormula<ScalerUpdateOp, decomposeScaler>(context);
   });
 }

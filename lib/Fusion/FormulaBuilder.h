@@ -19,6 +19,8 @@ public:
   FormulaBuilder(mlir::OpBuilder &builder, mlir::Location loc)
       : b(builder), loc(loc) {}
 
+  mlir::OpBuilder &getBuilder() { return b; }
+
   mlir::Value add(mlir::Value x, mlir::Value y) { return make<AddOp>(x, y); }
   mlir::Value sub(mlir::Value x, mlir::Value y) { return make<SubOp>(x, y); }
   mlir::Value mul(mlir::Value x, mlir::Value y) { return make<MulOp>(x, y); }
@@ -150,6 +152,10 @@ public:
     return add(unary<ReluOp>(x), unary<Log1pOp>(small));
   }
 
+protected:
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+
 private:
   mlir::Value constant(mlir::TypedAttr value) {
     auto type = mlir::RankedTensorType::get({}, value.getType());
@@ -163,10 +169,25 @@ private:
     auto shape = *broadcastShapes(left.getShape(), right.getShape());
     return Op::create(b, loc, left.clone(shape), x, y);
   }
-
-  mlir::OpBuilder &b;
-  mlir::Location loc;
 };
+
+/// The values that replace the results of an op.
+using Values = mlir::FailureOr<llvm::SmallVector<mlir::Value>>;
+
+/// The formula of an op as a function.
+template <typename OpT, Values (*formula)(OpT, FormulaBuilder &)>
+struct FormulaModel
+    : CompositeOpInterface::ExternalModel<FormulaModel<OpT, formula>, OpT> {
+  Values decompose(mlir::Operation *op, mlir::OpBuilder &builder) const {
+    FormulaBuilder f(builder, op->getLoc());
+    return formula(mlir::cast<OpT>(op), f);
+  }
+};
+
+template <typename OpT, Values (*formula)(OpT, FormulaBuilder &)>
+void addFormula(mlir::MLIRContext *context) {
+  OpT::template attachInterface<FormulaModel<OpT, formula>>(*context);
+}
 
 } // namespace weft
 
