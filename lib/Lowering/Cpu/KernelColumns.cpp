@@ -51,11 +51,11 @@ void KernelEmitter::forEachTileChunk(
 void KernelEmitter::addTile(const KernelNest &nest, ArrayRef<Value> blocks,
                             ArrayRef<Value> sums) {
   forEachTileChunk(nest, [&](unsigned i, const NestTotal &total, Value index) {
-    Type narrow = getSumType(total), wide = getWideType(total);
+    Type narrow = total.getSumType(), wide = total.getWideType();
     Value block = offset(blocks[i], narrow, index);
     Value to = offset(sums[i], wide, index);
-    Value sum = combine(total, loadLanes(to, wide),
-                        widen(total, loadLanes(block, narrow)));
+    Value sum = total.combine(b, loadLanes(to, wide),
+                              widen(total, loadLanes(block, narrow)));
     storeLanes(sum, to);
     storeLanes(identity(total, narrow), block);
   });
@@ -69,8 +69,8 @@ void KernelEmitter::emitColumnTile(const KernelNest &nest, Value first,
   for (auto [total, output] : llvm::zip(nest.totals, nest.outputs)) {
     if (!total.combiner)
       continue;
-    blocks.push_back(scratch(getSumType(total), range.tile));
-    sums.push_back(scratch(getWideType(total), range.tile));
+    blocks.push_back(scratch(total.getSumType(), range.tile));
+    sums.push_back(scratch(total.getWideType(), range.tile));
     stack[output.base] = blocks.back();
   }
   auto addRows = [&](Value from, Value to) {
@@ -79,8 +79,8 @@ void KernelEmitter::emitColumnTile(const KernelNest &nest, Value first,
   };
   emitValues(nest, ValueDepth::Outer);
   forEachTileChunk(nest, [&](unsigned i, const NestTotal &total, Value index) {
-    for (auto [buffer, type] : {std::pair(blocks[i], getSumType(total)),
-                                std::pair(sums[i], getWideType(total))})
+    for (auto [buffer, type] : {std::pair(blocks[i], total.getSumType()),
+                                std::pair(sums[i], total.getWideType())})
       storeLanes(identity(total, type), offset(buffer, type, index));
   });
   if (rows <= kRowBlock)
@@ -90,7 +90,7 @@ void KernelEmitter::emitColumnTile(const KernelNest &nest, Value first,
     addTile(nest, blocks, sums);
   });
   forEachTileChunk(nest, [&](unsigned i, const NestTotal &total, Value index) {
-    Type narrow = getSumType(total), wide = getWideType(total);
+    Type narrow = total.getSumType(), wide = total.getWideType();
     Value sum = loadLanes(offset(sums[i], wide, index), wide);
     if (narrow != wide)
       sum = arith::TruncFOp::create(b, loc, lanesOf(narrow), sum);
@@ -113,10 +113,11 @@ void KernelEmitter::emitColumnRow(const KernelNest &nest, Value row,
         Value index = arith::SubIOp::create(b, loc, column, first);
         SmallVector<NestTotal> totals = totalsOf(nest);
         for (auto [total, buffer] : llvm::zip(totals, sums)) {
-          Type type = getSumType(total);
+          Type type = total.getSumType();
           Value to = offset(buffer, type, index);
           storeLanes(
-              combine(total, loadLanes(to, type), getSummand(nest, total)), to);
+              total.combine(b, loadLanes(to, type), getSummand(nest, total)),
+              to);
         }
         emitStores(nest);
       },

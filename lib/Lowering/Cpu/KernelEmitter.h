@@ -78,17 +78,12 @@ private:
 
   // Reductions (Reductions.cpp).
   llvm::SmallVector<NestTotal> totalsOf(const KernelNest &nest);
-  mlir::Type getSumType(const NestTotal &total);
-  mlir::Type getWideType(const NestTotal &total);
   mlir::Value identity(const NestTotal &total, mlir::Type element);
   Values identities(llvm::ArrayRef<NestTotal> totals, int64_t partials);
   Values wideIdentities(llvm::ArrayRef<NestTotal> totals);
   mlir::Value widen(const NestTotal &total, mlir::Value lanes);
-  mlir::Value combinePartials(const NestTotal &total,
-                              llvm::ArrayRef<mlir::Value> partials);
   Values addBlock(const KernelNest &nest, Values wide,
                   llvm::ArrayRef<mlir::Value> sums);
-  mlir::Value combine(const NestTotal &total, mlir::Value x, mlir::Value y);
   mlir::Value getSummand(const KernelNest &nest, const NestTotal &total);
   mlir::Value reduceLanes(const NestTotal &total,
                           llvm::ArrayRef<mlir::Value> partials);

@@ -102,5 +102,5 @@ Value KernelEmitter::emitPick(const KernelNest &nest, const NestTotal &total) {
   indices.back() = nullptr;
   Value nothing = arith::ConstantOp::create(b, loc, total.start);
   return arith::SelectOp::create(b, loc, exists,
-                                 combine(total, nothing, element), nothing);
+                                 total.combine(b, nothing, element), nothing);
 }

@@ -155,7 +155,7 @@ KernelEmitter::Values KernelEmitter::emitRowChunk(const KernelNest &nest,
   for (auto [i, total] : llvm::enumerate(totals)) {
     size_t partials = sums.size() / totals.size();
     Value *own = sums.data() + i * partials;
-    Value sum = combine(total, own[0], getSummand(nest, total));
+    Value sum = total.combine(b, own[0], getSummand(nest, total));
     if (mask)
       sum = arith::SelectOp::create(b, loc, mask, sum, own[0]);
     std::rotate(own, own + 1, own + partials);

@@ -10,7 +10,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace weft;
@@ -24,16 +23,6 @@ SmallVector<NestTotal> KernelEmitter::totalsOf(const KernelNest &nest) {
   return totals;
 }
 
-Type KernelEmitter::getSumType(const NestTotal &total) {
-  return total.start.getType();
-}
-
-/// The type in which blocks are added up: f64 for sums. Extrema are exact.
-Type KernelEmitter::getWideType(const NestTotal &total) {
-  return isa<arith::AddFOp>(total.combiner) ? b.getF64Type()
-                                            : getSumType(total);
-}
-
 /// The initial value of a total, in lanes of `element`.
 Value KernelEmitter::identity(const NestTotal &total, Type element) {
   return splat(lanesOf(element),
@@ -44,7 +33,7 @@ KernelEmitter::Values KernelEmitter::identities(ArrayRef<NestTotal> totals,
                                                 int64_t partials) {
   Values sums;
   for (const NestTotal &total : totals)
-    sums.append(partials, identity(total, getSumType(total)));
+    sums.append(partials, identity(total, total.getSumType()));
   return sums;
 }
 
@@ -52,45 +41,21 @@ KernelEmitter::Values
 KernelEmitter::wideIdentities(ArrayRef<NestTotal> totals) {
   Values sums;
   for (const NestTotal &total : totals)
-    sums.push_back(identity(total, getWideType(total)));
+    sums.push_back(identity(total, total.getWideType()));
   return sums;
 }
 
 Value KernelEmitter::widen(const NestTotal &total, Value lanes) {
-  Type type = lanesOf(getWideType(total));
+  Type type = lanesOf(total.getWideType());
   return lanes.getType() == type
              ? lanes
              : arith::ExtFOp::create(b, loc, type, lanes).getResult();
-}
-
-/// The body's own addition (or extremum) of two scalars or vectors.
-Value KernelEmitter::combine(const NestTotal &total, Value x, Value y) {
-  IRMapping mapping;
-  mapping.map(total.combiner->getOperand(0), x);
-  mapping.map(total.combiner->getOperand(1), y);
-  Value result = b.clone(*total.combiner, mapping)->getResult(0);
-  result.setType(x.getType());
-  return result;
 }
 
 /// The lanes to add, in the accumulator's type.
 Value KernelEmitter::getSummand(const KernelNest &nest,
                                 const NestTotal &total) {
   return getScalar(nest, total.combiner->getOperand(1), /*lanes=*/true);
-}
-
-Value KernelEmitter::combinePartials(const NestTotal &total,
-                                     ArrayRef<Value> partials) {
-  Values level(partials.begin(), partials.end());
-  while (level.size() > 1) {
-    Values next;
-    for (size_t i = 0; i + 1 < level.size(); i += 2)
-      next.push_back(combine(total, level[i], level[i + 1]));
-    if (level.size() % 2)
-      next.push_back(level.back());
-    level = next;
-  }
-  return level.front();
 }
 
 /// Adds the partial sums of a block to the totals of the blocks before it.
@@ -100,8 +65,9 @@ KernelEmitter::Values KernelEmitter::addBlock(const KernelNest &nest,
   SmallVector<NestTotal> totals = totalsOf(nest);
   size_t partials = sums.size() / totals.size();
   for (auto [i, total] : llvm::enumerate(totals)) {
-    Value block = combinePartials(total, sums.slice(i * partials, partials));
-    wide[i] = combine(total, wide[i], widen(total, block));
+    Value block =
+        total.combineAll(b, Values(sums.slice(i * partials, partials)));
+    wide[i] = total.combine(b, wide[i], widen(total, block));
   }
   return wide;
 }
@@ -109,7 +75,7 @@ KernelEmitter::Values KernelEmitter::addBlock(const KernelNest &nest,
 /// One number of the type of the sum.
 Value KernelEmitter::reduceLanes(const NestTotal &total,
                                  ArrayRef<Value> partials) {
-  Value value = combinePartials(total, partials);
+  Value value = total.combineAll(b, Values(partials));
   for (int64_t half = kLanes / 2; half > 0; half /= 2) {
     SmallVector<int64_t> low, high;
     for (int64_t lane = 0; lane < half; ++lane) {
@@ -118,10 +84,10 @@ Value KernelEmitter::reduceLanes(const NestTotal &total,
     }
     Value x = vector::ShuffleOp::create(b, loc, value, value, low);
     Value y = vector::ShuffleOp::create(b, loc, value, value, high);
-    value = combine(total, x, y);
+    value = total.combine(b, x, y);
   }
   value = vector::ExtractOp::create(b, loc, value, ArrayRef<int64_t>{0});
-  Type type = getSumType(total);
+  Type type = total.getSumType();
   return value.getType() == type
              ? value
              : arith::TruncFOp::create(b, loc, type, value).getResult();

@@ -65,7 +65,7 @@ void GpuEmitter::emitColumnPass(const KernelNest &nest, Value row, int64_t rows,
   Values sums;
   if (exists) {
     for (const NestTotal &total : totalsOf(nest))
-      sums.push_back(identity(total, getSumType(total)));
+      sums.push_back(identity(total, total.getSumType()));
     sums = emitIf(exists, sums, [&] {
       Values results;
       for (auto [total, sum] : llvm::zip(totalsOf(nest), addRows()))
@@ -95,5 +95,5 @@ Value GpuEmitter::addColumn(const NestTotal &total, Value sum, Value row,
   for (int64_t i = 0; i < rows; ++i)
     sums.push_back(memref::LoadOp::create(
         b, loc, shared, ValueRange{asIndex(constant(i)), asIndex(column)}));
-  return combineAll(total, sums);
+  return total.combineAll(b, sums);
 }

@@ -248,7 +248,7 @@ GpuEmitter::Values GpuEmitter::emitChunk(const KernelNest &nest, int64_t count,
     for (int64_t lane = 0; lane < count; ++lane) {
       Value &sum = sums[i * count + lane];
       Value element = getValue(nest, total.combiner->getOperand(1), lane);
-      sum = combine(total, sum, element);
+      sum = total.combine(b, sum, element);
     }
   storeNest(nest);
   return sums;

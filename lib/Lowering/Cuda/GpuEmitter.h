@@ -74,12 +74,8 @@ private:
 
   // Sums (GpuSums.cpp).
   llvm::SmallVector<NestTotal> totalsOf(const KernelNest &nest) const;
-  mlir::Type getSumType(const NestTotal &total) const;
-  mlir::Type getWideType(const NestTotal &total);
   mlir::Value identity(const NestTotal &total, mlir::Type type);
   Values identities(const KernelNest &nest, int64_t partials);
-  mlir::Value combine(const NestTotal &total, mlir::Value x, mlir::Value y);
-  mlir::Value combineAll(const NestTotal &total, Values values);
   mlir::Value widen(const NestTotal &total, mlir::Value value);
   mlir::Value narrow(const NestTotal &total, mlir::Value value);
   Values addBlock(const KernelNest &nest, const Values &wide,

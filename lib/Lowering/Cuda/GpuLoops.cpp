@@ -88,8 +88,8 @@ GpuEmitter::emitSteps(const KernelNest &nest, int64_t count, int64_t threads,
     sums = last(sums);
     Values results;
     for (auto [i, total] : llvm::enumerate(totalsOf(nest)))
-      results.push_back(combineAll(
-          total, Values(ArrayRef<Value>(sums).slice(i * partials, partials))));
+      results.push_back(total.combineAll(
+          b, Values(ArrayRef<Value>(sums).slice(i * partials, partials))));
     return results;
   }
   Values wide = emitBlocks(nest, steps, partials, body);
@@ -103,7 +103,7 @@ GpuEmitter::emitBlocks(const KernelNest &nest, int64_t steps, int64_t partials,
                        function_ref<Values(Value, Values)> body) {
   Values wide;
   for (const NestTotal &total : totalsOf(nest))
-    wide.push_back(identity(total, getWideType(total)));
+    wide.push_back(identity(total, total.getWideType()));
   return emitLoop(
       constant(0), constant(steps), wide,
       [&](Value start, Values sums) {

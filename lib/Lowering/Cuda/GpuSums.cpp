@@ -11,7 +11,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace weft;
@@ -25,16 +24,6 @@ SmallVector<NestTotal> GpuEmitter::totalsOf(const KernelNest &nest) const {
   return totals;
 }
 
-Type GpuEmitter::getSumType(const NestTotal &total) const {
-  return total.start.getType();
-}
-
-/// The type in which blocks are added up: f64 for sums. Extrema are exact.
-Type GpuEmitter::getWideType(const NestTotal &total) {
-  return isa<arith::AddFOp>(total.combiner) ? b.getF64Type()
-                                            : getSumType(total);
-}
-
 /// The initial value of a total.
 Value GpuEmitter::identity(const NestTotal &total, Type type) {
   double start = cast<FloatAttr>(total.start).getValueAsDouble();
@@ -46,41 +35,19 @@ GpuEmitter::Values GpuEmitter::identities(const KernelNest &nest,
   Values sums;
   for (const NestTotal &total : totalsOf(nest))
     for (int64_t i = 0; i < partials; ++i)
-      sums.push_back(identity(total, getSumType(total)));
+      sums.push_back(identity(total, total.getSumType()));
   return sums;
 }
 
-/// The body's own addition (or extremum) of two numbers.
-Value GpuEmitter::combine(const NestTotal &total, Value x, Value y) {
-  IRMapping mapping;
-  mapping.map(total.combiner->getOperand(0), x);
-  mapping.map(total.combiner->getOperand(1), y);
-  Value result = b.clone(*total.combiner, mapping)->getResult(0);
-  result.setType(x.getType());
-  return result;
-}
-
-Value GpuEmitter::combineAll(const NestTotal &total, Values values) {
-  while (values.size() > 1) {
-    Values next;
-    for (size_t i = 0; i + 1 < values.size(); i += 2)
-      next.push_back(combine(total, values[i], values[i + 1]));
-    if (values.size() % 2)
-      next.push_back(values.back());
-    values = next;
-  }
-  return values.front();
-}
-
 Value GpuEmitter::widen(const NestTotal &total, Value value) {
-  Type type = getWideType(total);
+  Type type = total.getWideType();
   return value.getType() == type
              ? value
              : arith::ExtFOp::create(b, loc, type, value).getResult();
 }
 
 Value GpuEmitter::narrow(const NestTotal &total, Value value) {
-  Type type = getSumType(total);
+  Type type = total.getSumType();
   return value.getType() == type
              ? value
              : arith::TruncFOp::create(b, loc, type, value).getResult();
@@ -94,8 +61,8 @@ GpuEmitter::Values GpuEmitter::addBlock(const KernelNest &nest,
   size_t count = partials.size() / totals.size();
   Values sums;
   for (auto [i, total] : llvm::enumerate(totals)) {
-    Value block = combineAll(total, Values(partials.slice(i * count, count)));
-    sums.push_back(combine(total, wide[i], widen(total, block)));
+    Value block = total.combineAll(b, Values(partials.slice(i * count, count)));
+    sums.push_back(total.combine(b, wide[i], widen(total, block)));
   }
   return sums;
 }
@@ -106,7 +73,7 @@ Value GpuEmitter::addWarp(const NestTotal &total, Value value) {
     Value other =
         gpu::ShuffleOp::create(b, loc, value, bit, kWarp, gpu::ShuffleMode::XOR)
             .getShuffleResult();
-    value = combine(total, value, other);
+    value = total.combine(b, value, other);
   }
   return value;
 }
@@ -143,7 +110,7 @@ Value GpuEmitter::addWarps(const NestTotal &total, Value value, Value thread,
   for (int64_t warp = 0; warp < warps; ++warp)
     sums.push_back(
         memref::LoadOp::create(b, loc, shared, asIndex(constant(warp))));
-  return combineAll(total, sums);
+  return total.combineAll(b, sums);
 }
 
 /// The totals of a nest are numbers from here on.

@@ -3,9 +3,36 @@
 #include "weft/Lowering/Linalg/LinalgKernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace weft;
+
+Type NestTotal::getWideType() const {
+  return isa<arith::AddFOp>(combiner) ? Float64Type::get(combiner->getContext())
+                                      : getSumType();
+}
+
+Value NestTotal::combine(OpBuilder &b, Value x, Value y) const {
+  IRMapping mapping;
+  mapping.map(combiner->getOperand(0), x);
+  mapping.map(combiner->getOperand(1), y);
+  Value result = b.clone(*combiner, mapping)->getResult(0);
+  result.setType(x.getType());
+  return result;
+}
+
+Value NestTotal::combineAll(OpBuilder &b, SmallVector<Value> values) const {
+  while (values.size() > 1) {
+    SmallVector<Value> next;
+    for (size_t i = 0; i + 1 < values.size(); i += 2)
+      next.push_back(combine(b, values[i], values[i + 1]));
+    if (values.size() % 2)
+      next.push_back(values.back());
+    values = next;
+  }
+  return values.front();
+}
 
 /// Which loops of the kernel the nest runs over.
 LogicalResult LinalgKernel::findLevel(KernelNest &nest) const {

@@ -34,6 +34,15 @@ struct NestOperand {
 struct NestTotal {
   mlir::Operation *combiner = nullptr; // null: the result is just written
   mlir::TypedAttr start;
+
+  mlir::Type getSumType() const { return start.getType(); }
+  /// The type in which blocks are added up: f64 for sums. Extrema are exact.
+  mlir::Type getWideType() const;
+  /// The body's own addition (or extremum) of two scalars or vectors.
+  mlir::Value combine(mlir::OpBuilder &b, mlir::Value x, mlir::Value y) const;
+  /// The same of several ones, which are halved.
+  mlir::Value combineAll(mlir::OpBuilder &b,
+                         llvm::SmallVector<mlir::Value> values) const;
 };
 
 struct KernelNest {
