@@ -65,18 +65,13 @@ LogicalResult CastPolicies::checkOverrides() const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Reads one file; every error names the line.
-class OverrideReader {
+class OverrideReader : TomlReader {
 public:
-  OverrideReader(MLIRContext *context, StringRef path)
-      : context(context), path(path) {}
+  using TomlReader::TomlReader;
 
   FailureOr<OverrideFile> read();
 
 private:
-  Location locate(const toml::source_region &source) {
-    return locateToml(context, path, source);
-  }
   LogicalResult readTop(OverrideFile &target, StringRef key,
                         const toml::node &value);
   LogicalResult readLists(OverrideFile &target, const toml::node &value);
@@ -84,9 +79,6 @@ private:
   LogicalResult readKey(CastOverride &entry, StringRef key,
                         const toml::node &value);
   LogicalResult readPolicy(CastOverride &entry, const toml::node &value);
-
-  MLIRContext *context;
-  StringRef path;
 };
 } // namespace
 
@@ -97,9 +89,9 @@ LogicalResult OverrideReader::readPolicy(CastOverride &entry,
   // A caller's dtype wins over f32 as well; nothing needs a ban of its own.
   if (!policy || *policy == CastPolicy::F32SetDtype ||
       *policy == CastPolicy::Banned)
-    return emitError(locate(value.source()),
-                     "expects `policy` to be lower, f32, promote, follow or "
-                     "narrow, but got ")
+    return report(value,
+                  "expects `policy` to be lower, f32, promote, follow or "
+                  "narrow, but got ")
            << describeToml(value);
   entry.policy = policy;
   return success();
@@ -108,18 +100,16 @@ LogicalResult OverrideReader::readPolicy(CastOverride &entry,
 LogicalResult OverrideReader::readKey(CastOverride &entry, StringRef key,
                                       const toml::node &value) {
   if (key == "op")
-    return readTomlPattern(context, path, key, value, entry.op);
+    return readPattern(key, value, entry.op);
   if (key == "scope")
-    return readTomlPattern(context, path, key, value, entry.scope);
+    return readPattern(key, value, entry.scope);
   if (key == "policy")
     return readPolicy(entry, value);
-  return emitError(locate(value.source()),
-                   "expects op, scope or policy, but got `")
-         << key << "`";
+  return report(value, "expects op, scope or policy, but got `") << key << "`";
 }
 
 FailureOr<CastOverride> OverrideReader::readOverride(const toml::node &node) {
-  Location location = locate(node.source());
+  Location location = locate(node);
   const toml::table *table = node.as_table();
   if (!table)
     return emitError(location, "expects a table [[override]], but got a value");
@@ -142,8 +132,7 @@ LogicalResult OverrideReader::readLists(OverrideFile &target,
   target.lists = symbolizeCastLists(text);
   if (target.lists)
     return success();
-  return emitError(locate(value.source()),
-                   "expects `lists` to be cuda or cpu, but got ")
+  return report(value, "expects `lists` to be cuda or cpu, but got ")
          << describeToml(value);
 }
 
@@ -153,8 +142,8 @@ LogicalResult OverrideReader::readTop(OverrideFile &target, StringRef key,
     return readLists(target, value);
   const toml::array *array = value.as_array();
   if (key != "override" || !array)
-    return emitError(locate(value.source()),
-                     "expects only `lists` and tables [[override]], but got `")
+    return report(value,
+                  "expects only `lists` and tables [[override]], but got `")
            << key << "`";
   for (const toml::node &node : *array) {
     FailureOr<CastOverride> entry = readOverride(node);

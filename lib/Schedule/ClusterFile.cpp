@@ -10,10 +10,9 @@ using namespace mlir;
 using namespace weft;
 
 namespace {
-class ClusterReader {
+class ClusterReader : TomlReader {
 public:
-  ClusterReader(MLIRContext *context, StringRef path)
-      : context(context), path(path) {}
+  using TomlReader::TomlReader;
 
   LogicalResult read(const toml::table &table);
 
@@ -27,12 +26,6 @@ private:
   LogicalResult readLink(StringRef name, const toml::node &value,
                          std::optional<ClusterLink> &link);
   LogicalResult readCostsIn(const toml::node &value);
-  InFlightDiagnostic emitErrorAt(const toml::node &node) const {
-    return emitError(locateToml(context, path, node.source()));
-  }
-
-  MLIRContext *context;
-  StringRef path;
 };
 } // namespace
 
@@ -49,9 +42,9 @@ LogicalResult ClusterReader::readRanks(const toml::node &value) {
   const int64_t number =
       value.is_integer() ? value.value<int64_t>().value_or(0) : 0;
   if (number < 1 || number > 100000)
-    return emitErrorAt(value) << "expects `ranks_per_node` to be an integer "
-                                 "from 1 to 100000, but got "
-                              << describeNumber(value);
+    return report(value) << "expects `ranks_per_node` to be an integer "
+                            "from 1 to 100000, but got "
+                         << describeNumber(value);
   file.cluster.ranksPerNode = number;
   return success();
 }
@@ -62,9 +55,9 @@ LogicalResult ClusterReader::readShare(const toml::node &value) {
     return failure();
   if (share >= 1)
     return success();
-  return emitErrorAt(value) << "expects `ranks_per_core` to be at least 1, but "
-                               "got "
-                            << describeNumber(value);
+  return report(value) << "expects `ranks_per_core` to be at least 1, but "
+                          "got "
+                       << describeNumber(value);
 }
 
 LogicalResult ClusterReader::readAlgorithm(const toml::node &value) {
@@ -75,10 +68,9 @@ LogicalResult ClusterReader::readAlgorithm(const toml::node &value) {
                        .Case("hierarchical", GatherAlgorithm::Hierarchical)
                        .Default(std::nullopt);
   if (!algorithm)
-    return emitErrorAt(value)
-           << "expects `algorithm` to be \"ring\", \"direct\" or "
-              "\"hierarchical\", but got "
-           << describeToml(value);
+    return report(value) << "expects `algorithm` to be \"ring\", \"direct\" or "
+                            "\"hierarchical\", but got "
+                         << describeToml(value);
   file.cluster.algorithm = *algorithm;
   return success();
 }
@@ -87,9 +79,9 @@ LogicalResult ClusterReader::readLink(StringRef name, const toml::node &value,
                                       std::optional<ClusterLink> &link) {
   const toml::table *table = value.as_table();
   if (!table)
-    return emitErrorAt(value)
-           << "expects `" << name << "` to be a table of a link, but got "
-           << describeToml(value);
+    return report(value) << "expects `" << name
+                         << "` to be a table of a link, but got "
+                         << describeToml(value);
   link.emplace();
   for (auto &&[key, rate] : *table) {
     StringRef entry(key.str());
@@ -99,7 +91,7 @@ LogicalResult ClusterReader::readLink(StringRef name, const toml::node &value,
             .Case("latency_us", &link->latencyUs)
             .Default(nullptr);
     if (!number)
-      return emitErrorAt(rate)
+      return report(rate)
              << "expects gigabytes_per_second or latency_us, but got `" << entry
              << "`";
     if (failed(readNumber(context, path, entry, rate, *number)))
@@ -107,15 +99,15 @@ LogicalResult ClusterReader::readLink(StringRef name, const toml::node &value,
   }
   if (table->contains("gigabytes_per_second") && table->contains("latency_us"))
     return success();
-  return emitErrorAt(value)
-         << "expects gigabytes_per_second and latency_us in `" << name << "`";
+  return report(value) << "expects gigabytes_per_second and latency_us in `"
+                       << name << "`";
 }
 
 LogicalResult ClusterReader::readCostsIn(const toml::node &value) {
   const toml::table *table = value.as_table();
   if (!table)
-    return emitErrorAt(value) << "expects `costs` to be a cost table, but got "
-                              << describeToml(value);
+    return report(value) << "expects `costs` to be a cost table, but got "
+                         << describeToml(value);
   FailureOr<CostTable> costs = readCosts(context, path, *table);
   if (failed(costs))
     return failure();
@@ -138,7 +130,7 @@ LogicalResult ClusterReader::readEntry(StringRef name,
     return readLink(name, value, cluster.network);
   if (name == "costs")
     return readCostsIn(value);
-  return emitErrorAt(value)
+  return report(value)
          << "expects ranks_per_node, ranks_per_core, algorithm, node, network "
             "or costs, but got `"
          << name << "`";
@@ -150,7 +142,7 @@ LogicalResult ClusterReader::read(const toml::table &table) {
       return failure();
   const toml::node *network = table.get("network");
   if (network && !file.cluster.node)
-    return emitErrorAt(*network) << "expects `network` beside a `node`";
+    return report(*network) << "expects `network` beside a `node`";
   return success();
 }
 

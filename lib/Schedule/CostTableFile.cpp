@@ -11,18 +11,15 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <cmath>
-
 using namespace mlir;
 using namespace weft;
 
 namespace {
 
 /// Reads the tables of one file, each within the other.
-class CostTableReader {
+class CostTableReader : TomlReader {
 public:
-  CostTableReader(MLIRContext *context, StringRef path)
-      : context(context), path(path) {}
+  using TomlReader::TomlReader;
 
   /// The rates of `kind` on `element`, "" for all, and the tables inside.
   LogicalResult read(const toml::table &table, StringRef kind,
@@ -39,12 +36,6 @@ private:
   LogicalResult refuse(StringRef name, const toml::node &value, StringRef kind,
                        StringRef element);
   bool isKind(StringRef name) const;
-  InFlightDiagnostic emitErrorAt(const toml::node &node) const {
-    return emitError(locateToml(context, path, node.source()));
-  }
-
-  MLIRContext *context;
-  StringRef path;
 };
 
 } // namespace
@@ -124,9 +115,9 @@ FailureOr<double> CostTableReader::readSlowdown(StringRef name,
       value.is_boolean() ? std::nullopt : value.value<double>();
   if (number && *number >= 0 && *number < 1)
     return *number;
-  return emitErrorAt(value) << "expects `" << name
-                            << "` to be a number from 0 to below 1, but got "
-                            << (number ? toText(*number) : describeToml(value));
+  return report(value) << "expects `" << name
+                       << "` to be a number from 0 to below 1, but got "
+                       << (number ? toText(*number) : describeToml(value));
 }
 
 static bool isOverlapKey(StringRef name) {
@@ -167,7 +158,7 @@ LogicalResult CostTableReader::readLink(const toml::table &table,
     else if (axis.empty() && value.is_table())
       read = readLink(*value.as_table(), name);
     else
-      read = emitErrorAt(value)
+      read = report(value)
              << "expects gigabytes_per_second"
              << (axis.empty()
                      ? ", latency_us, slows_compute, slows_compute_across, "
@@ -183,7 +174,7 @@ LogicalResult CostTableReader::readLink(const toml::table &table,
 LogicalResult CostTableReader::refuse(StringRef name, const toml::node &value,
                                       StringRef kind, StringRef element) {
   if (isCollectiveKind(kind))
-    return emitErrorAt(value)
+    return report(value)
            << "expects gigabytes_per_second or overhead_us of a collective, "
               "but got `"
            << name << "`";
@@ -192,8 +183,8 @@ LogicalResult CostTableReader::refuse(StringRef name, const toml::node &value,
                        ? ", overhead_us or an element type"
                        : ", overhead_us, an element type, link or a kind of "
                          "command";
-  return emitErrorAt(value) << "expects gflops, gigabytes_per_second" << last
-                            << ", but got `" << name << "`";
+  return report(value) << "expects gflops, gigabytes_per_second" << last
+                       << ", but got `" << name << "`";
 }
 
 LogicalResult CostTableReader::read(const toml::table &table, StringRef kind,
@@ -215,9 +206,9 @@ LogicalResult CostTableReader::read(const toml::table &table, StringRef kind,
         !(kind.empty() && element.empty() && isKind(name)))
       return refuse(name, value, kind, element);
     if (!value.is_table())
-      return emitErrorAt(value)
-             << "expects `" << name << "` to be a table of rates, but got "
-             << describeToml(value);
+      return report(value) << "expects `" << name
+                           << "` to be a table of rates, but got "
+                           << describeToml(value);
     if (isLink) {
       if (failed(readLink(*value.as_table(), "")))
         return failure();

@@ -4,32 +4,22 @@
 
 #include "weft/Support/TomlFile.h"
 
-#include "mlir/IR/Diagnostics.h"
-
 using namespace mlir;
 using namespace weft;
 
 namespace {
-/// Reads one file; every error names the line.
-class ShardRuleReader {
+class ShardRuleReader : TomlReader {
 public:
-  ShardRuleReader(MLIRContext *context, StringRef path)
-      : context(context), path(path) {}
+  using TomlReader::TomlReader;
 
   FailureOr<std::vector<ShardRule>> read();
 
 private:
-  InFlightDiagnostic report(const toml::node &node, const Twine &rule) {
-    return emitError(locateToml(context, path, node.source()), rule);
-  }
   FailureOr<ShardRule> readRule(const toml::node &node);
   LogicalResult readKey(ShardRule &rule, StringRef key,
                         const toml::node &value);
   LogicalResult readTrainable(ShardRule &rule, const toml::node &value);
   LogicalResult readLayout(ShardRule &rule, const toml::node &value);
-
-  MLIRContext *context;
-  StringRef path;
 };
 } // namespace
 
@@ -55,9 +45,9 @@ LogicalResult ShardRuleReader::readLayout(ShardRule &rule,
 LogicalResult ShardRuleReader::readKey(ShardRule &rule, StringRef key,
                                        const toml::node &value) {
   if (key == "match")
-    return readTomlPattern(context, path, key, value, rule.match);
+    return readPattern(key, value, rule.match);
   if (key == "scope")
-    return readTomlPattern(context, path, key, value, rule.scope);
+    return readPattern(key, value, rule.scope);
   if (key == "trainable")
     return readTrainable(rule, value);
   if (key == "layout")
@@ -70,7 +60,7 @@ FailureOr<ShardRule> ShardRuleReader::readRule(const toml::node &node) {
   const toml::table *table = node.as_table();
   if (!table)
     return report(node, "expects a table [[rule]], but got a value");
-  ShardRule rule(locateToml(context, path, node.source()));
+  ShardRule rule(locate(node));
   rule.place = (path + ":" + Twine(node.source().begin.line)).str();
   for (auto &&[key, value] : *table)
     if (failed(readKey(rule, key.str(), value)))

@@ -248,17 +248,15 @@ static std::optional<std::string> findPatternProblem(StringRef text) {
   return std::nullopt;
 }
 
-LogicalResult weft::readTomlPattern(MLIRContext *context, StringRef path,
-                                    StringRef key, const toml::node &value,
-                                    std::string &target) {
-  Location location = locateToml(context, path, value.source());
+LogicalResult TomlReader::readPattern(StringRef key, const toml::node &value,
+                                      std::string &target) const {
   std::optional<std::string> text = value.value_exact<std::string>();
   if (!text || text->empty())
-    return emitError(location, "expects `")
+    return report(value, "expects `")
            << key << "` to be a string with text, but got "
            << (text ? "an empty one" : "another type");
   if (std::optional<std::string> problem = findPatternProblem(*text))
-    return emitError(location, "expects `")
+    return report(value, "expects `")
            << key << "` to be a regular expression, but got \""
            << StringRef(*text).take_front(100) << "\": " << *problem;
   target = *text;

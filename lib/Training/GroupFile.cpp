@@ -21,18 +21,13 @@ static bool isNumber(StringRef key) {
 }
 
 namespace {
-/// Reads one file; every error names the line.
-class GroupReader {
+class GroupReader : TomlReader {
 public:
-  GroupReader(MLIRContext *context, StringRef path)
-      : context(context), path(path) {}
+  using TomlReader::TomlReader;
 
   FailureOr<GroupFile> read();
 
 private:
-  Location locate(const toml::source_region &source) {
-    return locateToml(context, path, source);
-  }
   FailureOr<ParameterGroup> readGroup(const toml::node &node);
   LogicalResult readKey(ParameterGroup &group, StringRef key,
                         const toml::node &value);
@@ -46,9 +41,6 @@ private:
   /// A finite number that is not negative.
   LogicalResult readFactor(std::optional<double> &target, StringRef key,
                            const toml::node &value);
-
-  MLIRContext *context;
-  StringRef path;
 };
 } // namespace
 
@@ -56,7 +48,7 @@ LogicalResult GroupReader::readOptimizer(ParameterGroup &group,
                                          const toml::node &value) {
   std::string text = value.value_exact<std::string>().value_or("");
   if (!findOptimizer(text))
-    return emitError(locate(value.source()), "expects `optimizer` to be ")
+    return report(value, "expects `optimizer` to be ")
            << spellOptimizers() << ", but got " << describeToml(value);
   group.optimizer = text;
   return success();
@@ -70,9 +62,8 @@ LogicalResult GroupReader::readName(ParameterGroup &group,
     return llvm::isAlnum(c) || c == '_' || c == '-';
   });
   if (!isWord || text == "default")
-    return emitError(locate(value.source()),
-                     "expects `name` to be letters, digits, - and _, other "
-                     "than \"default\", but got ")
+    return report(value, "expects `name` to be letters, digits, - and _, other "
+                         "than \"default\", but got ")
            << describeToml(value);
   group.name = text;
   return success();
@@ -83,7 +74,7 @@ LogicalResult GroupReader::readFlag(std::optional<bool> &target, StringRef key,
   target = value.value_exact<bool>();
   if (target)
     return success();
-  return emitError(locate(value.source()), "expects `")
+  return report(value, "expects `")
          << key << "` to be true or false, but got another type";
 }
 
@@ -94,7 +85,7 @@ LogicalResult GroupReader::readNumber(ParameterGroup &group, StringRef key,
   if (failed(readFactor(number, key, value)))
     return failure();
   if (key.starts_with("beta") && *number >= 1)
-    return emitError(locate(value.source()), "expects `")
+    return report(value, "expects `")
            << key << "` below 1, but got " << *number;
   group.numbers[key.str()] = *number;
   return success();
@@ -104,7 +95,7 @@ LogicalResult GroupReader::readFactor(std::optional<double> &target,
                                       StringRef key, const toml::node &value) {
   std::optional<double> number = value.value<double>();
   if (value.is_boolean() || !number || !std::isfinite(*number) || *number < 0)
-    return emitError(locate(value.source()), "expects `")
+    return report(value, "expects `")
            << key << "` to be a number that is not negative, but got "
            << (number ? std::to_string(*number) : "another type");
   target = *number;
@@ -123,7 +114,7 @@ LogicalResult GroupReader::readDecay(ParameterGroup &group,
 LogicalResult GroupReader::readKey(ParameterGroup &group, StringRef key,
                                    const toml::node &value) {
   if (key == "match")
-    return readTomlPattern(context, path, key, value, group.match);
+    return readPattern(key, value, group.match);
   if (key == "optimizer")
     return readOptimizer(group, value);
   if (key == "decay")
@@ -138,13 +129,13 @@ LogicalResult GroupReader::readKey(ParameterGroup &group, StringRef key,
     return readFlag(group.nesterov, key, value);
   if (isNumber(key))
     return readNumber(group, key, value);
-  return emitError(locate(value.source()),
-                   "expects match, name, frozen, decay, lr_scale, optimizer, ")
+  return report(value,
+                "expects match, name, frozen, decay, lr_scale, optimizer, ")
          << spellChoices(getOptimizerKeys()) << ", but got `" << key << "`";
 }
 
 FailureOr<ParameterGroup> GroupReader::readGroup(const toml::node &node) {
-  Location location = locate(node.source());
+  Location location = locate(node);
   const toml::table *table = node.as_table();
   if (!table)
     return emitError(location, "expects a table [[group]], but got a value");
@@ -158,7 +149,7 @@ FailureOr<ParameterGroup> GroupReader::readGroup(const toml::node &node) {
     for (auto &&[key, value] : *table)
       if (isNumber(key.str()) &&
           !findOptimizer(*group.optimizer)->takes(key.str()))
-        return emitError(locate(value.source()), "expects a group without `")
+        return report(value, "expects a group without `")
                << key.str() << "`, which " << *group.optimizer
                << " does not have";
   return group;
@@ -174,8 +165,7 @@ FailureOr<GroupFile> GroupReader::read() {
   for (auto &&[key, value] : parsed->table) {
     const toml::array *array = value.as_array();
     if (key.str() != "group" || !array)
-      return emitError(locate(value.source()),
-                       "expects only tables [[group]], but got `")
+      return report(value, "expects only tables [[group]], but got `")
              << std::string(key.str()) << "`";
     for (const toml::node &node : *array) {
       FailureOr<ParameterGroup> group = readGroup(node);

@@ -33,15 +33,31 @@ constexpr llvm::StringLiteral kOptionFilesAttr = "weft.option_files";
 void recordOptionFile(mlir::ModuleOp module, llvm::StringRef flag,
                       llvm::StringRef digest);
 
-/// Reads a value into `target` as a regular expression of bounded cost, or
-/// emits an error at it; `path` is its file and `key` its key.
-llvm::LogicalResult readTomlPattern(mlir::MLIRContext *context,
-                                    llvm::StringRef path, llvm::StringRef key,
-                                    const toml::node &value,
-                                    std::string &target);
-
 /// A value as text for messages: a string in quotes, else its kind.
 std::string describeToml(const toml::node &value);
+
+/// Reads one file; every error names the line.
+class TomlReader {
+public:
+  TomlReader(mlir::MLIRContext *context, llvm::StringRef path)
+      : context(context), path(path) {}
+
+protected:
+  mlir::Location locate(const toml::node &node) const {
+    return locateToml(context, path, node.source());
+  }
+  mlir::InFlightDiagnostic report(const toml::node &node,
+                                  const llvm::Twine &message = "") const {
+    return mlir::emitError(locate(node), message);
+  }
+  /// Reads a value into `target` as a regular expression of bounded cost, or
+  /// reports an error at it; `key` is its key.
+  llvm::LogicalResult readPattern(llvm::StringRef key, const toml::node &value,
+                                  std::string &target) const;
+
+  mlir::MLIRContext *context;
+  llvm::StringRef path;
+};
 
 } // namespace weft
 
