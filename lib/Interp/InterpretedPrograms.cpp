@@ -1,7 +1,6 @@
 //===- InterpretedPrograms.cpp - Programs over values and over buffers ----===//
 
 #include "PlanInterpreter.h"
-#include "weft/Interp/StreamOrders.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -141,11 +140,6 @@ ModuleRunner::bindInputs(const ProgramInfo &program,
     values.push_back(std::move(*value));
   }
   return values;
-}
-
-std::unique_ptr<ModuleRunner> weft::makeRunner(ModuleOp module,
-                                               ComputeMode mode) {
-  return makeRunner(module, mode, /*streamOrder=*/0);
 }
 
 std::unique_ptr<ModuleRunner>

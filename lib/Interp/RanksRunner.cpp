@@ -8,7 +8,6 @@
 #include "weft/Abi/RankDivisors.h"
 #include "weft/Dist/Dist.h"
 #include "weft/Interp/Inputs.h"
-#include "weft/Interp/StreamOrders.h"
 #include "weft/Plan/Plan.h"
 
 using namespace mlir;

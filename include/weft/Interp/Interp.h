@@ -109,9 +109,12 @@ protected:
   TensorMap states;
 };
 
-/// The runner of the module, for programs over values or for a plan.
-std::unique_ptr<ModuleRunner> makeRunner(mlir::ModuleOp module,
-                                         ComputeMode mode);
+/// The runner of the module, for programs over values or for a plan. Commands
+/// of a plan with several streams run in one of the orders that its events
+/// allow. The seed `streamOrder` selects the order, which is the same in all
+/// runs of a program; 0 selects plan order.
+std::unique_ptr<ModuleRunner>
+makeRunner(mlir::ModuleOp module, ComputeMode mode, uint64_t streamOrder = 0);
 
 class Interpreter : public ModuleRunner {
 public:

@@ -22,7 +22,7 @@ class RanksRunner {
 public:
   /// `ranks` is the number of ranks of the mesh, or any number for a module
   /// without a mesh. The module must outlive this object. For `streamOrder` see
-  /// StreamOrders.h.
+  /// makeRunner().
   RanksRunner(mlir::ModuleOp module, ComputeMode mode, int64_t ranks,
               uint64_t streamOrder = 0);
 
