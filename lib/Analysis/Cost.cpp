@@ -6,8 +6,6 @@
 #include "weft/Plan/PlanCollectives.h"
 #include "weft/Support/TypeText.h"
 
-#include "llvm/Support/raw_ostream.h"
-
 using namespace mlir;
 using namespace weft;
 

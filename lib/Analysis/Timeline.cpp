@@ -2,7 +2,6 @@
 
 #include "weft/Analysis/Timeline.h"
 
-#include "weft/Abi/Names.h"
 #include "weft/Analysis/Cost.h"
 #include "weft/Analysis/PlanQueries.h"
 #include "weft/Plan/PlanCollectives.h"

@@ -4,8 +4,6 @@
 
 #include "weft/Abi/Names.h"
 
-#include <algorithm>
-
 using namespace weft;
 
 const std::vector<std::string_view> &weft::programKinds() {

@@ -10,7 +10,6 @@
 #include "weft/Abi/Names.h"
 #include "weft/Analysis/PlanQueries.h"
 #include "weft/Formats/ProgramPorts.h"
-#include "weft/Support/TypeText.h"
 #include "weft/Weft/Optimizers.h"
 
 using namespace mlir;

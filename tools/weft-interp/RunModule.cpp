@@ -10,8 +10,6 @@
 #include "weft/Interp/TensorFile.h"
 #include "weft/Weft/Weft.h"
 
-#include "llvm/Support/raw_ostream.h"
-
 using namespace weft;
 
 namespace {

@@ -11,7 +11,6 @@
 #include "weft/Frontend/Frontend.h"
 #include "weft/Interp/Compare.h"
 #include "weft/Interp/Inputs.h"
-#include "weft/Interp/NamedStates.h"
 #include "weft/Interp/TensorFile.h"
 #include "weft/Pipeline/Driver/Plugins.h"
 #include "weft/Plan/Plan.h"

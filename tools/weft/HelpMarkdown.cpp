@@ -13,8 +13,6 @@
 #include "weft/Pipeline/Options/CompileFlags.h"
 #include "weft/Precision/Passes.h"
 
-#include <cstdio>
-
 using namespace weft;
 
 /// Driver, compile and run flags, and the flags of other commands. `weft

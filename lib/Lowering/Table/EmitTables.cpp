@@ -3,7 +3,6 @@
 #include "TableGlobals.h"
 
 #include "weft/Abi/CpuWorkspaces.h"
-#include "weft/Abi/Names.h"
 #include "weft/Abi/PackedTables.h"
 #include "weft/Abi/TransferRecords.h"
 #include "weft/Lowering/Table/Tables.h"

@@ -2,7 +2,6 @@
 
 #include "DescribeTraining.h"
 
-#include "weft/Abi/Names.h"
 #include "weft/Analysis/CommandNames.h"
 #include "weft/Analysis/Cost.h"
 #include "weft/Analysis/PlanQueries.h"
@@ -16,15 +15,11 @@
 #include "weft/Pipeline/Options/CompileFlags.h"
 #include "weft/Pipeline/Targets/Target.h"
 #include "weft/Plan/Plan.h"
-#include "weft/Support/TomlFile.h"
 #include "weft/Support/TypeText.h"
 #include "weft/Verify/VerifyExecutable.h"
-#include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Weft.h"
 
 #include "llvm/Support/JSON.h"
-
-#include <set>
 
 namespace weft {
 #define GEN_PASS_DEF_DESCRIBEEXECUTABLEPASS

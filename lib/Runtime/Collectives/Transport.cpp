@@ -2,7 +2,6 @@
 
 #include "weft/Runtime/Collectives/Transport.h"
 
-#include <algorithm>
 #include <cstring>
 #include <vector>
 
