@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Gets what programs for CUDA devices are compiled and run with (ptxas, nvcc,
-# libdevice, headers, cuBLASLt) from NVIDIA's wheels of Python packages into one
-# folder, and prints the line that makes weft use it.
+# Downloads NVIDIA's wheels of Python packages into one folder and prints the
+# line that makes weft use it. They hold all that programs for CUDA devices need
+# to be compiled and run: ptxas, nvcc, libdevice, headers, cuBLASLt.
 #
 #   scripts/setup-cuda.sh [--no-cublas] [--cudnn] [--nccl] [FOLDER]
 #
-# FOLDER is ~/.cache/weft/cuda unless named. It is there whole or not at all, and
-# nothing is downloaded where it is already what it would be. --no-cublas leaves
-# out cuBLASLt (400 MB), with which programs are run and weft itself is built;
+# FOLDER defaults to ~/.cache/weft/cuda. It appears only when it is complete;
+# nothing is downloaded if it already holds the same packages. --no-cublas omits
+# cuBLASLt (400 MB), which weft's build and running programs need;
 # --cudnn adds cuDNN and its compiler NVRTC, for --attention=cudnn; --nccl
 # adds NCCL, for several devices.
 # PYTHON names the interpreter whose pip is used.

@@ -28,7 +28,7 @@ PRODUCT_FAILED = 13
 GIVES_BACK = re.compile(r"cu(Mem|MemFree|Stream|Event|Graph|GraphExec|Module|blasLt\w*)"
                         r"(Free|FreeHost|Host|Destroy|Unload)(_v2)?|cuMemUnmap|cuMemAddressFree|"
                         r"cuDevicePrimaryCtxRelease(_v2)?")
-# What a file holds of the clock.
+# Fields of files that depend on the clock.
 TIMES = re.compile(rb'"(time|ms|wall_ms|tokens_per_s|created|seconds|\w*_ms|\w*_per_s\w*)": *'
                    rb'("[^"]*"|[-0-9.e+]+)')
 

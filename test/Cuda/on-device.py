@@ -39,7 +39,7 @@ import train
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOKENS = ["--batch=2", "--seq=64"]
-WIDE = ["--batch=8", "--seq=64"]  # rows enough that products run over the room behind them
+WIDE = ["--batch=8", "--seq=64"]  # enough rows for products that run over the padding
 # Folder or file of examples/, precision, flags of compile and of the run.
 MODELS = {
     "mlp": ("mlp.mlir", "f32", [], []),
@@ -48,7 +48,7 @@ MODELS = {
     "gpt2": ("gpt2-mini", "f32", TOKENS, []),
     "gpt2-f16": ("gpt2-mini", "f16", TOKENS, []),
     "gpt2-bf16": ("gpt2-mini", "bf16", TOKENS, ["--accum=2"]),
-    # Rows of logits that begin at odd places, were it not for room between them.
+    # Rows of logits would be unaligned without padding between them.
     "gpt2-odd": ("../test/Cuda/Inputs/gpt-odd", "f32", WIDE, []),
     "gpt2-odd-f16": ("../test/Cuda/Inputs/gpt-odd", "f16", WIDE, []),
     "llama": ("llama-mini", "f32", TOKENS, []),

@@ -36,7 +36,7 @@ def files_of(folder):
         for name in names:
             with open(os.path.join(path, name), "rb") as file:
                 content = file.read()
-            if name == "MANIFEST.json":  # without what it says of the flags
+            if name == "MANIFEST.json":  # without the recorded flags
                 manifest = json.loads(content)
                 content = {key: manifest[key] for key in manifest if key not in ("run", "xxh3")}
             found[os.path.relpath(os.path.join(path, name), folder)] = content

@@ -18,7 +18,7 @@ import re
 import subprocess
 import sys
 
-# What is a kernel on a CUDA device, and where the results of kernels lie.
+# Commands that are kernels on a CUDA device, and ops that place their results.
 GENERATED = {"adam", "adamw", "clip_coefficient", "cross_entropy", "cross_entropy_grad",
              "dropout", "norm_and_check", "optimizer", "random_normal", "random_uniform",
              "scaler_update", "sgd", "step_increment", "total_norm"}

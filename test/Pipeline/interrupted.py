@@ -38,7 +38,7 @@ def wait_for_linker(process):
         time.sleep(0.002)
 
 
-# What runs the tests may ignore them.
+# The parent process may ignore these signals, and a child inherits that.
 for name in ("SIGINT", "SIGHUP", "SIGQUIT"):
     signal.signal(getattr(signal, name), signal.SIG_DFL)
 begun = time.monotonic()

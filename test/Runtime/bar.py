@@ -81,7 +81,7 @@ unknown = run(0, environment={"COLUMNS": ""})
 check(unknown, 80)
 assert len(unknown[-1]) > 50, unknown[-1]
 
-# The drawing that was under way may still have the old width.
+# A drawing that was in progress at the resize may still have the old width.
 lines, cut = run(200, steps=4000, resize=60)
 check(lines[cut + 2:], 60)
 assert len(lines) > cut + 2, "the run ended before the resize"

@@ -40,8 +40,8 @@ def newest(folder):
     return max(steps, default=0)
 
 
-# The times are drawn around the pace of the machine: a step, its save, or
-# something between them is under way when the signal comes.
+# The times are drawn around the pace of the machine: the signal arrives during a
+# step, during its save, or between them.
 random.seed(7)
 start = time.monotonic()
 subprocess.run(command(args.work / "pace", "--stop-after=10"), check=True)

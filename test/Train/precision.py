@@ -30,7 +30,7 @@ np = parity.np
 
 RATIO_BOUND = 0.25
 CPU_LISTS = os.path.join(cases.ROOT, "test", "Train", "Inputs", "cpu-lists.toml")
-# What a reference is compiled with: `cpu` is torch.autocast of the CPU, bf16.
+# Compile flags of each reference; `cpu` is torch.autocast of the CPU, bf16.
 FLAGS = {"bf16": ["--precision=bf16"], "f16": ["--precision=f16"],
          "cpu": ["--precision=bf16", f"--autocast-lists={CPU_LISTS}"]}
 LOSS_BOUND = 0.02

@@ -170,7 +170,7 @@ def change(name, what, accum):
     print(f"{name}: {error.splitlines()[0]}; saved {last.name}")
     run(f"--steps={int(last.name[5:])}", f"--accum={accum}", "--save-dir=clean")
     equal(last, f"clean/{last.name}")
-    # With the data back it goes on.
+    # With the data back the run resumes.
     run(f"--steps={int(last.name[5:]) + 1}", f"--accum={accum}", "--save-dir=saves", "--resume=auto")
 
 
@@ -187,7 +187,7 @@ def spoil(name):
 change("cut.safetensors", cut, accum=3)
 change("spoiled.safetensors", spoil, accum=1)
 
-# Another file under the same name: the run goes on with the one it opened.
+# Another file under the same name: the run keeps reading the one it opened.
 remove("run.jsonl", "saves", "clean")
 shutil.copy("data.safetensors", "replaced.safetensors")
 child = started("--steps=30", "--save-dir=saves", data="replaced.safetensors")

@@ -15,7 +15,7 @@ command = [*sys.argv[2:], "--steps=1000000", "--progress=json"]
 
 def start(name, ignored=()):
     def ignore():
-        # What runs the tests may ignore SIGHUP itself.
+        # The parent process may ignore SIGHUP, and a child inherits that.
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
         for number in ignored:
             signal.signal(number, signal.SIG_IGN)

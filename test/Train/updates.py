@@ -27,7 +27,7 @@ SCALED = ["--precision", "f16", "--scaler-init", "268435456", "--scaler-interval
 NUMBERS = {"lr": 0.01, "weight_decay": 0.0, "beta1": 0.9, "beta2": 0.95, "eps": 1e-2, "momentum": 0.0, "max_norm": 0.0}
 FLAGS = {"weight_decay": "weight-decay", "max_norm": "clip"}
 
-# Name, compile flags, numbers that are not those of NUMBERS.
+# Name, compile flags, and numbers that differ from NUMBERS.
 CASES = [
     ("adamw", [], {"weight_decay": 0.1}),
     ("adamw-clip", ["--clip-norm", "1"], {"max_norm": 0.5}),

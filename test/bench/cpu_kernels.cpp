@@ -60,7 +60,7 @@ struct Bench {
   }
   int64_t elementBytes() const { return type == WEFT_F32 ? 4 : 2; }
 
-  /// One thread is timed by what it computed, several by the clock.
+  /// One thread is timed by its CPU time, several by the clock.
   double now() const {
     timespec time;
     clock_gettime(context.threads() == 1 ? CLOCK_THREAD_CPUTIME_ID
@@ -113,7 +113,7 @@ struct Bench {
     std::printf("\n");
   }
 
-  /// `wide`: the result is f32, as that of a weight's gradient.
+  /// `wide`: the result is f32, as for the gradient of a weight.
   void gemm(int64_t m, int64_t n, int64_t k, int64_t transA, int64_t transB,
             bool wide = false) {
     auto a = lows(m * k), b = lows(k * n);

@@ -14,7 +14,7 @@
 
 namespace weft {
 
-/// What a program leaves behind.
+/// The effects of a program: its outputs and the states after it.
 struct ProgramResult {
   TensorMap outputs, states;
 };

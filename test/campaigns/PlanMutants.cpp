@@ -1,14 +1,14 @@
 //===- PlanMutants.cpp - Runs plans that differ in one program ------------===//
 //
 // plan-mutants PLAN.mlir runs the plan once in the interpreter and then answers
-// lines of standard input, "PROGRAM FILE PROVE": it parses and verifies the
+// lines of standard input, "PROGRAM FILE PROVE". It parses and verifies the
 // plan in FILE, runs PROGRAM, the only one that differs, in the interpreter
-// from where the first plan stood, and compares outputs and states with those
-// of the first plan. If PROVE is 1 it compiles the plan as well: the compiled
-// program must leave behind what the interpreter says, whatever its memory
-// held. The answer is a line "FATE BYTES" and as many bytes of errors and
-// differences. Who asks sees a crash, or a signal after some minutes, as the
-// end of this process.
+// from the same states as in the first plan, and compares outputs and states
+// with the first plan's. If PROVE is 1 it compiles the plan as well: the
+// compiled program must have the effects that the interpreter computed,
+// whatever its memory held. The answer is a line "FATE BYTES" and as many bytes
+// of errors and differences. A crash, or a signal after some minutes, ends the
+// process, which the caller notices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,7 @@ using namespace weft;
 namespace {
 
 enum class Fate { Equal, Differs, MakesNaN, Refused, Stops };
-/// What the compiled program says of what the interpreter did.
+/// Whether the compiled program has the effects that the interpreter computed.
 enum class Proof { NotAsked, Proved, Uncompiled, Unproved };
 
 constexpr unsigned kMostSeconds = 300;
@@ -84,7 +84,7 @@ LogicalResult Reference::runStep(ModuleRunner &runner,
   return success();
 }
 
-/// Zeros and ones of initial values would hide what is done with them.
+/// Zeros and ones of initial values would hide errors: perturbs them.
 static LogicalResult perturbParameters(ModuleRunner &runner) {
   std::mt19937 random(1);
   std::normal_distribution<double> normal(0, 0.1);
@@ -182,9 +182,10 @@ static std::map<std::string, double> findChanges(const TensorMap &before,
   return changes;
 }
 
-/// Prints the tensors that are not what the interpreter says. `other` is what
-/// it says with other roundings, `before` what they were: a small update of a
-/// large parameter is as close as any other number.
+/// Prints the tensors whose values differ from `wanted`, the interpreter's.
+/// `other` are its values with other roundings. `before` are the values before
+/// the run: errors are measured against their change, so that a small update of
+/// a large parameter is compared as closely as any other number.
 static bool isClose(const TensorMap &before, const TensorMap &wanted,
                     const TensorMap &other, const TensorMap &got,
                     raw_ostream &os) {

@@ -272,7 +272,7 @@ def edit(text, name, seed):
             names.append(change.__name__)
         except Nothing:
             pass
-        except (AttributeError, ValueError):  # what the first edit made is not read again
+        except (AttributeError, ValueError):  # the text after the first edit cannot be read
             break
     form.head = re.sub(r"@\w+", f"@{name}", form.head, count=1)
     return "+".join(names), form.text()

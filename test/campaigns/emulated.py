@@ -14,7 +14,7 @@ import tempfile
 from seeds import seed_range
 
 NUMBERS = ("step", "loss", "val_loss", "grad_norm", "skipped", "loss_scale")  # of a line of metrics
-BROKEN = 99  # how the emulated device ends what a kernel or the program does wrong
+BROKEN = 99  # exit code of the emulated device on an error of a kernel or the program
 NOT_FINITE = 6  # how a program ends on a number that is none
 LONGEST = 120  # seconds that a run may take
 

@@ -230,7 +230,7 @@ for setting in SETTINGS:
     if args.only not in setting.name:
         continue
     two = check([setting], 2, "")
-    # Kernels of another instruction set: bits are those of one thread there too.
+    # Kernels of another instruction set: one thread must give the same bits there too.
     if setting.rounds and two.code == 0:
         one = check([setting], 1, "")
         if one.files != two.files or one.lines != two.lines:

@@ -32,7 +32,7 @@ FILES = ["fifo", "/dev/zero", "/dev/full", "/dev/null", "folder", "missing", "mi
          "deep.json", "unreadable", "loop", "socketless/", "x" * 300]
 VALUES = NUMBERS + TEXTS + FILES
 
-# What is no number of the kind that the help names must be refused as such.
+# Values that each kind of number in the help must refuse.
 REFUSED = {
     "N": {"nan", "inf", "-inf", "1e308", "1e400", "1.5", "1_000", "9223372036854775808", "", "none", "missing"},
     "X": {"nan", "inf", "-inf", "1e400", "1_000", "", "none", "missing"},
@@ -42,7 +42,7 @@ REFUSED = {
 # No limit and no bound are meant.
 MAY_BE_INFINITE = {"clip", "tolerance"}
 
-# What makes a flag mean something, or keeps a legal value from taking for ever.
+# Flags that give another flag an effect, or limit the time that its legal values take.
 NEEDS = {
     "steps": ["--dry-run"],
     "epochs": ["--dry-run"],

@@ -299,7 +299,7 @@ def compare(folder, data, text):
     need("weft", "ckpt", "diff", folder / "a", folder / "b")
     need("weft", "ckpt", "export", folder / "b", folder / "b.out")
     expect_same(*((folder / f"{name}.out/model.safetensors").read_bytes() for name in "ab"), "the export")
-    # One goes on where the other has stopped.
+    # Each program resumes the run that the other one stopped.
     for name, order in (("c", ("plain", "flat")), ("d", ("flat", "plain"))):
         train(folder, order[0], name, data, "--stop-after", "2")
         train(folder, order[1], name, data, "--resume", "must")

@@ -105,7 +105,7 @@ class Case:
         ended = self.compile("limited", f"--memory-limit={limit}")
         self.expect(ended.returncode == 0, f"{limit} bytes to work: {ended.stderr[:300]}")
         self.expect(self.bytes("limited") <= limit, f"no more than {limit} bytes")
-        # Fast numerics round where a kernel stores: what is computed again may be fused otherwise.
+        # Fast numerics round where a kernel stores: recomputed values may be fused differently.
         is_rounded = "--numerics=fast" in self.flags and any(flag.endswith("f16") for flag in self.flags)
         self.expect(is_rounded or self.train("limited") == wanted, f"the same bits with {limit} bytes")
         plan = self.plan(f"--memory-limit={limit}")

@@ -1,7 +1,7 @@
 """Text of MLIR, as campaigns read and change it."""
 import re
 
-# What an error at a place begins with, in weft-opt and in weft.
+# The beginning of an error with a location, in weft-opt and in weft.
 PLACE = re.compile(r"^\S+\.mlir:\d+:\d+: error: |^weft: error: \S+\.mlir:\d+: ", re.M)
 
 

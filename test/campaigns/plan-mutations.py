@@ -54,7 +54,7 @@ MODELS = {"mlp": ("mlp.mlir", []), "gpt2-mini": ("gpt2-mini", SMALL),
 PROGRAM = re.compile(r'"plan\.program".*sym_name = "(\w+)"')
 COMMAND = re.compile(r'^ *"plan\.(\w+)"\(([^)]*)\) (?:<\{(.*)\}> )?: \((.*)\) -> \(\)$')
 BUFFER = re.compile(r'^ *(%\w+) = "plan\.\w+"\(([^)]*)\).* -> (memref<.*>)$')
-# What a command is told about itself and does not compute with.
+# Attributes that describe a command and do not change its results.
 NOTES = {"est_us", "flops", "scope", "stream"}
 ACCEPTED = {"equal", "differs", "makes-NaN", "stops"}
 GOOD = {"refused", "equal", "differs"} | {f"{fate}-{proof}" for fate in ACCEPTED
@@ -265,7 +265,7 @@ def examine(task, prove=False):
 
 
 PORT = re.compile(r'"plan\.(?:input|output)".*[{ ]name = "(\w[\w.]*)"')
-# What each fact of a module is changed to; of a plan that has it.
+# Edits of the facts of a module; each applies to plans that have the fact.
 FACTS = [(r"weft\.batch = \d+", "weft.batch = 7"), (r"weft\.seq = \d+", "weft.seq = 7"),
          (r"weft\.vocab = \d+", "weft.vocab = 7"), (r"limit = \d+", "limit = 0"),
          (r'(weft\.index_input<)"\w+', r'\1"nothing'),

@@ -76,7 +76,7 @@ def check(model, optimizer, precision):
          *compiled, *PRECISIONS[precision]])
     data = args.work / "digits.safetensors" if model == "mlp" else args.source / "test/Inputs/corpus.txt"
     runs = {}
-    # The third starts from the weights of a file, which replace those of init.
+    # The third starts from the weights of a file, which replace the initial values.
     for name, poison, extra in (("clean", "", []), ("poisoned", "arena:poison", []),
                                 ("loaded", "", ["--init-from", work / "weights"]),
                                 ("loaded-poisoned", "arena:poison", ["--init-from", work / "weights"])):

@@ -249,7 +249,7 @@ for flag in [] if args.only_programs else known:
           saves=change.value if flag == "save-dir" else "run")
     cases += 1
 
-# What is no flag.
+# Changes other than flags.
 folder = copy("data")
 (folder / "text").write_text(OTHER)
 check("contents of --data", run(folder, ["--resume=run"]), folder,

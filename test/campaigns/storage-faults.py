@@ -54,7 +54,7 @@ ERRORS = {
     "fstat": [E.EIO],
     "statvfs": [E.EIO, E.ENOSYS],
 }
-# What a run lives with: (call, mode, error).
+# Faults that a run tolerates: (call, mode, error).
 HARMLESS = [(call, "burst", E.EINTR) for call in ("open", "create", "read", "fsync", "flock", "renameat2", "rename")]
 HARMLESS += [("write", "burst", E.EINTR), ("write", "once", 0), ("write", "forever", 0), ("close", "once", E.EINTR)]
 HARMLESS += [("renameat2", "forever", error) for error in (E.EINVAL, E.ENOSYS)]
@@ -113,7 +113,7 @@ def clear():
 
 
 # ---------------------------------------------------------------------------
-# What an undisturbed run leaves
+# The files of an undisturbed run
 # ---------------------------------------------------------------------------
 
 clear()
@@ -272,7 +272,7 @@ def cases_of(scenario):
     for number, call, _, path, _ in calls():
         removes = ".tmp-retired" in path or ".tmp-step_00000005" in path
         faults = [(mode, error) for error in ERRORS[call] for mode in ("once", "forever", "all")]
-        # The C++ library opens what it removes, and does not repeat that.
+        # The C++ library opens a folder that it removes, and does not retry that.
         faults += [(mode, error) for name, mode, error in HARMLESS if name == call and not removes]
         faults += [("kill", 0)] + ([("torn", E.ENOSPC)] if call == "write" else [])
         for mode, error in faults:

@@ -194,7 +194,7 @@ class Case:
         states = {name: [[0.0] * len(self.optimizer.states) for _ in numbers] for name, numbers in values.items()}
         for line in steps:
             scale = line["loss_scale"] if self.scales else 1
-            # What overflows is a; a group with numbers of its own is an optimizer of its own.
+            # Only a overflows; a group with numbers of its own is an optimizer of its own.
             updated = [name for name in values if not line["skipped"] or (self.group and name == "b")]
             norm = norm_of([x for name in updated for x in self.row[name]], self.power) if updated else 0
             coef = f32(min(1, self.clip / (norm + 1e-6)) if self.clip else 1)
@@ -203,7 +203,7 @@ class Case:
                 counts[name] += 1
                 lr, decay = self.numbers["lr"], self.numbers["weight_decay"]
                 if name == "a":
-                    decay = 0.0  # that of one dimension does not decay
+                    decay = 0.0  # a parameter of one dimension does not decay
                 elif self.group:
                     lr, decay = lr * self.group[0], self.group[1]
                 for i, grad in enumerate(self.row[name]):

@@ -74,7 +74,7 @@ class Program:
         low = dice.choice(["f32", "f32", "f16", "bf16"])
         operands = [self.numbers(shape, low)]
         operands += [self.numbers(shape, positive=index == 1) for index in range(states)]
-        # What is not finite is skipped: lerp and its mirror image have other values for an infinity.
+        # Infinities come with a skipped step: lerp and its mirror image differ for them.
         skip = dice.random() < 0.3
         operands.append(self.numbers(shape, dice.choice(["f32", low]), special=0.5 * skip))
         operands += [self.scalar(dice.choice([1.0, 0.25, dice.random()]), "f32"),

@@ -1,6 +1,6 @@
 //===- FuzzJson.cpp - Any bytes as JSON -----------------------------------===//
 //
-// What is accepted must come back equal through both writers.
+// Accepted text must come back equal through both writers.
 //
 //===----------------------------------------------------------------------===//
 

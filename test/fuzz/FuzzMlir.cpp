@@ -1,7 +1,7 @@
 //===- FuzzMlir.cpp - Any bytes as model text -----------------------------===//
 //
-// What is refused has an error; what is accepted verifies, prints in a form
-// that parses again to the same text, and folds without a crash.
+// Refused text has an error. An accepted module verifies, prints in a form that
+// parses again to the same text, and folds without a crash.
 //
 //===----------------------------------------------------------------------===//
 

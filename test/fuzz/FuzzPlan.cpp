@@ -1,8 +1,8 @@
 //===- FuzzPlan.cpp - Any bytes as the text of a plan ---------------------===//
 //
-// What is refused has an error. What the verifiers accept prints in a form that
-// parses again to the same text, gets offsets that weft-verify-plan accepts,
-// and becomes an object file or an error.
+// Refused text has an error. An accepted plan prints in a form that parses
+// again to the same text, gets offsets that weft-verify-plan accepts, and
+// becomes an object file or an error.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   OwningOpRef<ModuleOp> module = run.parse(data, size);
   if (!module)
     return 0;
-  // A plan that reads what it has not written has no offsets that are right.
+  // No offsets are right for a plan that reads bytes before it writes them.
   if (runPasses(*module, run, {weft::createPlanMemoryPass}) &&
       runPasses(*module, run, {weft::createVerifyPlanPass}) &&
       runPasses(

@@ -54,7 +54,7 @@ public:
           FUZZ_CHECK(!message.str().empty());
         }) {}
 
-  /// The module, or null. What is refused has an error, what is accepted prints
+  /// The module, or null. Refused text has an error; an accepted module prints
   /// in a form that parses again to the same text.
   mlir::OwningOpRef<mlir::ModuleOp> parse(const uint8_t *data, size_t size) {
     llvm::StringRef text(reinterpret_cast<const char *>(data), size);

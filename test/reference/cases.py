@@ -53,9 +53,9 @@ CASES = {
 }
 PARITY = list(CASES)
 
-# First gradients in mixed precision. Roundings that fall the other way, for which
-# another order of f32 sums is enough, average out over tokens; what the rounding
-# of weights does stays. So these have many tokens.
+# First gradients in mixed precision. Another order of f32 sums makes some
+# roundings go the other way; these average out over tokens, while the rounding
+# of weights does not. So these cases have many tokens.
 ONE_STEP = {"steps": 1, "accum": 1, "warmup": 0}
 PRECISION = ["gpt2-mini", "llama-mini"]
 CASES.update({f"precision-{name}": {"config": name, "batch": 32, "seq": 128,

@@ -18,7 +18,7 @@ LAYOUTS = [
     (4, "--mesh=replica:2,shard:2 --zero=3 --precision=f16 --working-copies=off"),
     (2, "--mesh=dp:2 --zero=3 --reshard=off --bucket=bytes:100000 --optimizer=sgd"),
 ]
-# What the first layout has beside them.
+# More values of --prefetch, for the first layout only.
 MORE = ("2 --prefetch-backward=0", "1 --prefetch-backward=3", "1 --prefetch-max=4", "1 --reshard=h.1,h.3", "1 --reshard=off")
 MPI = ("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2")
 

@@ -20,8 +20,8 @@ import sys
 
 MIB = 1 << 20
 RANKS, UNITS, FEW, WIDE, NARROW, BATCH = 4, 6, 2, 4096, 2048, 8
-# Runs the program, and writes what the kernel says of it while it runs. Memory that is code
-# and no file's was made while it ran.
+# Runs the program and samples its memory and reads in /proc. Executable memory without a file
+# is code that the program generated at run time.
 WRAPPER = r"""
 import os, pathlib, re, subprocess, sys, time
 MADE = re.compile(r"^\S+ r?w?-?xp \S+ \S+ 0 *\n(?:.*\n)*?Rss: +(\d+) kB", re.M)

@@ -80,7 +80,8 @@ for stage in range(5):
             where = f"stage {stage}, --sync={sync}, {k} micro-steps"
             if calls != wanted:
                 sys.exit(f"table_counts.py: error: {where}: expects {wanted} calls, but got {calls}")
-            # Of what is not gathered again some is missing; numbers that are joined are a few bytes.
+            # Buckets that the backward pass does not gather may have any size, so a part of
+            # a round counts as none or all of it. Reductions of single numbers add a few bytes.
             each = elements * FLOAT * (RANKS - 1) // RANKS
             whole = (wanted["reduce_scatter"] + wanted["all_gather"]) / buckets
             most = each * -(-(wanted["reduce_scatter"] + wanted["all_gather"]) // buckets) + 1000

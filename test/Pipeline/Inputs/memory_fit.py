@@ -13,6 +13,6 @@ else:
     policies = {row["policy"] for row in rows}
     assert policies == {"kept", "recompute"}, policies
     assert all(row["bytes"] > 0 and row["count"] > 0 for row in rows), rows
-    # What a block hands on is kept, and what stands in no block.
+    # Results of a block, and values outside of all blocks, are kept.
     assert all(row["policy"] == "kept" for row in rows if not row["scope"].startswith("h.*")), rows
     assert [row["count"] for row in rows if row["op"] == "add" and row["scope"] == "h.*" and row["policy"] == "kept"] == [4], rows

@@ -56,7 +56,7 @@ ALLOWED = {
     "Pipeline/Simulate": MLIR | {
         "Analysis", "Formats", "Memory", "Schedule", "Sharding", "Verify",
         "Pipeline/Options", "Pipeline/Driver"},
-    # What an executable links, without MLIR and LLVM.
+    # The runtime, which executables link: no MLIR and no LLVM.
     "Runtime/Execute": {"Formats"},
     "Runtime/Devices": {"Formats", "Runtime/Execute"},
     "Runtime/Data": {"Formats", "Runtime/Execute"},

@@ -11,7 +11,7 @@ import sys
 
 DECLARATIONS = {"weft.param", "weft.state", "weft.program", "weft.kernel", "dist.mesh",
                 "plan.state", "plan.program", "plan.event"}
-# What single ops stand beside: symbols they name.
+# Declarations that the examples of single ops refer to.
 SYMBOLS = {
     "weft.state": "weft.param @fc1.weight : tensor<128x64xf32>\n",
     "weft.read": "weft.param @fc1.weight : tensor<128x64xf32>\n",

@@ -91,7 +91,7 @@ def main():
             print(f"{' '.join(command)}: exit {result.returncode}, changed {changed}\n"
                   f"{result.stderr.decode()}")
             before = after
-    # Devices may be shared, and what is no input may be replaced.
+    # Outputs may share a device, and may replace a file that is no input.
     must(RUN + ["--metrics", "/dev/null", "--trace", "/dev/null"])
     must(COMPILE + ["-o", "mlp"])
     print(f"{len(COMMANDS)} commands, {failures} wrong")

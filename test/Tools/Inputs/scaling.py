@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 MODELS = {"gpt2-1.5b": ["--batch=8", "--seq=1024"], "llama-7b": ["--batch=1", "--seq=2048"]}
-# What the plan would otherwise take from the machine that compiles.
+# Without it the plan would depend on the machine that compiles.
 MACHINE = ["--target=cuda:sm_90"]
 HEAD = ("| model | mesh | ZeRO | step ms | exposed ms | tokens/s | of a GPU | peak GiB | sent GiB |\n"
         "|---|---|---|---|---|---|---|---|---|\n")

@@ -37,8 +37,8 @@ from seeds import seed_range  # noqa: E402
 PASS_BOUND = "2e-5"
 # Of the largest element of a tensor: f32 rounding, magnified by what follows.
 RUN_BOUND = 1e-4
-# What f32 (or f16, bf16) does to a graph, measured by the interpreter in both
-# modes, may be this many times larger in another order of sums.
+# Another order of sums may multiply the rounding errors of f32 (or f16, bf16),
+# measured by the interpreter in both modes, by this factor.
 NOISE = 30
 TIMEOUT = 120
 

@@ -18,8 +18,9 @@ import subprocess
 
 from campaign import Check, Failure, call, main
 
-# What a phase may change, of the largest element of a tensor. Partition adds up norms
-# in another order; fuse makes constants f32; commands do the arithmetic of their ops.
+# The change that a phase may cause, relative to the largest element of a tensor.
+# Partition adds up norms in another order; fuse makes constants f32; commands do
+# the arithmetic of their ops.
 PHASES = {"working-copies": None, "shard": "1e-12", "bucket": "1e-12", "partition": "1e-12",
           "fuse": "2e-5", "lower-to-plan": "0", "verify-plan": "0"}
 # Random orders of each plan, and events that are taken out of it.
@@ -54,7 +55,7 @@ class Layout:
         if precision != "f32" and dice.random() < 0.5:
             self.flags.append("--grad-dtype=torch")
         dice = random.Random(f"communication {seed}")
-        # What partition rounds then, no phase before it does.
+        # Only partition adds the roundings of these flags; the phases before it do not.
         self.rounds = False
         for flag in ["--reduce-dtype", "--gather-dtype"][:1 + (stage > 0)]:
             if dice.random() < 0.2:

@@ -14,7 +14,7 @@ import shutil
 from ranks import Program, call, expect, expect_close, parse_case, read_step, write_tensors
 
 RATE, STEPS = 0.1, 2
-DROPPED = (0, 2, 3, 7, 8, 9, 10, 11)  # of the first 12 rows those that drop the layer of MODEL
+DROPPED = (0, 2, 3, 7, 8, 9, 10, 11)  # rows, of the first 12, that drop the layer of MODEL
 
 
 class Wanted:

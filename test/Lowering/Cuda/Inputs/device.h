@@ -1,6 +1,6 @@
-// device.h: kernels for a device, run here as blocks of the emulated device, in
-// the plain order of threads and in another one. What a kernel writes is
-// compared with what the CPU's kernel of the same name writes.
+// device.h: runs kernels for a device as blocks of the emulated device, in the
+// plain order of threads and in another one. Their results are compared with
+// the results of the CPU's kernels of the same names.
 
 #include "Fail.h"
 #include "Memory.h"
@@ -69,7 +69,7 @@ float device_fma_rm_f(float a, float b, float c) {
   bool isAbove = near > static_cast<double>(a) * b + c;
   return isAbove ? std::nextafter(near, -INFINITY) : near;
 }
-/// What libdevice's pow is made of.
+/// Functions that libdevice's pow calls.
 float device_fabs_f32(float x) { return std::fabs(x); }
 double device_fabs_f64(double x) { return std::fabs(x); }
 double device_add_rn_d(double x, double y) { return x + y; }
@@ -140,7 +140,8 @@ static void setElement(const std::string &type, void *to, long i,
 constexpr long kFence = 64; // bytes behind a buffer that nobody may touch
 constexpr char kUnwritten = char(weft::emulation::kPoison);
 
-/// What a kernel's name says of an input: `_nan0`, `_zeros1` or `_ones2`.
+/// The value that a kernel's name sets for an input: `_nan0`, `_zeros1` or
+/// `_ones2`.
 static std::optional<double> valueInName(const Kernel &kernel, size_t input) {
   static constexpr std::pair<const char *, double> kinds[] = {
       {"_nan", NAN}, {"_zeros", 0}, {"_ones", 1}};
@@ -193,7 +194,7 @@ static std::vector<void *> makeBuffers(const Kernel &kernel, int skew) {
   return makeBuffers(kernel, places);
 }
 
-/// Writes what is in the buffers to the files NAME.NUMBER of the folder.
+/// Writes the contents of the buffers to the files NAME.NUMBER of the folder.
 static void writeBuffers(const Kernel &kernel,
                          const std::vector<void *> &buffers,
                          const std::string &folder) {

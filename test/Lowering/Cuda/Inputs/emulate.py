@@ -31,7 +31,7 @@ BLOCKS = [os.path.join(EMULATION, name + ".cpp")
 
 BYTES = {"i1": 1, "f16": 2, "bf16": 2, "f32": 4, "i32": 4, "f64": 8, "i64": 8}
 
-# Functions of libm that stand for those of libdevice, by how many numbers they take.
+# Functions of libm that replace libdevice's, by their number of operands.
 LIBM = {1: "acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp2 expm1 fabs floor log log10"
            " log1p log2 rint round sin sinh sqrt tan tanh trunc",
         2: "atan2 copysign fmod pow", 3: "fma"}

@@ -48,9 +48,8 @@ static double toleranceOf(const std::string &type) {
                           : 0;
 }
 
-/// Whether two buffers hold the same but for roundings: what is not finite in
-/// one is so in the other, and other elements differ little beside the largest
-/// one.
+/// Whether two buffers are equal up to rounding: the same elements are not
+/// finite, and the others differ by little compared with the largest one.
 static bool isClose(const Argument &argument, const void *x, const void *y) {
   double scale = 0, error = 0;
   for (long i = 0; i < argument.count; ++i) {
