@@ -7,8 +7,8 @@
 
 namespace weft::emulation {
 
-/// Who has used a part of memory, and after how many meetings of the block and
-/// of the warp.
+/// The threads that have used a part of memory, and after how many barriers of
+/// the block and of the warp.
 class AccessedPart {
 public:
   /// Another thread that nothing orders before an access now, if there is one.

@@ -353,8 +353,8 @@ uint16_t weft_emu_to_bf16(float value) {
   return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-// What compilers call for other roundings to bf16, where their own library has
-// none. The result is in the low half of the register.
+// Compilers call this to round to bf16 where their own library has no such
+// function. The result is in the low half of the register.
 extern "C" __attribute__((weak)) float __truncsfbf2(float value) {
   uint32_t bits = weft_emu_to_bf16(value);
   std::memcpy(&value, &bits, sizeof(value));

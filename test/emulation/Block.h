@@ -1,9 +1,9 @@
 //===- Block.h - Blocks of threads as fibers --------------------*- C++ -*-===//
 //
 // A grid runs block by block; the threads of a block are fibers that take turns
-// where they wait for each other. An Order chooses which block and which thread
-// goes on. Threads that wait for one that never comes, or meet at different
-// places, are errors (Fail.h).
+// where they wait for each other. An Order chooses the block and the thread
+// that run next. Threads that wait for one that never comes, or meet at
+// different places, are errors (Fail.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -70,8 +70,8 @@ inline void *sharedMemory() { return weft_emu_shared(); }
 // For the checks of memory
 //===----------------------------------------------------------------------===//
 
-/// Who runs, and how often threads have met: of the block since the process has
-/// begun, of the warp since the block has met. `firstEpoch`: when it began.
+/// The thread that runs, and how often threads have met: in the block since the
+/// process began, in the warp since the block met. `firstEpoch`: when it began.
 struct Moment {
   uint32_t block, thread, warp, firstEpoch, blockEpoch, warpEpoch;
 };

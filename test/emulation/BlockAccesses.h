@@ -10,7 +10,7 @@
 
 namespace weft::emulation {
 
-/// What the running block has used of global memory: a hash table of units as
+/// The running block's accesses to global memory: a hash table of units as
 /// large as the smallest access of the launch so far.
 class BlockAccesses {
 public:

@@ -1,12 +1,12 @@
 //===- CublasLt.cpp - cuBLASLt of the emulated device ---------------------===//
 //
 // A libcublasLt.so.13 with the entry points that products use, which computes
-// on this machine. It refuses what the real one refuses, and more: what is not
-// asked for here is an error, not an approximation.
+// on this machine. It refuses everything that the real one refuses, and more:
+// calls that weft does not need are errors, not approximations.
 //
 // WEFT_EMULATION_FAIL=ENTRY:N:STATUS, with commas between several, lets the Nth
 // call of an entry point fail (the emulated driver reads it too);
-// WEFT_EMULATION_WORKSPACE=BYTES is what every algorithm needs at least,
+// WEFT_EMULATION_WORKSPACE=BYTES is the least workspace of every algorithm,
 // WEFT_EMULATION_BLASLT=NUMBER the version, and WEFT_EMULATION_PRODUCTS=FILE
 // gets a line for each product that is asked for.
 //

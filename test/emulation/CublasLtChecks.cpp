@@ -9,7 +9,7 @@
 namespace weft::emulation {
 
 //===----------------------------------------------------------------------===//
-// What a product may be
+// Rules for products
 //===----------------------------------------------------------------------===//
 
 static uint32_t typeBytes(uint32_t type) { return type == CUDA_R_32F ? 4 : 2; }
@@ -153,8 +153,8 @@ static uint64_t neededWorkspace() {
   return numberSetting("WEFT_EMULATION_WORKSPACE", 0);
 }
 
-/// As many as the real library has of each way to cut K, since it has one for
-/// each size of tiles: whoever asks for some of all ways may get those of one.
+/// As many as the real library has of each way to cut K. It has one for each
+/// size of tiles, so a short list may contain only one way.
 constexpr int kPerScheme = 16;
 
 /// K in two parts, where it is long: parts that are rounded to the type of D

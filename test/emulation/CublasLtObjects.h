@@ -59,8 +59,8 @@ const Field *fieldOf(cublasLtMatmulDescAttributes_t attribute);
 const Field *fieldOf(cublasLtMatrixLayoutAttribute_t attribute);
 const Field *fieldOf(cublasLtMatmulPreferenceAttributes_t attribute);
 
-/// What an algorithm, cublasLtMatmulAlgo_t, is for: a call with another product
-/// has to ask for another one.
+/// The product that an algorithm, cublasLtMatmulAlgo_t, was chosen for, and its
+/// properties. A call with another product must ask for another algorithm.
 struct Algorithm {
   uint64_t product; // a digest of types, shapes and attributes
   uint64_t workspaceBytes;
@@ -103,8 +103,8 @@ std::vector<Algorithm> algorithmsFor(const Product &product,
                                      const Preference &wish);
 /// Whether the algorithm is one of the product.
 cublasStatus_t checkAlgorithm(const Product &product);
-/// What it takes on the clock of the emulated driver, beside what it really
-/// takes: one of the algorithms of a product is faster than the others.
+/// Time on the clock of the emulated driver, in addition to the real time: one
+/// of the algorithms of a product is faster than the others.
 double millisecondsOf(const Algorithm &algorithm);
 /// Whether a call may use its algorithm and addresses.
 cublasStatus_t checkCall(const Product &product, size_t workspaceBytes);

@@ -193,7 +193,7 @@ static std::vector<float> sumAll(const Product &p, int64_t matrix) {
   return sums;
 }
 
-/// What a matrix touches beside its factors.
+/// Marks the operands and results other than the two factors as used.
 static void useRest(const Product &p, int64_t matrix) {
   const Operation &o = p.operation;
   const bool isGradient =

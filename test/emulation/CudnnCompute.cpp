@@ -21,8 +21,8 @@ namespace weft::emulation {
 
 static int64_t countOf(const Sizes &s) { return s[0] * s[1] * s[2] * s[3]; }
 
-/// The place of an element among those of a tensor of these sizes, where a size
-/// of 1 stands for all.
+/// The index of an element in a tensor of these sizes; a size of 1 stands for
+/// all.
 static int64_t at(const Sizes &s, int64_t b, int64_t h, int64_t i, int64_t j) {
   auto pick = [](int64_t size, int64_t index) { return size == 1 ? 0 : index; };
   return ((pick(s[0], b) * s[1] + pick(s[1], h)) * s[2] + pick(s[2], i)) *
@@ -159,7 +159,7 @@ static void reduce(const OperationView &o, const Values &x, Values &y) {
     float &to =
         y[((b * s[1] + h / group) * s[2] + i) * s[3] + (s[3] == 1 ? 0 : j)];
     const float value = x[at(sx, b, h, i, j)];
-    // A maximum keeps what is no number.
+    // A maximum propagates NaN.
     to = !isMax ? to + value : value > to || value != value ? value : to;
   });
 }

@@ -2,8 +2,8 @@
 //
 // A libcudnn.so.9 with the entry points that attention uses, which computes on
 // this machine. It takes graphs of attention alone, in the form that the real
-// one knows, and refuses more than that one does: what is not asked for here is
-// an error, not an approximation.
+// one knows, and refuses more than the real one: calls that weft does not need
+// are errors, not approximations.
 //
 // WEFT_EMULATION_FAIL=ENTRY:N:STATUS, with commas between several, lets the Nth
 // call of an entry point fail; WEFT_EMULATION_CUDNN_WORKSPACE=BYTES is what
@@ -69,7 +69,7 @@ DescriptorRef find(const void *descriptor) {
   return found == descriptors().end() ? nullptr : found->second;
 }
 
-/// What a handle holds: its stream.
+/// The state of a handle: its stream.
 struct Handle {
   cudaStream_t stream = nullptr;
 };

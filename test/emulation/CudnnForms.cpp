@@ -172,7 +172,7 @@ static std::vector<std::string> linesOf(const char *form, bool isCausal,
         made += " " + word;
         continue;
       }
-      // What is not masked is scored as it is.
+      // Without a mask, the operation before the mask gives the scores.
       if (name == "scores" && !isCausal)
         name = form == kForward ? "scaled" : "shifted";
       const char kind = name[0] == '#' ? 'n' : isPlaced(name) ? 'm' : 'v';

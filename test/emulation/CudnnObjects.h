@@ -73,7 +73,7 @@ struct OperationView {
   explicit OperationView(const Descriptor &of);
 };
 
-/// What is wrong with what a program says, with its status.
+/// An error in a descriptor of the program, with its status.
 struct Problem {
   cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
   std::string text;
@@ -87,11 +87,11 @@ struct Problem {
 /// Whether a descriptor takes that attribute, of that type, that many times.
 Problem checkAttribute(const Descriptor &descriptor, int name, int type,
                        int64_t count);
-/// Whether everything is there that a descriptor needs, and what it says is
-/// right.
+/// Whether all required attributes of a descriptor are set, to consistent
+/// values.
 Problem checkFinal(const Descriptor &descriptor);
 
-/// What attention of a graph is: its sizes, and which numbers are which.
+/// An attention graph: its sizes, and the ids of its numbers.
 struct AttentionForm {
   bool isGradient = false, isCausal = false;
   int64_t batch, heads, keyHeads, queries, keys, size;
@@ -105,7 +105,7 @@ std::string describeGraph(const Descriptor &graph);
 
 /// 90 for sm_90.
 int emulatedChip();
-/// What the engine to take works in.
+/// Workspace of the recommended engine, in bytes.
 int64_t engineBytes(const AttentionForm &form);
 
 /// One that adds in any order, one that takes more memory than there is, and
@@ -113,7 +113,7 @@ int64_t engineBytes(const AttentionForm &form);
 /// gradients in one order has to be known.
 enum Engine : int64_t { kUnordered = 0, kHuge = 1, kRight = 2, kOrdered = 5 };
 std::vector<int64_t> enginesFor(const Descriptor &graph);
-/// What a finished engine works in.
+/// Workspace of a finished engine, in bytes.
 int64_t workspaceOf(const Descriptor &engine);
 /// Makes a descriptor of the program's a configuration of that engine.
 void fillConfiguration(Descriptor &to, const DescriptorRef &graph,

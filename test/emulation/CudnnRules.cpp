@@ -1,7 +1,7 @@
 //===- CudnnRules.cpp - Descriptors that the emulated cuDNN takes ---------===//
 //
-// Attributes by descriptor: what is not listed is refused, and so are values
-// that attention does not have.
+// Attributes by descriptor. Attributes that are not listed are refused, and so
+// are values that attention does not have.
 //
 //===----------------------------------------------------------------------===//
 

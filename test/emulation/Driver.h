@@ -22,7 +22,7 @@
 //                          call of an entry, counted from 1; a name or a number
 //   WEFT_TWINS             libraries of twins, with colons
 //   CUDA_VISIBLE_DEVICES   as for the real one: the device is number 0
-// What is none of these values ends the process.
+// Any other value ends the process.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +45,7 @@ namespace weft::emulation {
 // Entries
 //===----------------------------------------------------------------------===//
 
-/// What has to be there before a call.
+/// State that an entry point requires before a call.
 enum class Needs { Nothing, Init, Context };
 
 std::recursive_mutex &driverMutex();
@@ -115,7 +115,7 @@ struct Graph {
 
 struct Stream;
 
-/// A stream, and those that have joined it, become a graph.
+/// A capture: a stream, and the streams that joined it, recorded as a graph.
 struct Capture {
   Graph graph;
   Stream *origin;
@@ -212,8 +212,8 @@ void weft_emulation_spend(double milliseconds);
 /// graph is launched. `destroy` is called when it cannot run any more.
 CUresult weft_emulation_enqueue(CUstream stream, void (*work)(void *),
                                 void *data, void (*destroy)(void *));
-/// Inside of such work: what it reads or writes of the device's memory, checked
-/// and noted as for a kernel.
+/// Inside of such work: declares a read or write of the device's memory, which
+/// is checked and noted as for a kernel.
 void weft_emulation_use(const void *place, size_t bytes, int isWrite,
                         const char *who);
 /// The number of active captures. Never waits for work that runs.

@@ -139,7 +139,7 @@ static size_t contextBytes() {
   return numberSetting("WEFT_EMULATION_CONTEXT", 0);
 }
 
-/// There is one context: that of the device.
+/// The only context: the device's primary one.
 static CUcontext theContext() {
   static char place;
   return reinterpret_cast<CUcontext>(&place);

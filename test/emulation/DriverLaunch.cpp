@@ -25,7 +25,7 @@ static bool isBelow(const unsigned (&sizes)[3], unsigned x, unsigned y,
   return true;
 }
 
-/// What a device refuses, or a kernel is not compiled for.
+/// Why the device refuses a launch, or the kernel is not compiled for it.
 static std::string findMistake(const Function &function, const Grid &grid,
                                void **arguments) {
   const WeftTwin &twin = *function.twin;
@@ -58,8 +58,8 @@ static std::string findMistake(const Function &function, const Grid &grid,
   return "";
 }
 
-/// What an unchecked kernel writes is not known: all that its arguments may
-/// point to.
+/// The writes of an unchecked kernel are unknown: marks everything that its
+/// arguments may point to.
 static void markPointers(const Values &values) {
   for (const std::vector<char> &value : values)
     for (size_t i = 0; i + sizeof(void *) <= value.size();

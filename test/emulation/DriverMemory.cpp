@@ -48,7 +48,7 @@ static bool isPinned(const void *place, size_t bytes) {
 }
 
 namespace {
-/// A part of the host's memory that a copy under way reads or writes.
+/// A part of the host's memory that a copy in flight reads or writes.
 struct HostUse {
   const char *begin, *end;
   bool isWrite;

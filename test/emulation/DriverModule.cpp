@@ -235,7 +235,7 @@ CUresult cuModuleGetFunction(CUfunction *handle, CUmodule moduleHandle,
 // Attributes
 //===----------------------------------------------------------------------===//
 
-/// The largest block: what it is compiled for, if that is known.
+/// The largest block: the size in the kernel's bounds, if it has any.
 static int maxThreadsOf(const WeftTwin &twin) {
   int threads = 1;
   for (unsigned size : twin.threads)

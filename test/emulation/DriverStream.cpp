@@ -62,7 +62,7 @@ static void append(std::vector<OperationRef> &to,
   to.insert(to.end(), from.begin(), from.end());
 }
 
-/// What the next operation of a stream waits for.
+/// Operations that the next operation of a stream waits for.
 static std::vector<OperationRef> waitsOf(const Stream &stream) {
   std::vector<OperationRef> waits = stream.last;
   if (&stream == &legacyStream()) {
@@ -185,7 +185,7 @@ CUresult cuStreamDestroy(CUstream handle) {
   if (!streams().has(handle))
     return CUDA_ERROR_INVALID_HANDLE;
   auto *stream = reinterpret_cast<Stream *>(handle);
-  // Its work goes on: nobody can wait for it by itself.
+  // Its work still runs, but nobody can wait for it alone.
   append(legacyStream().last, stream->last);
   streams().remove(stream);
   return CUDA_SUCCESS;
@@ -202,7 +202,7 @@ CUresult cuStreamQuery(CUstream handle) {
   Stream *stream = findStream(handle);
   if (!stream)
     return CUDA_ERROR_INVALID_HANDLE;
-  // Who asks again and again sees an end.
+  // A program that polls must see an end.
   return finishStream(*stream);
 }
 

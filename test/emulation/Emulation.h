@@ -45,9 +45,9 @@ uint32_t weft_emu_shuffle(int32_t kind, uint32_t mask, uint32_t value,
 /// A bit for each lane of `mask` whose `value` is not 0.
 uint32_t weft_emu_ballot(uint32_t mask, uint32_t value, int32_t site);
 
-/// What the lanes of a warp compute together: `work` runs once, when all of
-/// `mask` are here, with each lane's `record` (null for others), which may be
-/// on the lane's stack. Other instructions of a warp are made of it.
+/// An instruction of a whole warp: `work` runs once, when all of `mask` are
+/// here, with each lane's `record` (null for others), which may be on the
+/// lane's stack. Other instructions of a warp are built on it.
 typedef void (*WeftEmuWarpWork)(void **records, uint32_t mask);
 void weft_emu_together(uint32_t mask, void *record, WeftEmuWarpWork work,
                        int32_t site);
@@ -56,10 +56,10 @@ void weft_emu_together(uint32_t mask, void *record, WeftEmuWarpWork work,
 void *weft_emu_shared(void);
 
 /// Copies of 16 bytes to shared memory that a thread begins and waits for
-/// later, as PTX's cp.async.cg: of zeros where `from` is null. They are made as
-/// late as they may be; until then what they write is poison.
+/// later, as PTX's cp.async.cg: of zeros where `from` is null. They run as late
+/// as they may; until then their destination is poison.
 void weft_emu_begin_copy(void *to, const void *from);
-/// What the thread has begun since its last call is one group.
+/// The copies that the thread has begun since its last call become one group.
 void weft_emu_end_copies(void);
 /// Waits until at most so many groups of the thread's are not made.
 void weft_emu_wait_for_copies(uint32_t groups);

@@ -14,7 +14,7 @@ void setKernelName(std::string name);
 const std::string &kernelName();
 
 /// Prints `emulation: error: kernel NAME: MESSAGE` and ends the process with
-/// exit code 99: a program has done what a device need not survive.
+/// exit code 99: on a device, the behaviour would be undefined.
 [[noreturn]] void fail(const std::string &message);
 
 } // namespace weft::emulation

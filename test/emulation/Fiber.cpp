@@ -17,8 +17,8 @@
 
 namespace weft::emulation {
 
-// Threads mostly wait at the same call: where this one would have returned to
-// is where the next one goes on, as the processor predicts.
+// Threads mostly wait at the same call. So the next fiber continues at the
+// address to which this one would have returned, as the processor predicts.
 asm(R"(
   .text
   .p2align 4
@@ -47,7 +47,7 @@ weft_emu_switch:
 static void (*entryOfNew)();
 
 #ifdef WEFT_EMULATION_ASAN
-// The sanitizer wants to know each stack; that of the caller it tells itself.
+// The sanitizer must know each stack; it reports the caller's stack itself.
 static bool fromOuter;
 static const void *outerBottom;
 static size_t outerBytes;

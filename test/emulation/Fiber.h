@@ -11,7 +11,8 @@
 #endif
 #endif
 
-/// Saves what a callee has to keep and its stack in *from, and takes up `to`.
+/// Pushes the callee-saved registers, stores the stack pointer in *from, and
+/// continues on the stack `to`.
 extern "C" void weft_emu_switch(void **from, void *to);
 
 namespace weft::emulation {
@@ -22,10 +23,10 @@ constexpr size_t kFiberStackBytes = size_t(256) << 10;
 /// same for all, must not return.
 class Fiber {
 public:
-  Fiber() = default; // that of the caller
+  Fiber() = default; // the caller's own stack
   Fiber(char *stack, void (*entry)());
 
-  /// Leaves the running fiber `from` and goes on where this one was left.
+  /// Leaves the running fiber `from` and continues this one where it was left.
   void resume(Fiber &from)
 #ifdef WEFT_EMULATION_ASAN
       ;

@@ -27,7 +27,7 @@ size_t granularity() {
 }
 
 DeviceMemory &DeviceMemory::get() {
-  // Never destroyed: a program may end while work is under way.
+  // Never destroyed: a program may end while work is in flight.
   static auto *memory = [] {
     size_t capacity = numberSetting("WEFT_EMULATION_MEMORY", uint64_t(1) << 30);
     size_t others = numberSetting("WEFT_EMULATION_OTHERS", 0);

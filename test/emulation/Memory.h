@@ -20,8 +20,8 @@
 
 namespace weft::emulation {
 
-/// Who has written a byte: nobody, what is no kernel, or a block, of which each
-/// of each launch has a number of its own.
+/// The writer of a byte: nobody, the host (for everything but kernels), or a
+/// block. Each block of each launch has a number of its own.
 constexpr uint32_t kNobody = 0, kHost = 1;
 
 /// A part of the device's memory.
@@ -74,8 +74,8 @@ public:
   /// granularity; null if there is none or several.
   const Allocation *findOfSize(size_t bytes) const;
 
-  /// What the host does with a part of the memory: fails unless all of it is
-  /// one allocation, and for a read unless something has written it.
+  /// Checks an access of the host to a part of the memory: fails unless all of
+  /// it is one allocation and, for a read, unless something has written it.
   void expectRange(const void *place, size_t bytes, const std::string &who);
   void expectWritten(const void *place, size_t bytes, const std::string &who);
   void markWritten(const void *place, size_t bytes);
@@ -96,8 +96,7 @@ private:
   size_t capacity;
   std::atomic<size_t> taken; // a thread may give back while another one works
   bool isOpen = true;
-  std::map<const char *, Allocation>
-      allocations; // by the end of what is mapped
+  std::map<const char *, Allocation> allocations; // by the end of the mapping
   const Allocation *last = nullptr;
 };
 
@@ -107,7 +106,7 @@ void beginLaunch();
 /// Whether an address lies in a loaded program, which a kernel may only read.
 bool isConstant(const void *place, bool isStore);
 
-/// What an address is, for messages: "byte 12 of 64 bytes on the device".
+/// Describes an address for messages: "byte 12 of 64 bytes on the device".
 std::string describePlace(const void *place);
 
 /// From here on an access to memory that is not there ends the process with a

@@ -76,7 +76,7 @@ template <typename T> T valueOfBytes(const std::string &bytes) {
 enum class Frame : uint32_t {
   Hello,      // of a new connection
   Answer,     // of rank 0 to a rank that wants to join
-  Collective, // what a rank calls
+  Collective, // a call of a rank
   Send,
   Receive,
   Data,

@@ -82,7 +82,7 @@ static const char *blockFor(const Operation &operation, int rank) {
          (isByRank ? operation.bytes() * static_cast<size_t>(rank) : 0);
 }
 
-/// Sends each peer what it needs, and gives what has come from each rank. The
+/// Exchanges blocks with all peers and returns the block of each rank. The
 /// entry of the own rank is its own block.
 static Failure exchangeBlocks(Mesh &mesh, const Stops &stops,
                               const Operation &operation,

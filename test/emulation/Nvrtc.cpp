@@ -1,7 +1,7 @@
 //===- Nvrtc.cpp - NVRTC of the emulated device ---------------------------===//
 //
-// What cuDNN compiles its kernels with has to be there: that of the emulated
-// device (Cudnn.cpp) compiles none.
+// cuDNN compiles its kernels with NVRTC, so the library must exist. The
+// emulated cuDNN (CudnnEntry.cpp) compiles no kernels.
 //
 //===----------------------------------------------------------------------===//
 

@@ -21,7 +21,7 @@ using namespace weft;
 namespace {
 struct Domain {
   std::string name;
-  std::vector<std::string> ranges; // those that are open
+  std::vector<std::string> ranges; // that are open
 };
 } // namespace
 

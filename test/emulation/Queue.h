@@ -1,8 +1,8 @@
 //===- Queue.h - Work that waits for other work -----------------*- C++ -*-===//
 //
-// What a program enqueues is done when it waits for some of it, and not before:
-// in the order in which it was enqueued, or, with a seed, in any other one that
-// what it waits for allows.
+// Operations run when the program waits for some of them, and not before: in
+// the order in which they were enqueued, or, with a seed, in any other order
+// that their dependences allow.
 //
 //===----------------------------------------------------------------------===//
 

@@ -115,7 +115,7 @@ private:
   std::vector<Fiber *> freeStacks;
 };
 
-/// What the threads of the block do: "threads 0 to 30 wait at barrier 0 of the
+/// The state of the block's threads: "threads 0 to 30 wait at barrier 0 of the
 /// block, thread 31 has ended".
 std::string describeThreads();
 

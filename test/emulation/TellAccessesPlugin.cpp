@@ -1,8 +1,8 @@
 //===- TellAccessesPlugin.cpp - Hand-written kernels that are checked -----===//
 //
 // clang -fpass-plugin: behind all other passes, kernels say each access to
-// memory, as twins of generated kernels do. What is emulation itself, marked
-// WEFT_UNTOLD in DeviceHost.h, says by itself what it touches.
+// memory, as twins of generated kernels do. Code of the emulation itself,
+// marked WEFT_UNTOLD in DeviceHost.h, reports its accesses by itself.
 //
 //===----------------------------------------------------------------------===//
 
