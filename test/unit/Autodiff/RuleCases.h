@@ -20,7 +20,7 @@ struct RuleParam {
 /// A program that computes %y from values named as the parameters.
 struct RuleCase {
   std::string op;   // "weft.tanh"
-  std::string form; // what is special about this case: "8x4"
+  std::string form; // that distinguishes the case, such as "8x4"
   std::vector<RuleParam> params;
   std::string body;
   std::string resultShape;

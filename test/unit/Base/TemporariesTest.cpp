@@ -107,7 +107,7 @@ static int endedBy(int number, const TempDir &dir, int kept = -1) {
 TEST(Temporaries, SignalsLeaveNothing) {
   for (int number : {SIGINT, SIGTERM, SIGHUP}) {
     TempDir dir;
-    // What runs the tests may ignore it.
+    // The parent process may ignore the signal, and a child inherits that.
     auto before = ::signal(number, SIG_DFL);
     EXPECT_EQ(endedBy(number, dir), 128 + number);
     ::signal(number, before);
@@ -182,7 +182,7 @@ TEST(Temporaries, OnlyAnAbsentOrOtherFileIsGone) {
   std::string path = dir.write("lock", "x");
   int fd = ::open(path.c_str(), O_RDONLY);
   EXPECT_FALSE(isGone(fd, path));
-  // What cannot be asked may be there: beginning again would never end.
+  // A file that stat cannot reach may exist: retrying would never end.
   EXPECT_FALSE(isGone(fd, path + "/below"));
   EXPECT_FALSE(isGone(fd, dir.file(std::string(300, 'x'))));
   dir.write("other", "y");

@@ -328,7 +328,7 @@ void weft::checkLostVotes(Transport &all) {
       EXPECT_EQ(errorOf(heard, *consensus, Status()).where(),
                 "expects rank " + std::to_string(heard.rank) +
                     " in the vote after step 1, but it has left the run");
-      // What this rank knows is worse.
+      // This rank's own failure is worse.
       vote.failure = ExitCode::Device;
       heard = consensus->reach(vote);
       EXPECT_EQ(heard.failure, ExitCode::Device);

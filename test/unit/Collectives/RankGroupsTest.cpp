@@ -26,7 +26,7 @@ TEST(RankGroups, OneAxisHasNoGroupsOfItsOwn) {
   EXPECT_EQ(ranks[2].size(), 1u);
 }
 
-/// What each rank hears from its groups, by axis, as `connect` makes them.
+/// Checks the messages of each rank's groups, by axis, as `connect` makes them.
 template <typename Connect> void expectGroups(Connect connect) {
   auto all = connectThreads({2, 3});
   std::vector<std::thread> threads;

@@ -8,7 +8,7 @@
 
 using namespace weft;
 
-/// Bytes that nobody may write, around what is received.
+/// Guard bytes around the receive buffer, which nobody may write.
 static constexpr size_t kGuard = 64;
 
 namespace {

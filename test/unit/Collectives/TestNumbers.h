@@ -15,7 +15,7 @@
 
 namespace weft {
 
-/// What values are divided by, before and after they are added up.
+/// Divisors of values, before and after they are added up.
 struct Divisors {
   double pre = 1, post = 1;
 

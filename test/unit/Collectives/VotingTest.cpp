@@ -63,7 +63,7 @@ TEST(VoteBytes, AreChecked) {
   }
 }
 
-/// A transport on which the other rank says what the test wants.
+/// A transport that receives bytes of the test in place of another rank's.
 class Echo final : public Transport {
 public:
   explicit Echo(std::string bytes)
@@ -95,7 +95,7 @@ TEST(VotingConsensus, RefusesWhatIsNoVote) {
   EXPECT_EQ(heard.reason, "expects 19 or more bytes in a vote, but got 0");
 }
 
-// What a process reports is the error of that rank.
+// A process reports the error of the rank that failed.
 TEST(VotingConsensus, KnowsWhoseFailureItIs) {
   onLoopback(3, [](Transport &transport) {
     auto own = transport.split(0);

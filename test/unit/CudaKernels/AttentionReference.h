@@ -62,8 +62,8 @@ AttentionResult attentionInF64(const AttentionCase &c,
 using AttentionCall = std::function<void(
     WeftCommandKind, const std::vector<const void *> &, const RecordBytes &)>;
 
-/// What attention and its gradient give; everything that is none of their
-/// elements must be as it was.
+/// The results of attention and of its gradient. All bytes outside of their
+/// elements must be unchanged.
 AttentionResult attentionOf(const AttentionCase &c,
                             const AttentionInputs &inputs,
                             const AttentionCall &call);

@@ -113,7 +113,7 @@ TEST(CudaCopy, RankOfEight) {
   checkCopies(permuted({2, 3, 2, 1, 2, 3, 2, 3}, {7, 2, 5, 4, 3, 0, 6, 1}));
 }
 
-// What is chosen for which copy.
+// The kernel that is chosen for each copy.
 TEST(CudaCopy, Kernels) {
   EXPECT_EQ(launchesOf({{4, 16, 16}, {16, 1, 1}}, 4), Names{"copy"});
   EXPECT_EQ(launchesOf({{4, 20, 16}, {16, 1, 1}}, 4), Names{"weft_copy_16"});

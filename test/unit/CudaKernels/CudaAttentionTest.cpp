@@ -47,8 +47,8 @@ struct Results {
   AttentionResult got, want;
 };
 
-/// Runs a case, and checks all but the gradients of queries and keys; `slack`:
-/// how much further off those of values may be.
+/// Runs a case, and checks all but the gradients of queries and keys. `slack`
+/// multiplies the bound for the gradients of values.
 Results checkValues(const Case &c, double slack = 1.0) {
   AttentionInputs inputs(c);
   Results r = {attentionOfCuda(c, inputs), attentionInF64(c, inputs)};
@@ -274,7 +274,7 @@ TEST_P(CudaAttention, OneKeyBackward) {
   }
 }
 
-// What is not finite reaches every result that depends on it, and no other.
+// A non-finite input reaches every result that depends on it, and no other.
 TEST_P(CudaAttention, NotFinite) {
   for (auto [t, dropout] : {std::pair(20, 0.0), {70, 0.0}, {72, 0.3}})
     for (float bad : {NAN, INFINITY})

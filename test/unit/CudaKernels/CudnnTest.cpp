@@ -66,7 +66,7 @@ AttentionResult attentionOfCudnn(WeftContext &context, const AttentionCase &c,
       });
 }
 
-/// What has heads of 16 bytes and rows of as many.
+/// A case whose heads and rows are multiples of 16 bytes.
 AttentionCase makeCase(int64_t dtype = WEFT_F16) {
   AttentionCase c;
   c.dtype = dtype;

@@ -53,7 +53,7 @@ public:
     std::memcpy(data() + at, values, number * sizeof(T));
     emulation::DeviceMemory::get().markWritten(data() + at, number * sizeof(T));
   }
-  /// What was written; nothing may have been written before it.
+  /// Returns the written elements; nothing may have been written before them.
   std::vector<T> take() {
     for (size_t i = 0; i < shift * sizeof(T); ++i)
       EXPECT_EQ(memory[i], '\xff') << "at " << i;

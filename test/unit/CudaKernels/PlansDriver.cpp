@@ -1,4 +1,4 @@
-//===- PlansDriver.cpp - A driver that loads what it is given -------------===//
+//===- PlansDriver.cpp - A CUDA driver that only loads modules ------------===//
 //
 // A libcuda.so.1 for CudnnPlans.cpp: cuDNN loads the kernels that it compiles
 // when it plans, and here that is all that happens to them. cuda.h would

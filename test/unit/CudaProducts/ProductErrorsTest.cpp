@@ -161,7 +161,7 @@ TEST(CudaProduct, PreparingReportsWhatDoesNotFit) {
   EXPECT_EQ(context.error(), 4) << context.message();
 }
 
-/// Every call of every entry point but those that destroy.
+/// Every call of every entry point except calls that destroy an object.
 TEST(CudaProduct, EveryCallMayFail) {
   const char *entries[] = {"Create",
                            "Matmul",

@@ -1,7 +1,7 @@
 //===- ProductHarness.h - Products on the emulated device -------*- C++ -*-===//
 //
-// The memory of the emulated device is that of the process, so that a command
-// runs without a driver: the functions of Launch.h are those of this test.
+// The emulated device shares the memory of the process, so that a command runs
+// without a driver: this test implements the functions of Launch.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 
 namespace weft {
 
-/// What deviceFlag() answers.
+/// The answers of deviceFlag().
 inline std::map<const void *, float> &knownFlags() {
   static std::map<const void *, float> flags;
   return flags;
@@ -45,7 +45,8 @@ struct Product {
   int64_t shift = 0;             // elements off alignment
   int64_t workspaceBytes = 4096; // -1: no such buffer
   unsigned seed = 1;
-  /// What all of B and aux hold, beside ones in A, in place of random numbers.
+  /// One value for all of B and of aux in place of random numbers; A is then
+  /// all ones.
   std::optional<float> allOfB, allOfAux;
 
   int64_t sizeA() const { return (s.transA ? s.k : s.m) * s.lda; }
@@ -101,7 +102,7 @@ private:
   Elements elements;
 };
 
-/// What a product reads.
+/// The operands of a product.
 struct ProductInputs {
   Floats a, b, c, bias, aux;
   explicit ProductInputs(const Product &p);

@@ -110,7 +110,7 @@ TEST(CudaProduct, ColumnSum) {
   checkProduct(context, p);
 }
 
-/// The sum of a factor is that of the call alone, also where C is added to.
+/// The sum of a factor covers one call, even if the product is added to C.
 TEST(CudaProduct, SumsOfFactors) {
   TestContext context(1);
   for (int64_t dtype : {WEFT_F32, WEFT_F16, WEFT_BF16})
@@ -139,8 +139,8 @@ TEST(CudaProduct, AnyAlignment) {
       }
 }
 
-/// A plan is kept by everything that it depends on: the second run of any
-/// product must not get that of another one.
+/// The cache key of a plan contains everything that the plan depends on: the
+/// second run of any product must not get another product's plan.
 TEST(CudaProduct, PlansAreKept) {
   TestContext context(1);
   for (int round = 0; round < 2; ++round)
@@ -210,7 +210,7 @@ TEST(CudaProduct, SumsOfFactorsOverNothingAreZero) {
   }
 }
 
-/// The zeros are not what the algorithm works in.
+/// The zeros do not overlap the workspace of the algorithm.
 TEST(CudaProduct, ZerosLieBesideTheWorkspace) {
   Variable needed("WEFT_EMULATION_WORKSPACE", "64");
   TestContext context(1);
@@ -244,7 +244,7 @@ TEST(CudaProduct, ZerosNeedAWorkspace) {
 }
 
 //===----------------------------------------------------------------------===//
-// What does not fit into the type
+// Values that do not fit into the type
 //===----------------------------------------------------------------------===//
 
 /// A product of ones and `factor`, K = 64.

@@ -33,7 +33,7 @@ TEST_F(CudaDeviceTest, RunsTheSameWithAndWithoutGraphs) {
   }
 }
 
-/// Runs that are under way, and what each has to make.
+/// Runs in flight, and the results of each.
 TEST_F(CudaDeviceTest, RunsAheadOfTheHost) {
   for (int depth : {0, 1, 3}) {
     options.runsInAdvance = depth;
@@ -55,7 +55,7 @@ TEST_F(CudaDeviceTest, RunsAheadOfTheHost) {
         EXPECT_EQ(device.runsInFlight(), runs - 1 - i);
       }
     }
-    // What wants results at once finishes what is under way.
+    // A run whose results are needed at once finishes the runs in flight.
     ASSERT_TRUE(device.start(*context, program));
     EXPECT_TRUE(run(5, 0));
     EXPECT_EQ(device.runsInFlight(), 0);
@@ -64,7 +64,7 @@ TEST_F(CudaDeviceTest, RunsAheadOfTheHost) {
   }
 }
 
-// Whatever call fails while runs are under way.
+// Any call may fail while runs are in flight.
 TEST_F(CudaDeviceTest, NothingIsUnderWayAfterAnError) {
   auto startBoth = [&] {
     writeNumber(*context, inputs[1], 0);
@@ -182,7 +182,7 @@ TEST_F(CudaDeviceTest, WatchesCommandByCommand) {
   }
   EXPECT_EQ(fake.count("cuGraphLaunch"), 0);
   context->traceHook = nullptr;
-  // Of the transfers, those that bring the inputs.
+  // Of the transfers, only the uploads of inputs.
   std::vector<std::string> seen;
   context->checkHook = [&](const WeftProgram &, const WeftCommand &command,
                            void *const *buffers) {

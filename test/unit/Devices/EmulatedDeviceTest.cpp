@@ -85,7 +85,7 @@ public:
       context = std::move(*opened);
   }
 
-  /// Runs the program and checks what it made.
+  /// Runs the program and checks its outputs.
   void run(float x, float flag) {
     writeInputs(x, flag);
     Status status = runChecked(*context, program);
@@ -244,7 +244,7 @@ TEST(EmulatedDeviceTest, EveryEventIsNeeded) {
     }
 }
 
-/// What opening says on a machine with that setting.
+/// Opens the device with a setting of the machine and exits with its error.
 static void openAndExit(const char *variable, const char *value) {
   setenv(variable, value, 1);
   setenv("WEFT_TWINS", TEST_TWINS, 1);

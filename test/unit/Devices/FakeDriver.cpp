@@ -30,7 +30,7 @@ CUresult enter(const char *call) {
 /// A call that makes or gives back something of a kind.
 CUresult change(const char *call, const char *kind, int by) {
   CUresult result = enter(call);
-  // What is given back is gone, whatever the call says.
+  // A released resource is gone, even if the call reports an error.
   if (result == CUDA_SUCCESS || by < 0)
     fake->alive[kind] += by;
   return result;

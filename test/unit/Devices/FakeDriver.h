@@ -2,8 +2,8 @@
 //
 // Stands for the driver in unit tests: memory of the device is memory of the
 // host, kernels are functions by name, work of a stream is done at once or
-// becomes a graph. It counts what it was asked for, fails where it is told to,
-// and knows what was not given back.
+// becomes a graph. It counts calls, fails at a chosen one, and lists the
+// resources that were not released.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ struct FakeDriver {
   CudaDriver table() const;
   /// How often that entry point was called.
   int count(const std::string &call) const;
-  /// What was made and not given back, by the entry point that made it.
+  /// Resources that were not released, by the entry point that made them.
   std::string leaks() const;
 
   // The machine.
@@ -46,11 +46,11 @@ struct FakeDriver {
   bool hasFabric = false, isFabricPermitted = true;
   std::map<std::string, FakeKernel> kernels;
 
-  // What to fail at: the number of a call, from 0.
+  // The call that fails, by its number from 0.
   int failAt = -1;
   CUresult failure = CUDA_ERROR_ILLEGAL_ADDRESS;
 
-  // What happened.
+  // The calls and their effects.
   std::vector<std::string> calls;
   std::map<std::string, int> alive;
   int chosen = -1;        // device

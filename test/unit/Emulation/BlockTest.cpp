@@ -167,7 +167,7 @@ TEST(Block, SharedMemoryOfABlockIsPoisoned) {
 // Exchanges
 //===----------------------------------------------------------------------===//
 
-/// What lane 0 to 31 of a warp get when each gives its number.
+/// The values of lanes 0 to 31 of a warp after each gave its number.
 std::vector<unsigned> exchanged(WeftEmuShuffle kind, unsigned operand,
                                 unsigned clamp) {
   std::vector<unsigned> values(32);

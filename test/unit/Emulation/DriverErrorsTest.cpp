@@ -282,7 +282,7 @@ TEST(DriverErrors, DevicesThatAreHidden) {
 }
 
 //===----------------------------------------------------------------------===//
-// What ends the process
+// Errors that end the process
 //===----------------------------------------------------------------------===//
 
 TEST(DriverErrors, Settings) {
@@ -313,7 +313,7 @@ static void allocateBesideOthers() {
   _exit(testing::Test::HasFailure());
 }
 
-/// What other processes hold is neither free nor to be had.
+/// Memory of other processes is not free and cannot be allocated.
 TEST(DriverErrors, MemoryOfOthers) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(allocateBesideOthers(), testing::ExitedWithCode(0), "");

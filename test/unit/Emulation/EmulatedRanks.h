@@ -1,7 +1,7 @@
 //===- EmulatedRanks.h - Processes that are ranks ---------------*- C++ -*-===//
 //
 // A test forks a process for each rank. Ranks wait for each other by counters
-// in shared memory, never for a time; an alarm ends those that hang.
+// in shared memory, never for a time; an alarm ends ranks that hang.
 //
 //===----------------------------------------------------------------------===//
 

@@ -211,7 +211,7 @@ TEST(GlobalMemoryErrors, SomeOrderShowsAReadBeforeAStore) {
                "blocks 1 and 0 store to and read from one place");
 }
 
-/// All threads of a block read what the first one then writes.
+/// All threads of a block read a value; then the first one overwrites it.
 void readThenWrite(float *x, bool warpsMeet, bool blockMeets) {
   load(x);
   if (warpsMeet)

@@ -11,7 +11,7 @@
 namespace weft::emulation {
 namespace {
 
-/// A queue that notes what is done.
+/// A queue that records its finished operations.
 struct Noted {
   explicit Noted(uint64_t seed) : queue(seed) {}
   OperationRef add(int number, const std::vector<OperationRef> &after) {

@@ -125,7 +125,7 @@ TEST_F(ExtensionTest, ThePlanIsText) {
   EXPECT_EQ(print(*again), text);
 }
 
-/// The policy of test.scale_add is f32, that of test.stride to follow.
+/// test.scale_add has the policy f32, test.stride the policy to follow.
 TEST_F(ExtensionTest, MixedPrecisionAsksForThePolicy) {
   parse(kModel);
   ASSERT_TRUE(runAll({"weft-autocast{dtype=bf16}", kGraph, kKernels, kPlan}))

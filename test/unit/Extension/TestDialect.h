@@ -13,7 +13,7 @@
 
 namespace weft::test {
 
-/// What the ops of the dialect have beside their definitions.
+/// Models and rules of the dialect that a test may leave out or change.
 struct Pieces {
   bool rules = true, functions = true, sources = true, routines = true;
   /// Whether ops with a command have a cost.
@@ -22,7 +22,7 @@ struct Pieces {
   bool makesNoCommand = false;
   /// Whether the model for the CPU says no name of a routine.
   bool hidesRoutine = false;
-  /// What that model says of a workspace, if it does.
+  /// The workspace that the model for the CPU reports, if any.
   enum { Nothing, HundredPerRow, LessThanNothing } workspace = Nothing;
 };
 

@@ -22,7 +22,7 @@ std::string manyBytes(size_t size) {
   return bytes;
 }
 
-/// Counts what is read, and lets something happen before a read.
+/// Counts the bytes that are read, and calls a hook before a read.
 class CountingBytes : public MemoryBytes {
 public:
   explicit CountingBytes(const std::string &bytes)

@@ -127,7 +127,7 @@ TEST(Cubin, WhatIsWrong) {
 TEST(Cubin, EveryCutIsRefused) {
   std::string whole = CubinBuilder().build();
   for (size_t size = 0; size < whole.size(); ++size)
-    // A string of its own, so that sanitizers see what is behind it.
+    // A string of its own, so that sanitizers detect reads behind its end.
     EXPECT_NE(problemOf(std::string(whole, 0, size)), "") << size;
 }
 

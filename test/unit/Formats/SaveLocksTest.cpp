@@ -48,7 +48,7 @@ TEST(SaveLock, LeavesNothing) {
     EXPECT_TRUE(std::filesystem::exists(dir.file("made/.lock")));
   }
   EXPECT_FALSE(std::filesystem::exists(dir.file("made")));
-  // What was there before, and what has something in it, stays.
+  // A folder that existed before stays, and so does one that is not empty.
   {
     ASSERT_TRUE(SaveLock::take(dir.path()));
   }
@@ -233,7 +233,7 @@ TEST(StepGuard, WhatIsBeingRetiredIsGone) {
   writer.release();
   EXPECT_EQ(holdStep(dir.path())->path, newest);
   EXPECT_FALSE(StepGuard::ofReader(dir.file("no")).isThere());
-  // What is there but no directory gives its own error when it is read.
+  // An entry that is no directory gives its own error when it is read.
   dir.write("step_00000003", "x");
   std::filesystem::create_symlink("no", dir.file("step_00000004"));
   EXPECT_TRUE(StepGuard::ofReader(dir.file("step_00000003")).isThere());

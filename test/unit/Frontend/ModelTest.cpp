@@ -12,7 +12,7 @@ TEST_F(FrontendTest, LoadsTheExamples) {
        {"gpt2-mini", "llama-mini", "gpt2-124m", "mlp.mlir"}) {
     ASSERT_TRUE(load(kExamples + name)) << messages;
     EXPECT_EQ(messages, "");
-    // What is printed reads back to the same text.
+    // The printed module reads back to the same text.
     std::string printed = text();
     auto again = parseText(printed, "printed.mlir", context);
     ASSERT_TRUE(succeeded(again)) << name << messages;

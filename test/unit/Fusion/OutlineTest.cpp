@@ -1,8 +1,8 @@
 //===- OutlineTest.cpp - Outlining keeps the order, whatever the clusters -===//
 //
 // weft-fuse chooses its groups so that most need one kernel. Here they are
-// random: any neighbouring ops that fit one space. The program must compute
-// what it did, with nothing read before it is written.
+// random: any neighbouring ops that fit one space. The program must compute the
+// same results, with nothing read before it is written.
 //
 //===----------------------------------------------------------------------===//
 

@@ -180,14 +180,14 @@ TEST_F(ByElement, ElementsAndSharedNumbers) {
                   "%y = weft.exp %x : tensor<4x8xf32>"));
 }
 
-/// The norm of the first parameter is that of no other.
+/// Each parameter has its own norm.
 TEST_F(ByElement, NumberOfTheTensors) {
   EXPECT_FALSE(
       isByElement("%r = weft.reduce sum %ag dims [0, 1] : tensor<4x8xf32>\n"
                   "%x = weft.mul %a, %r : tensor<4x8xf32>, tensor<f32>"));
 }
 
-/// What other updates read is none of this one's.
+/// Tensors that other updates read do not belong to this update.
 TEST_F(ByElement, TensorsOfOthers) {
   EXPECT_TRUE(
       isByElement("%r = weft.reduce sum %bg dims [0, 1] : tensor<4x8xf32>\n"

@@ -127,7 +127,7 @@ TEST_F(InterpreterTest, ShowsEachOpToTheObserver) {
                                             "weft.read", "weft.add"}));
 }
 
-/// What the plan interpreter itself does: it computes nothing
+/// Whether the plan interpreter itself runs the command: it computes nothing
 /// (test/Interp/plan-streams.test).
 static bool isOfStreams(llvm::StringRef op) {
   return op == plan::UploadOp::getOperationName() ||

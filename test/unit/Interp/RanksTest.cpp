@@ -45,7 +45,7 @@ weft.program @eval() -> (tensor<f32> {weft.output = "w"}) attributes {kind = #we
 }
 )";
 
-// FairScale's table: what a mean over so many ranks is divided by first.
+// FairScale's table: the divisor before the sum, in a mean over so many ranks.
 TEST(PreDivide, IsThatOfTheTable) {
   const std::pair<int, double> table[] = {
       {1, 1}, {2, 2},  {3, 2},  {4, 2},  {5, 2},  {6, 4},  {7, 2},   {8, 4},
@@ -181,7 +181,7 @@ TEST_F(RanksTest, ZerosOfBothSignsDiffer) {
   EXPECT_TRUE(failed(findNamedState(ranks, "w")));
 }
 
-// What a module without collectives means: the mean when apply begins.
+// Without collectives, apply begins with the mean of the ranks' gradients.
 TEST_F(RanksTest, AppliesTheMeanOfGradients) {
   auto module = parse(meanText);
   EXPECT_EQ(countRanks(*module), 1);

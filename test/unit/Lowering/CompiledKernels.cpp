@@ -163,7 +163,7 @@ CompiledKernels::run(KernelOp kernel, const std::vector<std::string> &inputs,
   return results;
 }
 
-/// Views of lists, and what a kernel computes.
+/// Runs a view of lists, or a kernel.
 std::vector<std::string>
 CompiledKernels::runOp(Operation *op, const std::vector<std::string> &operands,
                        RunStyle style) {

@@ -39,14 +39,14 @@ public:
 
   bool ok() const { return isOk; }
   std::vector<KernelOp> kernels();
-  /// Runs a kernel on the bytes of its inputs; returns those of its outputs.
+  /// Runs a kernel on the bytes of its inputs; returns its outputs' bytes.
   std::vector<std::string>
   run(KernelOp kernel, const std::vector<std::string> &inputs, RunStyle style);
   /// Runs the program of the text, which has one, on the bytes of its inputs;
-  /// returns those of its outputs.
+  /// returns the bytes of its outputs.
   std::vector<std::string> runProgram(const std::vector<std::string> &inputs,
                                       RunStyle style = {});
-  /// What the interpreter computes for the kernel, with doubles.
+  /// The results of the kernel in the interpreter, with doubles.
   std::vector<Tensor> interpret(KernelOp kernel,
                                 const std::vector<Tensor> &inputs);
   size_t objectBytes() const { return numObjectBytes; }

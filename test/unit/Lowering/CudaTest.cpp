@@ -123,7 +123,7 @@ TEST(Cuda, RegistersInMemoryAreFewerBlocks) {
   EXPECT_EQ(code.find(".minnctapersm", asked + 1), std::string::npos);
 }
 
-// What is in memory with one block as well stays there, and ptxas decides.
+// Values that spill even with one block stay in memory, and ptxas decides.
 TEST(Cuda, RegistersThatStayInMemory) {
   int runs = 0;
   std::string code = assembleUntil("no such text", runs);

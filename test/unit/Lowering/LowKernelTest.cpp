@@ -1,6 +1,6 @@
 //===- LowKernelTest.cpp - Bits of f16 and bf16 in generated kernels ------===//
 //
-// Conversions are those of Half.h for every pattern; an op widens its operands,
+// Conversions equal Half.h's for every pattern; an op widens its operands,
 // computes in f32 and rounds once. All processor levels give the same bits.
 //
 //===----------------------------------------------------------------------===//

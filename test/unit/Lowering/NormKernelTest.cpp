@@ -94,7 +94,7 @@ double naiveNorm(const std::vector<Floats> &grads, double p) {
 
 } // namespace
 
-// Lists that rows divide, and those that they do not.
+// Lists whose lengths are, and are not, multiples of the rows.
 TEST(NormKernels, Orders) {
   const std::vector<int64_t> counts = {1, 16385, 63, 40000};
   std::vector<Floats> grads;
@@ -168,7 +168,7 @@ TEST(NormKernels, WidenLowGradients) {
   }
 }
 
-// Norms of groups: those that are skipped are left out unless all are.
+// Norms of groups: skipped groups are left out unless all are skipped.
 TEST(NormKernels, TotalOfGroups) {
   auto total = [](const std::string &p, const std::vector<double> &norms,
                   const std::vector<bool> &skips) {

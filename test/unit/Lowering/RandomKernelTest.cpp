@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kCount = 40003;
 
-/// Any numbers, and rows and elements as small as those of models.
+/// Any numbers, and rows and elements of the sizes in models.
 std::vector<uint64_t> makeWords(uint64_t seed, bool isSmall) {
   std::mt19937_64 random(seed);
   std::vector<uint64_t> words;

@@ -47,7 +47,7 @@ constexpr const char *kFactors = R"(
   %b = plan.alloc temporary : memref<6xf32>
   %f = plan.alloc temporary : memref<f32>)";
 
-/// The rows of all batches are those of one product.
+/// The rows of all batches become the rows of one product.
 TEST_F(RoutinesTest, FlatProduct) {
   RoutineCall made = get(kFactors, R"(
     plan.gemm %x * %w transposed -> %y accumulate(%f : memref<f32>) bias(%b : memref<6xf32>) : memref<2x3x4xf32> * memref<6x4xf32> -> memref<2x3x6xf32>)");
@@ -70,7 +70,7 @@ TEST_F(RoutinesTest, FlatProduct) {
   EXPECT_EQ(gemm.dtypeC, WEFT_F32);
 }
 
-/// Batches of slices: the distances are those of the whole buffers.
+/// Batches of slices have the strides of the whole buffers.
 TEST_F(RoutinesTest, BatchOfSlices) {
   RoutineCall made = get(R"(
     %a = plan.alloc temporary : memref<2x3x8xbf16>

@@ -298,7 +298,7 @@ TEST(UpdateKernels, SkipsEverything) {
     }
 }
 
-// Operands are widened, arithmetic is that of f32, results are rounded once.
+// Operands are widened, arithmetic is in f32, results are rounded once.
 TEST(UpdateKernels, RoundLowTypesOnce) {
   for (const std::string type : {"f16", "bf16"})
     for (const std::string &paramType : {type, std::string("f32")})

@@ -83,7 +83,7 @@ TEST(OpenLibrary, NamesEveryPlaceWhereThereIsNone) {
                       "the loader ("),
             0u)
       << text;
-  // What is wrong with a file that is there stands beside its place.
+  // The error of a file that exists follows its folder.
   EXPECT_NE(text.find(", in /none, in " + folder.path() + " ("),
             std::string::npos)
       << text;
@@ -115,7 +115,7 @@ TEST(OpenLibrary, TakesNoStub) {
                                          name + " out of LD_LIBRARY_PATH"),
             std::string::npos)
       << none.error().hintText();
-  // What lies elsewhere is found behind it; a folder may begin so.
+  // A library in a later folder is found; a folder's path may contain "stubs".
   std::filesystem::create_directories(folder.file("stubs/real"));
   std::filesystem::copy_file(libm->path(), folder.file("stubs/real/" + name));
   Expected<OpenLibrary> found =

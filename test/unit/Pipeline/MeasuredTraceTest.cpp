@@ -22,7 +22,7 @@ protected:
     auto made = makeHelperFolder("measured-trace");
     ASSERT_TRUE(made);
     folder.emplace(std::move(*made));
-    // gemm; a gather that nothing hides; a record; one beside what computes;
+    // gemm; an exposed gather; a record; a gather that overlaps with the next
     // gemm; the wait for it.
     costs["micro"] = {
         {"gemm", "f32", 1000, 10}, {"all_gather", "", 0, 100, 0, true},
@@ -62,7 +62,7 @@ protected:
     for (int step = 0; step < steps; ++step)
       for (const Ran &ran : makeStep(step, step < 2 ? 50 : 0)) {
         events.push_back(toText(ran));
-        // What was planned, and the other rank.
+        // The planned time, as the other rank.
         events.push_back(toText({ran.command, ran.begin, 5000}, 1));
       }
     return write(events);

@@ -22,8 +22,8 @@ protected:
     table.overlap.beginUs = 5;
   }
 
-  /// Two plans that wait for as long as they do if collectives beside what
-  /// computes are longer by `us`.
+  /// Two plans whose waits are exact if collectives that overlap with
+  /// computation take `us` longer.
   void makePlans(double us) {
     CostTable longer = table;
     longer.overlap.besideUs = us;

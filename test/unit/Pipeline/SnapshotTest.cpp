@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-/// What a compilation has made so far: the module, and its code at the end.
+/// The result of a compilation so far: the module, and its code at the end.
 struct Result {
   std::string text;
   std::vector<char> object;
@@ -56,7 +56,7 @@ std::string writeCostTable() {
 }
 
 //===----------------------------------------------------------------------===//
-// What works
+// Going back
 //===----------------------------------------------------------------------===//
 
 TEST(Snapshot, GoingBackEqualsAFreshCompile) {
@@ -144,7 +144,7 @@ TEST(Snapshot, DumpsHaveTheNewOptions) {
 }
 
 //===----------------------------------------------------------------------===//
-// What does not
+// Errors
 //===----------------------------------------------------------------------===//
 
 TEST(Snapshot, NoneIsKeptUnlessAskedFor) {
@@ -161,7 +161,7 @@ TEST(Snapshot, OnlyOfPhasesThatRan) {
   ASSERT_EQ(compileTo(compiler, kModel, withFlags({}), "lower-to-plan"), "");
   for (Phase phase : {Phase::Autodiff, Phase::VerifyPlan})
     EXPECT_NE(errorOf(compiler.goBack(phase, withFlags({}))), "");
-  // What ran with other flags is no snapshot any more.
+  // Phases that ran with other flags have no snapshot any more.
   FlagValues flags = withFlags({"--debug-nan"});
   ASSERT_EQ(errorOf(compiler.goBack(Phase::WorkingCopies, flags)), "");
   EXPECT_NE(errorOf(compiler.goBack(Phase::LowerToPlan, flags)), "");
@@ -194,7 +194,7 @@ TEST(Snapshot, WhatIsDecidedStays) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is written
+// Verification before output
 //===----------------------------------------------------------------------===//
 
 /// A phase that is none of the last of its level asks no op for its rules;

@@ -45,7 +45,7 @@ struct LowerToToyPass : PassWrapper<LowerToToyPass, OperationPass<ModuleOp>> {
   }
 };
 
-/// What may go wrong around a kernel compiler.
+/// Faults of a kernel compiler.
 enum class Fault { None, LoweringFails, EmissionFails };
 Fault fault = Fault::None;
 
@@ -211,7 +211,7 @@ TEST(Target, CompilesAndEmits) {
       compileTo(compiler, kModel, parseFlags({"--target=toy"}), "lower-to-toy"),
       "");
   ModuleOp module = compiler.module();
-  // What it adds to plan-memory ran before the pass of the phase.
+  // The target's pass in plan-memory ran before the pass of the phase.
   EXPECT_EQ(module->getAttr("toy.streams"),
             BoolAttr::get(module.getContext(), true));
   EXPECT_TRUE(module.getOps<KernelOp>().empty());

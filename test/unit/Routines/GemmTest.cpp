@@ -140,7 +140,7 @@ TEST(Gemm, LowTransformerShapesHaveTheSameBitsForEveryThreadCount) {
   });
 }
 
-// Sums that tiles (AMX) make in one go, and those that they would cut.
+// Sums that tiles (AMX) compute in one go, and sums that they would split.
 TEST(Gemm, LowSumsAroundTheLongestOfTilesHaveTheSameBits) {
   for (int64_t k : {32, 64, 96, 608, 640, 832, 864, 1024, 4096})
     for (int64_t trans = 0; trans < 4; ++trans)

@@ -1,7 +1,7 @@
 //===- LowTest.cpp - Routines on f16 and bf16 -----------------------------===//
 //
-// The contract: operands are widened, arithmetic is that of the f32 routine,
-// and the result is rounded once. The f32 routines are compared with double
+// The contract: operands are widened, arithmetic is as in the f32 routine, and
+// the result is rounded once. The f32 routines are compared with double
 // references elsewhere, so here results are compared bit by bit with the
 // rounded results of the f32 routine on the same numbers. Products have sums of
 // their own and are in GemmTest.cpp.
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kLowTypes[] = {WEFT_F16, WEFT_BF16};
 
-/// Runs body(type, threads, isa) for what a result must not depend on.
+/// Runs body(type, threads, isa) for settings that must not change results.
 template <typename Body> void forEachLowRun(Body body) {
   for (int64_t type : kLowTypes)
     for (CpuIsa isa : kAllIsas)

@@ -21,7 +21,7 @@ std::string bytesMessage(const std::string &wanted, int64_t got) {
          std::to_string(got);
 }
 
-/// What a record of another size, or a list of another length, is told.
+/// Checks the errors for a record of a wrong size and a list of a wrong length.
 template <typename Record>
 void checkSizes(WeftLibraryFn routine, const Record &record) {
   constexpr int64_t bytes = kRecordBytes<Record>;

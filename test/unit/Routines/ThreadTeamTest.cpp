@@ -1,6 +1,6 @@
 //===- ThreadTeamTest.cpp - Threads under settings of others --------------===//
 //
-// What the environment presets every thread can also set for itself, so a
+// Every thread can override the settings that the environment presets, so a
 // thread of a test stands for a process under OMP_DYNAMIC and the like.
 //
 //===----------------------------------------------------------------------===//
@@ -28,7 +28,7 @@ const WeftGemmRecord kProduct = {
     1, kSize, kSize, kSize,    0,        0, kSize, kSize, kSize, 0, 0,
     0, 0,     0,     WEFT_F32, WEFT_F32, 0, 0,     0,     0,     0, 0};
 
-/// What the routine writes over NaNs.
+/// The result of the routine, written over NaNs.
 Floats multiply(WeftContext &context) {
   Floats a = randomFloats(kSize * kSize, 1), b = randomFloats(kSize * kSize, 2);
   Floats c(kSize * kSize, NAN);

@@ -55,7 +55,7 @@ std::string describe(const WeftGemmRecord &s) {
          text(s.dtypeC);
 }
 
-/// Odd sizes and those of models.
+/// Odd sizes and the sizes of models.
 WeftGemmRecord drawRecord(std::mt19937 &random) {
   auto below = [&](int64_t count) { return int64_t(random() % count); };
   auto size = [&] {
@@ -117,7 +117,7 @@ TEST(Workspace, HoldsTheFastestWayOfEveryProduct) {
             expectFits(recordOf(shape, type, typeC), threads, mayUseBf16);
 }
 
-/// Whether oneDNN's kernels of f32 are those that may read operands in place.
+/// Whether oneDNN uses f32 kernels that may read operands in place.
 static bool readsInPlace() {
   const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
   return isa != dnnl::cpu_isa::sse41 && isa < dnnl::cpu_isa::avx512_core;

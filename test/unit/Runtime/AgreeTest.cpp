@@ -88,7 +88,7 @@ TEST(Decide, RanksThatPartedEnd) {
             "rank 2 after step 1 is written");
   all = decide({stepVote(1), stepVote(2)});
   EXPECT_EQ(all.failure, ExitCode::Internal);
-  // Who left is nowhere.
+  // A rank that left has no position.
   Vote gone;
   gone.failure = ExitCode::Communication;
   for (const std::vector<Vote> &votes :

@@ -1,9 +1,9 @@
 //===- AheadDevice.h - A host that runs ahead of the runtime ----*- C++ -*-===//
 //
-// Computes what the host computes, and gives results when they are asked for:
+// Computes the same as the host, and gives results when they are asked for:
 // runs are done when they are started (a fast device) or as late as may be (a
-// slow one). What another run wrote cannot be read, and a run that is started
-// while too many are under way ends the process.
+// slow one). Results of other runs cannot be read, and a run that is started
+// while too many are in flight ends the process.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,8 +36,8 @@ public:
   bool finish(WeftContext &context) override;
   Status synchronize() override;
 
-  /// The most runs that were under way at once.
-  int mostUnderWay() const { return most; }
+  /// The most runs that were in flight at once.
+  int mostInFlight() const { return most; }
   /// Runs of a micro program that began before the update of the step before
   /// was finished.
   int startedAhead() const { return ahead; }

@@ -1,7 +1,7 @@
 //===- AheadTest.cpp - A host that is one step behind its device ----------===//
 //
-// Whatever the device has been given before results are read: the run does,
-// writes and says what it does on a device that waits.
+// Whatever work the device has before results are read, the run has the same
+// effects, files and output as on a device that waits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ struct Device {
 const Device kDevices[] = {
     {1, true}, {2, false}, {2, true}, {3, true}, {9, true}};
 
-/// What a run has come to and left behind.
+/// The end of a run, and its files.
 struct Trace {
   RankEnd end;
   std::string lines, steps, state; // weights, moments, scale
@@ -134,8 +134,8 @@ protected:
   ToyRows::Fail fail = [](int64_t) { return Status::success(); };
 };
 
-// What the other tests are worth: micro-steps do begin before the update before
-// them is finished, if two runs are kept or more.
+// Guards the other tests: micro-batches do begin before the previous update is
+// finished, if two runs or more are in flight.
 TEST_F(AheadTest, StepsBeginEarly) {
   for (int accum : {1, 3}) {
     options.accum = accum;
@@ -143,7 +143,7 @@ TEST_F(AheadTest, StepsBeginEarly) {
     EXPECT_EQ(trace({1, false}).startedAhead, 0);
     for (int runs : {2, 3, 9})
       EXPECT_GE(trace({runs, true}).startedAhead, 7) << runs;
-    EXPECT_EQ(device->mostUnderWay(), 2 * accum + 1);
+    EXPECT_EQ(device->mostInFlight(), 2 * accum + 1);
   }
   options.saveEvery = 1;
   EXPECT_EQ(trace({9, true}).startedAhead, 0);
@@ -163,8 +163,8 @@ TEST_F(AheadTest, WholeRunsAreTheSame) {
     }
 }
 
-// Exit 6 without a loss scale: the same gradient is named, and the checkpoints
-// are those of the same steps.
+// Exit 6 without a loss scale: the same gradient is named, and checkpoints
+// exist of the same steps.
 TEST_F(AheadTest, AStepThatIsNotFiniteIsTheLast) {
   for (int accum : {1, 2, 3})
     for (int step = 1; step <= 8; ++step) {
@@ -226,7 +226,8 @@ TEST_F(AheadTest, LostRowsAreTheEndOfTheSameStep) {
     }
 }
 
-// A bad step and lost rows: what a device that waits meets first.
+// A bad step and lost rows: the run reports the error that comes first on a
+// device that waits.
 TEST_F(AheadTest, OfTwoFailuresTheFirstIsTold) {
   for (int step = 1; step <= 5; ++step) {
     setFaults("num:inf@step=" + std::to_string(step));
@@ -273,8 +274,8 @@ TEST_F(AheadTest, ASignalStopsAtAWholeStep) {
 
 class AheadRunsTest : public ToyTest {
 protected:
-  /// What runs of the bigram model with these flags, one after the other, leave
-  /// in a folder, and say.
+  /// The files and the output of runs of the bigram model with these flags, one
+  /// after the other in one folder.
   std::map<std::string, std::string> filesOf(const std::string &device,
                                              const std::vector<Args> &runs) {
     const std::string parent = folder;
@@ -313,7 +314,7 @@ protected:
       text += timeless(line.compact()) + "\n";
     return text;
   }
-  /// The same on every device; what is said begins with `said`.
+  /// The same on every device; the output begins with `said`.
   void expectSame(const std::vector<Args> &runs, const std::string &said) {
     const auto waits = filesOf("0", runs);
     EXPECT_EQ(waits.at("said").substr(0, said.size()), said);

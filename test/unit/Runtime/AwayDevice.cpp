@@ -2,7 +2,7 @@
 //
 // Linked into a toy program in place of the host: it computes the same, but
 // everything that the runtime reads or writes is copied, as on an accelerator,
-// and runs may be under way.
+// and runs may be in flight.
 //
 //===----------------------------------------------------------------------===//
 

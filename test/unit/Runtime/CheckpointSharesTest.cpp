@@ -98,7 +98,7 @@ TEST_F(SharesTest, LargeTensorsAreCut) {
   }
 }
 
-// Slices are written by those that hold them: one rank, or the replicas of a
+// A shard is written by the ranks that hold it: one rank, or the replicas of a
 // mesh replica:2,shard:3.
 TEST_F(SharesTest, HoldersOfASliceShareIt) {
   add(9000000, 3);
@@ -107,7 +107,7 @@ TEST_F(SharesTest, HoldersOfASliceShareIt) {
   add(9000);
   EXPECT_LT(spread(bytesOf(3)), 4 * 30000);
   EXPECT_LT(spread(bytesOf(6)), 4 * 30000);
-  // One slice of a rank each: it writes what the others do not hold.
+  // Each rank holds a shard of its own, and writes it alone.
   const auto shares = shareWrites(saved, 3);
   for (const WrittenPiece &piece : shares[0])
     EXPECT_EQ(piece.begin, piece.rank * 3000001);

@@ -243,7 +243,7 @@ TEST_F(CheckpointToolsTest, exportWritesOverNothing) {
                 "there is one");
   EXPECT_EQ(other.error().code(), ExitCode::Usage);
   EXPECT_EQ(list("mine"), Args{"config.json"});
-  // The same one is that of the model's folder.
+  // A file with the same content, as in the model's folder, is accepted.
   write("mine/config.json", "{\"model_type\": \"toy\"}\n");
   EXPECT_TRUE(exportCheckpoint(path("a"), path("mine"), TensorType::F32).ok());
   Status inside =

@@ -1,4 +1,4 @@
-//===- KeptFlagsTest.cpp - The flags that a resumed run goes on with ------===//
+//===- KeptFlagsTest.cpp - Flags that a resumed run restores --------------===//
 
 #include "ToyTool.h"
 
@@ -270,7 +270,7 @@ TEST(KeptFlags, aRecordKeepsTheDevice) {
   EXPECT_EQ(read->device, record.device);
 }
 
-/// What a resumed run does with a flag is decided, and told, for each of them.
+/// Every flag has a decision, which the test repeats: kept by a resume or not.
 TEST(KeptFlags, everyFlagIsKeptOrNot) {
   const std::set<std::string> notKept = {
       "shuffle",   "stop-after", "seed",    "init-from",  "save-dir",

@@ -98,8 +98,8 @@ TEST_F(HuntTest, namesOpPlaceAndTensor) {
             "routine, program micro, made the first nan: element 0 of F64[]");
 }
 
-// A sum over ranks may overflow on all of them: what is made of it is no
-// reason.
+// A sum over ranks may overflow on all of them. Values that are computed from
+// it are not the origin.
 TEST_F(HuntTest, namesACollectiveBeforeWhatIsMadeOfItsResult) {
   static const int64_t offsets[] = {0, 64, 64, 128};
   const WeftLibraryFn overflow = [](WeftContext *, const WeftCommand *,
@@ -148,8 +148,8 @@ TEST_F(HuntTest, eachStepBeginsAnew) {
   EXPECT_EQ(run(1.0f, 1.0f, false).substr(0, 8), "routine,");
 }
 
-// The routine works in bytes that hold what k_1 made on purpose: it read none
-// of it, so its own number comes before that of k_2.
+// The routine's workspace overlaps bytes that k_1 made infinite on purpose. It
+// read none of them, so its own result is reported before k_2's.
 TEST_F(HuntTest, aWorkspaceIsNoInput) {
   const char *const table =
       R"({"micro": [{"at": "", "ops": "", "infinite": false,

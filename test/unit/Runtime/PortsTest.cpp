@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t B = 2, T = 3;
 
-/// What one run of micro or apply saw.
+/// The inputs of one run of micro or apply.
 struct Seen {
   std::string program;
   std::vector<int32_t> tokens, targets;
@@ -208,7 +208,7 @@ TEST_F(PortsTest, inputsMustHoldABatch) {
   EXPECT_EQ(errorOf(), "weft: error: the executable has no program 'micro'\n");
 }
 
-// It would hold what the memory held before; a flag would do nothing.
+// An unwritten input would hold old memory, and a flag would have no effect.
 TEST_F(PortsTest, EveryInputIsOneThatARunWrites) {
   std::vector<WeftPort> micro(microPorts, microPorts + 5);
   std::vector<WeftPort> apply(applyPorts, applyPorts + 7);

@@ -60,7 +60,7 @@ TEST_F(RankLoopTest, OneThatFailsEndsAll) {
   EXPECT_EQ(ends[1].error, "rank 2 cannot continue");
   EXPECT_EQ(ends[2].error, "no rows left");
   EXPECT_EQ(ends[2].step, 3);
-  // The others have made step 4: no state is that of all.
+  // The others have made step 4: the ranks have no common state.
   EXPECT_EQ(stepsOf("saves"), "");
 }
 

@@ -67,7 +67,7 @@ TEST_F(RankReportsTest, LargestTimesAndMeansOfTheRest) {
   }
 }
 
-// The first of those that are alike.
+// Of ranks with equal times the first is named.
 TEST_F(RankReportsTest, NoneLagsWhereAllAreAlike) {
   std::vector<StepReport> reports(2, reportOf(10, 5, 1, 1));
   join(reports);
@@ -75,7 +75,7 @@ TEST_F(RankReportsTest, NoneLagsWhereAllAreAlike) {
   EXPECT_EQ(reports[1].ranks->lagMs, 0);
 }
 
-// What is joined beside the programs is in no cost of theirs.
+// Collectives outside of programs do not count as their costs.
 TEST_F(RankReportsTest, CostsAreThoseOfPrograms) {
   std::vector<StepReport> reports(2, reportOf(10, 5, 1, 1));
   join(reports, [](WeftContext &context) {

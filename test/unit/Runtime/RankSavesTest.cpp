@@ -8,7 +8,7 @@ using namespace weft;
 
 namespace {
 
-/// What happens at a place of a save, before or after the ranks agree there.
+/// An action at a place of a save, before or after the ranks' vote there.
 struct Event {
   Place::Kind kind;
   int rank;
@@ -43,7 +43,7 @@ const Place::Kind kPhases[] = {Place::SaveBegun, Place::SaveWritten,
 
 class RankSavesTest : public RankTest {
 protected:
-  /// Writes values that depend on rank and step to what a rank holds.
+  /// Fills the rank's state with values that depend on rank and step.
   static void fillState(WeftContext &context, int64_t step) {
     for (int i = 0; i < 3; ++i)
       static_cast<float *>(context.at(0))[i] = float(step * 10 + i);

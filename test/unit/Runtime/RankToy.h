@@ -48,7 +48,7 @@ struct ToyStop : StopRequest {
   int stopSignal() const override { return signal; }
 };
 
-/// What a rank came to.
+/// The end of a rank.
 struct RankEnd {
   int code = -1; // of the run, or of its error
   std::string error;

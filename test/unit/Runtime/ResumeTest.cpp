@@ -436,7 +436,7 @@ TEST_F(ResumeTest, killedAtRandomTimes) {
     reached = newest;
   }
   EXPECT_GT(reached, 0);
-  // What is left continues to the same bytes as a run without kills.
+  // The last checkpoint continues to the same bytes as a run without kills.
   std::string total = std::to_string(reached + 2);
   Args last = {"--steps", total, "--save-dir", "a", "--resume", "must"};
   auto run = train(last);

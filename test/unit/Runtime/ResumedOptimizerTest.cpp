@@ -54,7 +54,7 @@ public:
   Json model;
 };
 
-/// What a program goes on from, or the error.
+/// The optimizer states that a program resumes, or the error.
 std::string resume(const Saved &saved, const Counted &params,
                    ResumedOptimizer *result = nullptr) {
   static const int64_t dims[] = {2};
@@ -137,7 +137,7 @@ TEST(ResumedOptimizer, ThawedParametersBegin) {
   EXPECT_EQ(resume(saved, {{"a", "step"}, {"b", "step"}, {"c", ""}}),
             "/s: parameter 'b' was frozen in the checkpoint, but its steps are "
             "counted with those of 'a'");
-  // Nothing goes on: that is another optimizer, which other checks find.
+  // No state resumes: that is another optimizer, which other checks find.
   const Saved none({{"a", ""}, {"b", ""}});
   EXPECT_EQ(resume(none, {{"a", "step"}, {"b", "step"}}), "");
 }

@@ -206,7 +206,7 @@ TEST_F(ScalerTest, statesHaveTheirTypes) {
       << "the name of the policy alone is no state";
 }
 
-/// What becomes of a loaded scale and state: the note, then the numbers.
+/// Adapts a loaded scale and state to the program: the note, then the numbers.
 std::string adapted(const ScaledProgram &program, float scale,
                     std::vector<int64_t> state) {
   auto context = program.start();

@@ -60,7 +60,7 @@ TEST(Segments, Names) {
             "a.exp_avg[2, 3]<a,layers.a> b.exp_avg[5]<b,> c.exp_avg[]<c,> ");
   EXPECT_EQ(namedTensors(tables.executable, WEFT_OPTIMIZER).size(), 3u);
   EXPECT_EQ(namedTensors(tables.executable, WEFT_GRADIENT).size(), 0u);
-  // What lies between segments is in no checkpoint.
+  // Gaps between segments are not saved.
   EXPECT_EQ(checkpointBytes(tables.executable), 4 * (5 + 12 + 12));
 }
 
@@ -179,7 +179,7 @@ TEST(Segments, WrongTables) {
             "expects each tensor in one place, but got a second 'w'");
 }
 
-// One rank cannot run what is made for two.
+// One rank cannot run a program for two.
 TEST(Segments, ProgramsRefuseWrongTables) {
   Tables tables;
   const std::string metadata =
@@ -198,7 +198,7 @@ TEST(Segments, ProgramsRefuseWrongTables) {
 }
 
 //===----------------------------------------------------------------------===//
-// What one rank cannot do for the others
+// One rank cannot do the work of the others
 //===----------------------------------------------------------------------===//
 
 class RanksTest : public ToyTest {
@@ -215,7 +215,7 @@ protected:
   Tables tables;
 };
 
-// Test/Dist/dump-grads.test has those of ranks that are there.
+// Test/Dist/dump-grads.test covers runs whose ranks all respond.
 TEST_F(RanksTest, GradientsAreThoseOfAllRanks) {
   tables.tensors[2].kind = WEFT_GRADIENT;
   Status part = writeGradients(*contextOf(1, 2), path("grads"));

@@ -1,6 +1,6 @@
 //===- TaintTest.cpp - Reads of bytes that were overwritten ---------------===//
 //
-// A command that reads what is known to be infinite passes it on.
+// A command that reads a value known to be infinite propagates it.
 //
 //===----------------------------------------------------------------------===//
 

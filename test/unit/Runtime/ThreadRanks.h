@@ -25,7 +25,7 @@ public:
   }
   int64_t decisions() const { return round; }
 
-  /// Runs `body` on a thread for each rank; what it throws ends that rank.
+  /// Runs `body` on a thread for each rank; an exception ends that rank.
   void run(const std::function<void(Consensus &)> &body) {
     std::vector<std::thread> threads;
     for (int rank = 0; rank < int(votes.size()); ++rank)

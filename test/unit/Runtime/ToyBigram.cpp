@@ -1,8 +1,8 @@
 //===- ToyBigram.cpp - A language model written by hand -------------------===//
 //
-// What a compiler would generate for a bigram model: logits = table[token],
-// trained by AdamW. It tests the runtime without a compiler. 128 tokens, rows
-// of 8, batches of 4.
+// The code that a compiler would generate for a bigram model: logits =
+// table[token], trained by AdamW. It tests the runtime without a compiler. 128
+// tokens, rows of 8, batches of 4.
 //
 //===----------------------------------------------------------------------===//
 

@@ -186,7 +186,7 @@ TEST_F(WeightSourceTest, doublesThatAreNoFloats) {
 }
 
 /// Several blocks of weights behind an index, in another order than the tables
-/// of the program, of the types that are converted and of those that are not.
+/// of the program: of types that are converted and of types that are not.
 TEST_F(WeightSourceTest, recordedDigestsAreCheckedWhileTheWeightsAreRead) {
   const int64_t many[] = {6'000'000};
   const int64_t bytes = many[0] * 4, half = many[0] * 2;

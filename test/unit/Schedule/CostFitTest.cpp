@@ -145,7 +145,7 @@ TEST(CostFit, ALongLatencyDoesNotMakeALinkSlow) {
   EXPECT_LT(fit.getTimeUs(0, 4e6), 60000);
 }
 
-/// What readCostTable makes of `text`.
+/// The table that readCostTable reads from `text`.
 CostTable readBack(const std::string &text) {
   mlir::MLIRContext context;
   context.loadDialect<plan::PlanDialect>();

@@ -56,8 +56,8 @@ TEST(DeviceRates, Names) {
   EXPECT_FALSE(findKnownRates("a100"));
 }
 
-// What a table says of all commands holds for those that the machine behind it
-// has rates of their own for.
+// Rates of a table for all commands override the machine's own rates of single
+// commands.
 TEST(DeviceRates, BehindATable) {
   MLIRContext context;
   const Type half = Builder(&context).getF16Type();

@@ -65,7 +65,7 @@ TEST_F(Optimizers, TheDefaultComesFirst) {
   EXPECT_EQ(spellOptimizers(), "adamw, adam or sgd");
 }
 
-/// What a run gives to apply are the numbers of the optimizers.
+/// The inputs of a run to apply are the numbers of the optimizers.
 TEST_F(Optimizers, ARunKnowsEachNumber) {
   EXPECT_EQ(getOptimizerNumbers().front(), names::kLr);
   std::set<std::string> run = {names::kLr,    names::kWeightDecay,
@@ -77,7 +77,7 @@ TEST_F(Optimizers, ARunKnowsEachNumber) {
   EXPECT_EQ(numbers, run);
 }
 
-/// One default is that of the flag; of several, those above 0 have an input.
+/// A single default is the flag's; of several, defaults above 0 have an input.
 TEST_F(Optimizers, DecaysOfTheirOwn) {
   const OptimizerInfo *adamw = findOptimizer("adamw"),
                       *adam = findOptimizer("adam"),
