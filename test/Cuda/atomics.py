@@ -25,7 +25,7 @@ def without_comments(text):
 
 
 def look_at(path, text):
-    """How many instructions or lines there are, and those that are atomic."""
+    """The number of instructions or lines, and the atomic ones."""
     lines = without_comments(text).splitlines()
     if not path.endswith(".ptx"):
         return len(lines), [(number, line) for number, line in enumerate(lines, 1) if SOURCE.search(line)]

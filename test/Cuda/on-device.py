@@ -186,7 +186,7 @@ class Model:
                     self.environment(program))
 
     def expect(self):
-        """What the CPU's program computes."""
+        """Runs the CPU's program: the expected results."""
         if self.name == "masks":
             self.run("cpu", "--dump-grads", self.path("masks-cpu.safetensors"), steps=1)
             return None
@@ -325,7 +325,7 @@ def read_expected(options):
 
 
 def why_no_device(options, name):
-    """What a program says that finds no device; None if it finds one."""
+    """The error of a program that finds no device; None if it finds one."""
     try:
         Model(options, name).run(name, steps=1)
     except Failed as failure:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the plans of the CPU and of a CUDA device have in common.
+"""Compares the plans of the CPU and of a CUDA device.
 
 usage: plans.py WORK MODEL [FLAG]...
        plans.py --compare PLAN PLAN
@@ -52,7 +52,7 @@ def moves_port(line, ports):
 
 
 def parts_of(path):
-    """The lines of a plan by what they are, those of commands by program."""
+    """The lines of a plan by kind; commands by program."""
     with open(path) as plan:
         lines = plan.read().splitlines()
     parts, program = collections.defaultdict(list), ""

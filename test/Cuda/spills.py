@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What ptxas says of hand-written kernels: memory that their registers spill to.
+"""Reads the report of ptxas on hand-written kernels: memory that their registers spill to.
 
 usage: spills.py BUILD
 

@@ -12,7 +12,7 @@ import sys
 
 
 def number_of(algorithm):
-    """Algorithm::number: bytes 28 to 31 of what is written as 64-bit words."""
+    """Algorithm::number: bytes 28 to 31 of the text of 64-bit words."""
     return int(algorithm[48:64], 16) >> 32
 
 

@@ -55,7 +55,7 @@ def read(*parts):
 
 
 def algorithms(path):
-    """What decides bits: times differ from run to run."""
+    """The algorithms, which decide bits; times differ from run to run."""
     return re.findall(rb'"algorithm": "[0-9a-f]*"', read(path))
 
 

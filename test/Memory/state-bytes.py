@@ -30,7 +30,7 @@ def read_states(path):
 
 
 def differences(states, elements):
-    """What the states have beyond 16 bytes for each parameter, by name."""
+    """Bytes of the states beyond 16 for each parameter, by name."""
     copied = {owner for kind, owner, _, _ in states if kind == "working"}
     result = {
         "gradients in f32": sum(2 * n for kind, _, n, dtype in states

@@ -25,7 +25,7 @@ def set_width(fd, columns):
 
 
 def drawings(text):
-    """What each drawing shows, without the line of prose it may be followed by."""
+    """The text of each drawing, without a line of prose that may follow it."""
     return [part.split("\n")[0].rstrip("\r") for part in text.split("\r\x1b[K")[1:]]
 
 

@@ -48,7 +48,7 @@ def inputs_of(case, row):
 
 
 def train(case, interpreter):
-    """What parity.train returns, from the interpreter."""
+    """The result of parity.train, from the interpreter."""
     run, batch = cases.run_of(case), cases.CASES[case]["batch"]
     result = {"losses": [], "norms": [], "rates": []}
     row = 0

@@ -80,7 +80,7 @@ def interpret(folder, data, numbers, steps):
 
 
 def find_difference(found, expected, bound):
-    """What a checkpoint and the interpreter do not agree on, in words."""
+    """The difference between a checkpoint and the interpreter, in words."""
     kept = {name for name in expected
             if not name.endswith((".grad", ".f16", ".bf16")) and not name.startswith("denominator.")}
     if found.keys() != kept:

@@ -41,7 +41,7 @@ def others():
 
 
 def run(tool, products):
-    """What is wrong with each of the products. One that ends the child is one; the next child goes on behind it."""
+    """The problem of each product. A product that ends the child is one; the next child starts after it."""
     wrong = []
     while products:
         text = "".join(" ".join(map(str, product)) + "\n" for product in products)

@@ -213,7 +213,7 @@ class Pair:
 
 
 def gap_bytes(plan):
-    """What flat states take beside their segments, and at most for the alignment of their ends."""
+    """Bytes of flat states outside of their segments, and the most for the alignment of their ends."""
     total = 0
     for line in plan.splitlines():
         found = re.search(r"plan\.state .*memref<(\d+)x(\w+)>", line)

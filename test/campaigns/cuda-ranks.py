@@ -53,7 +53,7 @@ LARGEST_SEED = 1000
 
 
 class Failed(Exception):
-    """What a combination has found."""
+    """The failure of a combination."""
 
 
 def need(*command, **settings):
@@ -183,7 +183,7 @@ class Combination:
                 self.check_same(first, stage, f"stage-{stage}", seed=self.draw_seed())
 
     def check_processes(self, first):
-        """The run whose bits processes have: with ordered reductions that of threads."""
+        """Compares processes with another run: with ordered reductions, the run of threads."""
         stages = self.dice.sample(range(4), 2)
         if self.values["reduction"] == "native":
             wanted = self.train("cuda", stages[0], f"processes-{stages[0]}", launch=True)

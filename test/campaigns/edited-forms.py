@@ -39,7 +39,7 @@ WORKS = ["addf", "subf", "mulf", "divf", "maximumf", "minimumf"]
 
 
 class Nest:
-    """A linalg.generic: what it runs over, its operands with their types and maps, its body."""
+    """A linalg.generic: its iterators, its operands with their types and maps, its body."""
 
     def __init__(self, lines):
         maps, iterators, inputs, input_types, outputs, output_types = NEST.match(lines[0]).groups(default="")
@@ -59,7 +59,7 @@ class Nest:
 
 
 class Form:
-    """A function: its head, then what it names, then nests and fills in an order of their own."""
+    """A function: its head, then declarations, then nests and fills in an order of their own."""
 
     def __init__(self, text):
         self.read(text)
@@ -279,7 +279,7 @@ def edit(text, name, seed):
 
 
 def lower(path, pass_name):
-    """What becomes of a form, and what is said."""
+    """The fate of a form, and the output."""
     try:
         result = subprocess.run(["weft-opt", path, pass_name, "-o", "/dev/null"], capture_output=True, text=True,
                                 errors="replace", timeout=300)
@@ -293,7 +293,7 @@ def lower(path, pass_name):
 
 
 def examine(path):
-    """What becomes of a form on both targets."""
+    """The fate of a form on both targets."""
     fates = {target: lower(path, name) for target, name in PASSES.items()}
     fate, said = fates["cpu"]
     if fates["gpu"][0] != fate:
@@ -302,7 +302,7 @@ def examine(path):
 
 
 def run_accepted(folder, forms, seed):
-    """What became of the accepted forms, by name."""
+    """The fates of the accepted forms, by name."""
     forms = {name: text for name, text in forms.items() if "weft.draw" not in text}
     if not forms:
         return {}

@@ -41,7 +41,7 @@ def last_line(text):
 
 
 def finding(ended, known=()):
-    """What a run that fails says; an exit that is no answer to what was taken out ends the campaign."""
+    """The error of a run that fails; an exit code that the removal does not explain ends the campaign."""
     if ended.returncode not in (BROKEN, *known) or (ended.returncode == BROKEN and "emulation: error: " not in ended.stderr):
         raise RuntimeError(f"expects exit 0, {', '.join(map(str, (BROKEN, *known)))}, but got {ended.returncode}:\n"
                            f"{(ended.stdout + ended.stderr)[-3000:]}")
@@ -76,7 +76,7 @@ def search(seeds, show):
 
 
 class Tally:
-    """What a campaign has tried."""
+    """The trials of a campaign."""
 
     def __init__(self):
         self.results = []
@@ -158,7 +158,7 @@ class Emulated:
         return need(self.build / "bin/weft", "compile", plan or self.folder / "plan.mlir", "--from=lower-to-cuda", *flags)
 
     def run(self, program, seed=0, flags=(), **environment):
-        """How a run ends, and what it has made: what it prints, losses, all files of its checkpoints. None if it took
+        """The end of a run, and its output, losses and all files of its checkpoints. None if it took
         too long."""
         with tempfile.TemporaryDirectory(dir=self.folder, prefix="made-") as made:
             made = pathlib.Path(made)
@@ -171,7 +171,7 @@ class Emulated:
             return ended, self.digest(made, ended.stdout) if ended and ended.returncode == 0 else None
 
     def run_whole(self, program, seed, flags, **environment):
-        """What a program makes from which nothing is taken out."""
+        """The results of the complete program."""
         ended, made = self.run(program, seed, flags, **environment)
         if not made:
             raise RuntimeError(f"seed {seed}: expects a whole program to end well, but it "
@@ -179,7 +179,7 @@ class Emulated:
         return made
 
     def show(self, program, seed, flags, expected, known=(), **environment):
-        """What shows that something is missing, for `search`."""
+        """The evidence that something is missing, for `search`."""
         ended, made = self.run(program, seed, flags, **environment)
         if not ended:
             return None

@@ -156,7 +156,7 @@ def run(name, settings, threads):
 
 
 def compare(outcome, settings, want):
-    """What is wrong with an outcome, or ""."""
+    """The problem of an outcome, or ""."""
     allowed = set().union(*(setting.codes for setting in settings))
     # More threads than the limit admits were asked for by name.
     if "OMP_THREAD_LIMIT=2" in outcome.name and "threads 3" in outcome.name:

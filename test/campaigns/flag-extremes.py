@@ -149,7 +149,7 @@ def digest_inputs():
 
 
 def spoils(text):
-    """Control bytes but for line ends, and what is no UTF-8."""
+    """Whether the text has control bytes other than line ends, or is no UTF-8."""
     try:
         return any(byte < " " and byte != "\n" or "\x7f" <= byte < "\xa0" for byte in text.decode())
     except UnicodeDecodeError:
@@ -157,7 +157,7 @@ def spoils(text):
 
 
 def try_case(tool, flag, value):
-    """Nothing, or what is wrong."""
+    """The problem, or nothing."""
     command = [arg.encode() if isinstance(arg, str) else arg for arg in tool.arguments(flag, value)]
     try:
         result = subprocess.run(command, cwd="scratch", stdin=subprocess.DEVNULL, capture_output=True,

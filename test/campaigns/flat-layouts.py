@@ -209,7 +209,7 @@ class Rewriter:
             f"    {value} = weft.reshape {part} : {flat.type(tensor.count)} to tensor<{shape}>"]
 
     def put(self, line):
-        """The writes of a program; what it leaves alone is read and written back."""
+        """The writes of a program; other states are read and written back."""
         if " writes " not in line:
             return [line]
         head, writes = line.split(" writes ")

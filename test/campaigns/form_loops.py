@@ -50,7 +50,7 @@ def link(folder, name):
 
 
 def describe(form, lowered):
-    """What a call of a function has to know."""
+    """The description of a function that a call needs."""
     name, arguments = re.search(r"func\.func @(\w+)\((.*?)\) attributes", form).groups()
     types = [re.search(r"memref<((?:\d+x)*)(\w+)>", argument) for argument in split(arguments)]
     lists = re.search(r"weft\.inplace = \[(.*?)\], weft", form)[1]
@@ -152,7 +152,7 @@ def places(call):
 
 
 def compare(kernels, loops, call, seed):
-    """What is wrong with a kernel, or None."""
+    """The problem of a kernel, or None."""
     expected = buffers_of(call, seed)
     getattr(loops, call["name"])(*(ctypes.c_void_p(buffer.address) for buffer in expected))
     for place in places(call):

@@ -27,7 +27,7 @@ class Campaign:
         self.expected = None
 
     def make(self, name, *early):
-        """What plan-lives says, and the program that is told the lives of its buffers."""
+        """The output of plan-lives, and a program that knows the live ranges of its buffers."""
         plan, program = self.compiled.folder / f"{name}.mlir", self.compiled.folder / name
         said = need(self.build / "test/bin/plan-lives", self.plan, plan, *early)
         self.compiled.make("-o", program, plan=plan)

@@ -59,7 +59,7 @@ class Run:
         self.outputs = {path for path in self.files if path == "out" or "saves/step_" in path or path.startswith("saves/.tmp")}
 
     def wrong(self, codes):
-        """What is wrong with the end, or ""."""
+        """The problem of the end, or ""."""
         if self.code is None:
             return "hangs"
         if self.code not in codes:

@@ -212,7 +212,7 @@ class Tool:
                                         stdout=subprocess.PIPE)
 
     def ask(self, program, path, prove):
-        """What becomes of that program in the file, and what is said about it; the fate is
+        """The fate of that program in the file, and the output; the fate is
         an exit status where the process ends."""
         try:
             self.process.stdin.write(f"{program} {path} {int(prove)}\n".encode())
@@ -244,7 +244,7 @@ def ask(plan, program, path, prove):
 
 
 def examine(task, prove=False):
-    """What became of a mutant; what is not in GOOD is a failure."""
+    """The fate of a mutant; a fate outside of GOOD is a failure."""
     plan, command, name, text = task
     lines = list(plan.lines)
     declaration, _, lines[command.number] = text.rpartition("\n")

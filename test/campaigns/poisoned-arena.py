@@ -50,7 +50,7 @@ def run(command, **environment):
 
 
 def numbers(path):
-    """The lines of a metrics file without what is measured."""
+    """The lines of a metrics file without measured values."""
     measured = {"tokens_per_s", "step_ms", "compute_ms", "data_ms", "mem_bytes"}
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     return [{key: value for key, value in line.items() if key not in measured}

@@ -47,7 +47,7 @@ SHARED = pathlib.Path("/dev/shm")
 
 
 class Failed(Exception):
-    """What a seed has found."""
+    """The failure of a seed."""
 
 
 def processes_of(program):
@@ -147,7 +147,7 @@ class Case:
                 "slow": f"slow@save={self.save},rank={self.rank},seconds={2 * TIMEOUT}"}.get(self.kind, "")
 
     def temporary(self):
-        """Where mpirun keeps what it would share with other runs of the machine."""
+        """A separate folder for files that mpirun would share with other runs of the machine."""
         folder = self.programs.args.work / "tmp"
         folder.mkdir(exist_ok=True)
         return folder

@@ -51,7 +51,7 @@ NUMBERS = ("step", "loss", "grad_norm", "loss_scale", "skipped", "val_loss")
 
 
 class Failed(Exception):
-    """What a combination has found."""
+    """The failure of a combination."""
 
 
 def need(*command, **settings):

@@ -91,7 +91,7 @@ class Program:
         return self.add(f"clip_coefficient {norm}, {limit}")
 
     def parameter(self, index, kinds):
-        """What an update reads, and the types of it."""
+        """The operands of an update, and their types."""
         dice, (name, shape, low, grad_low, factors) = self.dice, self.dice.choice(kinds)
         label = f"p{index}"
         param = (self.state(label, shape, low), spell(shape, low))
@@ -179,7 +179,7 @@ def call(*command):
 
 
 def check(name, program, folder):
-    """What is wrong, in words, or nothing; and how many updates called the kernels of another."""
+    """The problem in words, or nothing; and the number of updates that called the kernels of another."""
     before, fused, tensors = (folder / f"{name}{end}" for end in (".mlir", "-fused.mlir", ".safetensors"))
     before.write_text(program.make())
     write_tensors(tensors, program.values)

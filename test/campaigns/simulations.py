@@ -77,7 +77,7 @@ class Simulation:
         return json.loads(text)["simulated"]
 
     def check_program(self, first):
-        """What the compiled program says of itself."""
+        """Compares the simulation with the metadata of the compiled program."""
         program = self.folder / "program"
         call("weft", "compile", self.model, *self.flags, *self.layout(self.mesh, self.zero), "-o", program)
         schedule = json.loads(call("weft", "inspect", program, "--schedule", "--json"))

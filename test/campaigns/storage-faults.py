@@ -95,7 +95,7 @@ def expect_success(result, what):
 
 
 def tensors(step):
-    """What makes a checkpoint the same: its tensors and what the manifest says of them."""
+    """The contents by which checkpoints are compared: tensors and their entries in the manifest."""
     manifest = json.loads((step / "MANIFEST.json").read_text())
     assert STEP.match(step.name) is None or manifest["step"] == int(step.name[5:]), step
     return [manifest["step"], manifest["files"], (step / "rank_00000.safetensors").read_bytes(),

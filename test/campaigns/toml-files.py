@@ -191,7 +191,7 @@ def compile_with(model, flag, flags, file, plan):
 
 
 def find_problem(args, seed):
-    """What is wrong with a seed, or None; and the exit code."""
+    """The problem of a seed, or None; and the exit code."""
     flag, flags, text = make_case(seed)
     file, plan = args.work / f"{flag}.toml", args.work / "plan.mlir"
     file.write_bytes(text)

@@ -218,7 +218,7 @@ METRICS_IN_USE = re.compile(r"no other run writes|cannot finish: file exists")
 
 
 def one_metrics_file():
-    """Runs with a directory each and one metrics file: those that do not get it leave it alone. Returns how many these
+    """Runs with a directory each and one metrics file: a run that does not get it does not change it. Returns how many these
     are."""
     wanted = []
     for seed in range(4):

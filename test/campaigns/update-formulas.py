@@ -165,7 +165,7 @@ class Program:
 
 
 def check(name, module, flags, folder):
-    """What is wrong, in words, or nothing."""
+    """The problem in words, or nothing."""
     before, after = folder / f"{name}.mlir", folder / f"{name}-formulas.mlir"
     before.write_text(module)
     for command in (["weft-opt", before, "--weft-decompose", "-o", after],

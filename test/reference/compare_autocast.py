@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the first gradients in mixed precision with those of PyTorch's autocast.
+"""Compares the first gradients in mixed precision with PyTorch's autocast.
 
 usage: compare_autocast.py --weft build/bin/weft --work DIR [MODEL...]
        compare_autocast.py --weft build/bin/weft --work DIR --cpu [MODEL...]

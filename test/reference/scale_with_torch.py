@@ -22,7 +22,7 @@ STEPS = 48
 
 
 def unscale(gradients, found_inf, inv_scale):
-    """amp_non_finite_check_and_unscale_cuda_: multiplies even what is infinite."""
+    """amp_non_finite_check_and_unscale_cuda_: multiplies even infinite values."""
     for gradient in gradients:
         if not torch.isfinite(gradient).all():
             found_inf.fill_(1.0)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the gradients that ranks dump with those of one rank that has all rows.
+"""Compares the gradients that ranks dump with the gradients of one rank that has all rows.
 
 usage: gradients.py FOLDER --model M --data FILE [--compile=FLAG]...
 

@@ -25,7 +25,7 @@ def newest(saves):
 
 
 def cut_while_running(args, program, saves):
-    """What the run says and its exit code."""
+    """The output of the run and its exit code."""
     cut = os.path.join(args.folder, "cut.txt")
     run = [program, "--steps", "100000", "--accum", "2", "--shuffle", "--save-every", "20", "--progress", "none",
            "--threads", "1", "--save-dir", saves, "--data"]

@@ -2,7 +2,7 @@
 
 
 def text_of(mesh):
-    """What --mesh takes."""
+    """The value of --mesh."""
     if "x" not in mesh:
         return f"dp:{mesh}"
     replicas, slices = mesh.split("x")

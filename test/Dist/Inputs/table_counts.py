@@ -21,7 +21,7 @@ ROWS = {"reduce_scatter": ["reduce_scatter"] * 5,
 
 
 def cells():
-    """What the table says with --sync=last and --sync=each, by the name of the row."""
+    """Cells of the table for --sync=last and --sync=each, by the name of the row."""
     rows = {}
     for line in open(page):
         parts = [part.strip() for part in line.strip().strip("|").split("|")]

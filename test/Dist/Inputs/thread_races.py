@@ -36,7 +36,7 @@ def need(code, *command, **settings):
 
 
 def build(args):
-    """The libraries beside a compiler, which links what it compiles with them."""
+    """Builds the libraries next to a copy of the compiler, which links programs with them."""
     folder = args.folder / "build"
     need(0, "cmake", "-S", args.source, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
          "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1", "-DWEFT_SANITIZER=thread", "-DCMAKE_C_COMPILER=gcc",

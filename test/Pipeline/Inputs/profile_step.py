@@ -1,4 +1,4 @@
-"""profile_step.py PROFILE: the time of a step is that of its programs: denominators, micro and apply."""
+"""profile_step.py PROFILE: the time of a step is the sum of its programs: denominators, micro and apply."""
 import json
 import sys
 from math import isclose

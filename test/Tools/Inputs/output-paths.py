@@ -1,4 +1,4 @@
-"""output-paths.py EXAMPLES: no command writes over what it reads.
+"""output-paths.py EXAMPLES: no command overwrites its inputs.
 
 Every command of the table ends with 2 and leaves the folder byte for byte.
 """

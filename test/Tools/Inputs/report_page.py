@@ -1,4 +1,4 @@
-"""Reads a page of weft report: whether it is whole, and what it shows."""
+"""Reads a page of weft report: checks that it is complete, and parses its contents."""
 
 import html.parser
 import json

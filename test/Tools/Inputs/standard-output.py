@@ -56,7 +56,7 @@ def closed_pipe():
 
 
 def check(command, how, result, quiet):
-    """Nothing, or what is wrong."""
+    """The problem, or nothing."""
     error = result.stderr.decode()
     said = "standard output" in error or "IO failure on output stream" in error
     if how == "full" and "o space left on device" not in error:

@@ -38,7 +38,7 @@ def fail(words):
 
 
 def call(command):
-    """What it prints goes where ours does."""
+    """Runs a command with the standard streams of this process."""
     try:
         code = subprocess.run(command).returncode
     except OSError as error:

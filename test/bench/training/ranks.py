@@ -111,7 +111,7 @@ class Bench:
         return {"ms": None, "error": error}
 
     def run_processes(self, python):
-        """What was wrong with the first of the ranks that failed, or nothing."""
+        """The problem of the first rank that failed, or nothing."""
         script = os.path.join(HERE, "torch_ranks.py")
         # Ranks of one machine need no other address, whatever its name resolves to.
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
@@ -216,7 +216,7 @@ def runs_of(bench):
 
 
 def check_losses(results):
-    """The sides train the same model: or what is compared is not what is meant."""
+    """Checks that both sides train the same model; otherwise the comparison is void."""
     first, *others = results
     wanted = results[first][0]["losses"]
     if not wanted[-1] < wanted[0]:

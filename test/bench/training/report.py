@@ -54,7 +54,7 @@ def table(plan, results, peak):
 
 
 def commands(results):
-    """What takes most of a step on each side."""
+    """The commands that take most of a step on each side."""
     lines = []
     for result in results:
         for title, entries in (("weft", result["weft_commands"]),

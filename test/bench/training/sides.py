@@ -28,7 +28,7 @@ def write_inputs(work, config, seq, rows):
 
 
 class Bench:
-    """What is measured: the options, the plan that build wrote, and the inputs of
+    """A measurement: the options, the plan that build wrote, and the inputs of
     both sides, which are written to the folder `work`."""
 
     def __init__(self, options, plan, work):

@@ -150,7 +150,7 @@ def main(job):
 
 
 def peak(job):
-    """Bytes that PyTorch holds of the device; on the CPU those of the process."""
+    """Bytes of the device that PyTorch has reserved; on the CPU, bytes of the process."""
     if job["device"] == "cuda":
         return torch.cuda.max_memory_reserved()
     import resource

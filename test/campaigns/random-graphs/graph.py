@@ -66,7 +66,7 @@ class Graph:
         return self.nodes[index]
 
     def users(self):
-        """For each node, those that read it."""
+        """For each node, the nodes that read it."""
         users = [[] for _ in self.nodes]
         for index, node in enumerate(self.nodes):
             for arg in node.args:

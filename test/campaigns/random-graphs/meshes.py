@@ -99,7 +99,7 @@ class MeshCheck(Check):
         self.layout = Layout(graph.seed, precision)
 
     def text(self):
-        """The model, whose parameters are those of units."""
+        """The model; its parameters belong to units."""
         lines = self.graph.text(" ".join(self.layout.flags)).split("\n")
         for number, line in enumerate(lines):
             if "weft.param @" in line:

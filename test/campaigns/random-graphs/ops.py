@@ -42,7 +42,7 @@ BINARY = {
 
 
 class Ops(Choice):
-    """What a graph can grow by."""
+    """Ops that can be added to a graph."""
 
     # Elementwise
 
@@ -389,7 +389,7 @@ class Ops(Choice):
                        x.shape, (min(x.low, y.low), max(x.high, y.high)), results=2)
 
     def shared_layer(self):
-        """What two layers are made of, and nothing else: a parameter, a layer, or
+        """A value that only two layers use: a parameter, a layer, or
         one within the other."""
         a = self.pick()
         x = self.nodes[a]

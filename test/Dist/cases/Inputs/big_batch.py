@@ -36,7 +36,7 @@ def parse():
 
 
 def write_rows(path, rows):
-    """The rows of a step, which are those of each."""
+    """Writes the rows of a step; all steps have the same."""
     rng = random.Random(3)
     write_tensors(path, {"x": ("F32", [rows, FEATURES], [rng.gauss(0, 1) for _ in range(rows * FEATURES)]),
                          "label": ("I32", [rows], [rng.randrange(CLASSES) for _ in range(rows)])})

@@ -18,7 +18,7 @@ DROPPED = (0, 2, 3, 7, 8, 9, 10, 11)  # rows, of the first 12, that drop the lay
 
 
 class Wanted:
-    """What a step makes of the weights: the mean over the ranks' gradients."""
+    """The expected weights after a step with the mean over the ranks' gradients."""
 
     def __init__(self):
         self.a, self.w, self.counter, self.row = [1.0, 1.0], [2.0, 2.0], 0, 0

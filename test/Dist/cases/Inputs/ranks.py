@@ -70,7 +70,7 @@ def read_step(folder):
 
 
 def call(*command, environment=None, code=0):
-    """Runs a command; returns what it said on both streams."""
+    """Runs a command; returns its output on both streams."""
     result = subprocess.run([str(part) for part in command], env=dict(os.environ, **(environment or {})),
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if result.returncode != code:
@@ -127,7 +127,7 @@ class Run:
             return [line[key] for line in map(json.loads, file) if "loss_scale" in line]
 
     def steps(self):
-        """What each checkpoint holds."""
+        """The contents of each checkpoint."""
         return [read_step(path) for path in sorted(glob.glob(os.path.join(self.saves, "step_*")))]
 
     def weights(self):

@@ -48,7 +48,7 @@ class Model:
 
 
 def gradients(run, start):
-    """By the first update, and by the start that is that of `head` too."""
+    """Gradients from the first update; `head` starts from the embedding's values."""
     return {name: [(old - new) / RATE for old, new in zip(start.get(name, start["emb.weight"]), values)]
             for name, values in run.weights().items()}
 

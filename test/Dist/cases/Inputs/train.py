@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains a small model on several numbers of ranks and prints what it becomes.
+"""Trains a small model on several numbers of ranks and prints the weights.
 
 usage: train.py WORK MODEL --ranks 2,3,2x2 [--stages 0,1,2,3] [--row 1,2 | --rows JSON]
                 [--init NAME=1,2]... [--steps N] [--show NAME]... [--digits D]
@@ -82,7 +82,7 @@ def text_of(values, digits):
 
 
 def train_stages(options, mesh, data, start):
-    """What all stages have in common, and what the last one said."""
+    """The checkpoints that all stages share, and the output of the last one."""
     first = None
     for stage in options.stages.split(",") if mesh != "1" else "0":
         steps, said = train(options, mesh, stage, data, start)

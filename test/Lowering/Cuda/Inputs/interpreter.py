@@ -1,4 +1,4 @@
-"""What kernels wrote on the emulated device, beside what the interpreter says.
+"""Compares results of kernels on the emulated device with the interpreter's.
 
 The interpreter computes each op in f64 from the same inputs and rounds its result
 to its type. The bounds are those of the relative L2 distance of a result: 1e-5, for
