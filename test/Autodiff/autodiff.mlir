@@ -1,6 +1,6 @@
 // RUN: weft-opt %s --weft-autodiff --split-input-file | FileCheck %s
 
-// One parameter: its gradient state, the accumulation and what is saved.
+// One parameter: its gradient state, the accumulation and the saved values.
 
 // CHECK: weft.param @w
 // CHECK-NEXT: weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
@@ -140,7 +140,7 @@ weft.program @micro(%s: tensor<f32> {weft.input = "loss_seed"},
 
 // -----
 
-// What the backward part reads through a reshape is saved where it is computed.
+// Values that the backward part reads through a reshape are saved by their own op.
 
 weft.param @w : tensor<2x6xf32> {init = #weft.init<ones>}
 // CHECK-LABEL: weft.program @micro(

@@ -68,8 +68,8 @@ module @weights {
 
 // A weighted loss without a target in the whole step adds nothing, and is divided
 // by 1, so that its gradients are zeros; its own output is NaN. A loss that has rows
-// always is defined, so that no step is without targets. What is read of the op's
-// own denominator stays that of the micro-batch.
+// always is defined, so that no step is without targets. Other uses of the op's own
+// denominator still read the denominator of the micro-batch.
 
 // CHECK-LABEL: module @terms
 // CHECK-NOT: @denominator.none
@@ -131,7 +131,7 @@ module @tokens attributes {weft.vocab = 3 : i64, weft.seq = 2 : i64, weft.batch 
 
 // -----
 
-// What the model writes stays as it is in a step without a target.
+// States that the model writes do not change in a step without a target.
 
 // CHECK-LABEL: module @writes
 // CHECK-LABEL: weft.program @micro(

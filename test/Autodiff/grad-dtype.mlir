@@ -81,7 +81,7 @@ weft.program @micro(%ids: tensor<3xi32> {weft.input = "ids"}, %g: tensor<3x4xf16
 // -----
 
 // Views of a copy: the gradients of slices are computed in f32 and joined there.
-// What a rule computed in f32 anyway is not rounded; anything else is cast.
+// Values that a rule computed in f32 anyway are not rounded; others are cast.
 //
 // F32-LABEL: weft.program @micro
 // F32: weft.rms_norm

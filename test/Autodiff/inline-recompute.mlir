@@ -5,7 +5,7 @@
 // FIRST: error: 'weft.recompute' op expects no region that is computed again; run weft-inline-recompute first
 
 // Ops of a region move in front of it, with its name. The innermost region of
-// this kind counts; those of weft.autocast stay, and what they hold is marked.
+// this kind counts; weft.autocast regions stay, and the ops in them are marked.
 
 weft.param @w : tensor<4x4xf32> {init = #weft.init<zeros>}
 // CHECK-LABEL: weft.program @nested
@@ -23,8 +23,8 @@ weft.param @w : tensor<4x4xf32> {init = #weft.init<zeros>}
 // CHECK-NEXT: }
 // CHECK-NEXT: weft.reduce sum %[[F]] dims [0, 1] : tensor<4x4xf32>
 
-// A cast belongs to the segment of the op that it is made for; that of a
-// parameter is one for all.
+// A cast belongs to the segment of the op that it is made for; casts of a
+// parameter are one cast for all.
 // CAST-LABEL: weft.program @nested
 // CAST: weft.cast %{{.*}} : tensor<4x4xf32> to tensor<4x4xbf16>
 // CAST: weft.cast %{{.*}} {weft.recompute = "outer"} : tensor<4x4xf32> to tensor<4x4xbf16>

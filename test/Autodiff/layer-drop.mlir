@@ -1,8 +1,8 @@
 // RUN: weft-opt %s --split-input-file --weft-autodiff | FileCheck %s
 // RUN: weft-opt %s --split-input-file --weft-autodiff=accumulation=off | FileCheck %s --check-prefix=ONCE
 
-// What a layer that may be dropped says to other values is selected to zeros: the
-// gradient of its input, and those of its parameters where they are added. The
+// Gradients that leave a layer that may be dropped are selected to zeros: the
+// gradient of its input, and the gradients of its parameters at their sums. The
 // parameters, which it uses alone, share a count of the micro-steps with a gradient.
 
 // CHECK-LABEL: module @layer
@@ -91,8 +91,8 @@ module @nested {
 
 // -----
 
-// What layers share is needed by none of them where all are dropped: neither @w, which a
-// layer of its own uses, nor @v. The gradient of %e has nothing of it then.
+// If all layers are dropped, none needs a value that they share: neither @w, which a
+// layer of its own uses, nor @v. Then they add nothing to the gradient of %e.
 
 // CHECK-LABEL: module @shared
 module @shared {
@@ -164,7 +164,7 @@ module @deep {
 
 // -----
 
-// What stands in the place of a dropped layer alone is a branch as well.
+// Ops that are used only in place of a dropped layer are a branch as well.
 
 // CHECK-LABEL: module @instead
 module @instead {
@@ -244,7 +244,7 @@ module @cast {
 
 // -----
 
-// What is shown of a layer, or nobody reads, does not take it out of its branch.
+// Values of a layer that are outputs, or unused, do not remove it from its branch.
 
 // CHECK-LABEL: module @shown
 module @shown {

@@ -69,7 +69,7 @@ weft.program @micro(%c: tensor<3x2xf32> {weft.input = "c"}, %t: tensor<1x3x2x4xf
 
 // -----
 
-// What one op computes stays in f16; a cast between the low types goes back.
+// Values within one op stay in f16; a cast between the low types is undone.
 // CHECK-LABEL: weft.program @micro(
 // CHECK-SAME: %[[A:[^ ]*]]: tensor<4xf16> {weft.input = "a"}, %[[G:[^ ]*]]: tensor<4xbf16> {weft.input = "loss_seed"}
 // CHECK: %[[BACK:.*]] = weft.cast %[[G]] : tensor<4xbf16> to tensor<4xf16>

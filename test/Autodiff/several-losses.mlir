@@ -2,7 +2,7 @@
 // RUN: weft-interp %t.mlir --program=micro --set x=2 | FileCheck %s
 // RUN: weft-interp %t.mlir --program=eval --set x=2 | FileCheck %s --check-prefix=EVAL
 
-// The gradient is that of the weighted sum: 0.5 x / 4 + 0.25 (2 w).
+// The gradient of the weighted sum: 0.5 x / 4 + 0.25 (2 w).
 
 // CHECK: loss = 2 : f32
 // CHECK-NEXT: penalty = 4 : f32

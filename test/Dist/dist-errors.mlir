@@ -1,6 +1,6 @@
 // RUN: weft-opt %s --split-input-file --verify-diagnostics
 
-// What is wrong with meshes, layouts and collectives is an error where it stands.
+// Errors in meshes, layouts and collectives are reported at their place.
 
 // expected-error @+1 {{expects axes with names, each its own, but got "dp"}}
 dist.mesh @mesh("dp" = 2, "dp" = 2)

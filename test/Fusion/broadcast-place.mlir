@@ -2,7 +2,7 @@
 // RUN: weft-opt --weft-decompose --weft-fuse %s -o %t.mlir
 // RUN: weft-interp --compare %s %t.mlir --tolerance=0 | FileCheck %s --check-prefix=EQUAL
 
-// Canonical forms keep what is written.
+// Canonical forms keep the written elements.
 // RUN: weft-opt --weft-decompose --weft-fuse --canonicalize %s -o %t.canonical.mlir
 // RUN: FileCheck %s --input-file=%t.canonical.mlir
 // RUN: weft-interp --compare %s %t.canonical.mlir --tolerance=0 | FileCheck %s --check-prefix=EQUAL

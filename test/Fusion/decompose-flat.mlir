@@ -1,6 +1,6 @@
 // DEFINE: %{plain} = sed -E 's/weft[.](formula|update) = ("[^"]*"|[0-9]+ : i64)(, )?//g; s/, [}]/}/; s/ [{][}]//'
 // RUN: weft-opt %s --weft-decompose --split-input-file | %{plain} | FileCheck %s
-// What a step does to flat states.
+// The formulas of a step on flat states.
 
 // Factors by range of elements: a number is there once for each different value,
 // and an element chooses by its position. The value of most ranges needs no

@@ -1,6 +1,6 @@
 // DEFINE: %{plain} = sed -E 's/weft[.](formula|update) = ("[^"]*"|[0-9]+ : i64)(, )?//g; s/, [}]/}/; s/ [{][}]//'
 // RUN: weft-opt %s --weft-decompose | %{plain} | FileCheck %s
-// What a step does to gradients as formulas.
+// The formulas of a step on gradients.
 
 // An accumulator that starts again has the new value whatever it held; a step
 // counts unless it is skipped; one factor clips and unscales.

@@ -3,7 +3,7 @@
 // Updates of parameters as formulas.
 
 // Numbers that are the same for all elements come first, in f64, and are rounded
-// once; a skipped update is the old value, and the working copy what is kept.
+// once; a skipped update is the old value, and the working copy is the kept value.
 // CHECK-LABEL: weft.program @adamw(
 // CHECK-SAME: %[[P:[^:]*]]: tensor{{[^{]*}}{weft.input = "p"}
 // CHECK-SAME: %[[M:[^:]*]]: tensor{{[^{]*}}{weft.input = "m"}

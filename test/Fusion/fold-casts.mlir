@@ -34,7 +34,7 @@ weft.program @gradient_in_f32(%x: tensor<8x4xbf16> {weft.input = "x"}, %t: tenso
 
 // -----
 
-// Another type than that of the logits would be another rounding.
+// Another type than the logits' would be another rounding.
 // CHECK-LABEL: weft.program @other_type
 // CHECK: weft.cast
 // CHECK: weft.cross_entropy_grad {{.*}} tensor<8x4xf32>

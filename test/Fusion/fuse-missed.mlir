@@ -1,6 +1,6 @@
 // RUN: weft-opt %s --weft-decompose --weft-fuse=max-ops=2 --remarks-filter=fusion --verify-diagnostics
 // A group that has reached the limit says so on the op that is left out; each
-// kernel says what it computes.
+// kernel lists its ops.
 
 weft.program @long(%x: tensor<64xf32> {weft.input = "x"})
     -> (tensor<64xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {

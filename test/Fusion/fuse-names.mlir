@@ -1,6 +1,6 @@
 // RUN: weft-opt %s --weft-decompose --weft-fuse --remarks-filter=fusion -o /dev/null 2>&1 | FileCheck %s
 
-// What people call a kernel: its ops in order, each once, constants and views
+// The name of a kernel in listings: its ops in order, each once, constants and views
 // left out; the sizes of its largest value; the types that come in and go out.
 
 // CHECK: Remark="add+relu 8x4 f32, @k_{{[0-9a-f]+}}, computes add, relu; calls: 1

@@ -1,5 +1,5 @@
 // RUN: weft-opt %s --weft-decompose --weft-fuse | FileCheck %s
-// What updates share is computed once, in one kernel; a number that is not shared
+// Numbers that updates share are computed once, in one kernel; a number that is not shared
 // joins those before it, but no loop.
 
 // CHECK-LABEL: weft.program @updates

@@ -2,8 +2,8 @@
 // RUN: weft-opt --weft-decompose --weft-fuse %s -o %t.mlir
 // RUN: weft-interp --compare %s %t.mlir --tolerance=0 | FileCheck %s --check-prefix=EQUAL
 
-// What the kernel of a reduction cannot write gets one of its own. All of them
-// run where the last op stood, in the order of what they read of each other.
+// Results that the kernel of a reduction cannot write get kernels of their own. All of
+// them run at the place of the last op, in the order of their dependences.
 // EQUAL: temperature: 0 of {{[1-9]}} tensors differ
 // EQUAL: repeated: 0 of {{[1-9]}} tensors differ
 // EQUAL: renamed: 0 of {{[1-9]}} tensors differ

@@ -40,7 +40,7 @@ weft.program @pairs(%x: tensor<1x1x1x2xf64> {weft.input = "x"}, %c: tensor<1x1xf
   weft.return %y : tensor<1x1x1x2xf64>
 }
 
-// What comes after joins in; the sine of a gradient is negated.
+// Later ops join the kernel; the sine of a gradient is negated.
 // CHECK-LABEL: weft.program @gradient
 // CHECK-NOT: weft.concat
 // CHECK: weft.return

@@ -1,6 +1,6 @@
 // RUN: weft-opt %s --weft-decompose --weft-fuse | FileCheck %s
 // RUN: weft-opt %s --weft-decompose --weft-fuse | weft-opt --mlir-print-op-generic | weft-opt | FileCheck %s
-// What fusion records of a kernel: its space, what a row or a column runs over, and for each result the arguments whose buffer it may take.
+// The facts that fusion records of a kernel: its space, the dimensions of a row or a column, and for each result the arguments whose buffer it may reuse.
 
 // No sums: each result has an element for each point, and dimensions that all operands walk alike are one.
 // CHECK-DAG: weft.kernel @{{.*}}(%{{.*}}: tensor<8x4xf32>, %{{.*}}: tensor<8x4xf32>) -> tensor<8x4xf32> elementwise [32] inplace {{\[\[}}0, 1{{\]\]}} {

@@ -1,5 +1,5 @@
 // RUN: weft-opt %s --weft-select-kernels=library=interpreter --remarks-filter=fusion --split-input-file --verify-diagnostics | FileCheck %s
-// What stays beside a product although the library could do it, and why.
+// Ops that stay outside of a product although the library could merge them, and the reasons.
 
 // The activation of PyTorch's autocast sees the rounded sum.
 // CHECK-LABEL: weft.program @rounded

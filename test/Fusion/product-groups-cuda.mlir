@@ -3,9 +3,9 @@
 // RUN: weft-opt %s --weft-select-kernels="library=cuda fast=true epilogues=false" | FileCheck %s --check-prefix=OFF
 // RUN: weft-opt %s --weft-select-kernels=library=cuda --remarks-filter=fusion -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
 // RUN: weft-opt %s --weft-select-kernels="library=cuda epilogues=false" --remarks-filter=fusion -o /dev/null 2>&1 | FileCheck %s --check-prefix=WITHOUT
-// What cuBLASLt does with a product is merged with it: gelu with tanh and what
-// goes into it, its adjoint with the bias gradient. Never what is rounded in
-// between, unless rounding at the borders of ops is not asked for.
+// Ops that cuBLASLt merges with a product: gelu with tanh and its operand, its
+// adjoint with the bias gradient. Never an op after a rounding, unless rounding at
+// the borders of ops is not asked for.
 
 // The same numbers before and after, and as a plan.
 // RUN: weft-opt %s --weft-select-kernels="library=cuda fast=true" -o %t.merged.mlir
@@ -31,7 +31,7 @@ weft.program @forward(%x: tensor<8x4xf32> {weft.input = "x"}, %w: tensor<4x16xf3
   weft.return %y, %s : tensor<8x16xf32>, tensor<8x16xf32>
 }
 
-// Rows of two batches are those of one matrix.
+// Rows of two batches are the rows of one matrix.
 // CHECK-LABEL: weft.program @backward
 // CHECK: %[[D:.*]], %[[B:.*]] = weft.gemm %arg0 * %arg1 transposed epilogue gelu_grad aux(%arg2 : tensor<2x4x16xf32>) {weft.impl = "gemm"} : {{.*}} column_sum(tensor<16xf32>)
 // CHECK-NEXT: weft.return %[[D]], %[[B]]
@@ -72,7 +72,7 @@ weft.program @low(%x: tensor<8x4xf16> {weft.input = "x"}, %w: tensor<4x16xf16> {
   weft.return %y, %dx, %db : tensor<8x16xf16>, tensor<8x16xf16>, tensor<16xf32>
 }
 
-// What stays an op: gelu with erf; rows of aux that are no multiple of 8; relu,
+// Ops that stay: gelu with erf; rows of aux that are no multiple of 8; relu,
 // whose sum is read; a column sum of a plain product; a relu alone joins.
 // CHECK-LABEL: weft.program @kept
 // CHECK: weft.matmul

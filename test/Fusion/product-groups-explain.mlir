@@ -1,6 +1,6 @@
 // RUN: weft-opt %s --weft-select-kernels=library=interpreter --remarks-filter=fusion --split-input-file --verify-diagnostics | FileCheck %s
-// What a product could do itself, were it written otherwise: a remark says how it
-// is written.
+// Ops that a product could merge if they were written in another way: a remark names
+// the way in which they are written.
 
 // The vectors of two sums lie behind other ops; the third has two dimensions.
 // CHECK-LABEL: weft.program @vectors
@@ -24,7 +24,7 @@ weft.program @vectors(%x: tensor<4x4xf32> {weft.input = "x"}, %b: tensor<4xf32> 
 
 // -----
 
-// The bias of a product has the type of what it multiplies.
+// The bias of a product has the type of its factors.
 // CHECK-LABEL: weft.program @types
 // CHECK: weft.add
 weft.program @types(%x: tensor<4x4xbf16> {weft.input = "x"}, %b: tensor<4xf32> {weft.input = "b"}) -> (tensor<4x4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
@@ -51,7 +51,7 @@ weft.program @second(%x: tensor<4x4xf32> {weft.input = "x"}, %b: tensor<4xf32> {
 
 // -----
 
-// What names or repeats the product stands before the op.
+// Ops that name or repeat the product come before the op.
 // CHECK-LABEL: weft.program @between
 // CHECK-COUNT-4: weft.matmul
 weft.program @between(%x: tensor<4x4xf32> {weft.input = "x"}, %b: tensor<4xf32> {weft.input = "b"})

@@ -1,10 +1,10 @@
 // RUN: weft-opt %s --weft-select-kernels=library=interpreter | FileCheck %s --check-prefixes=CHECK,ALL
 // RUN: weft-opt %s --weft-select-kernels | FileCheck %s --check-prefixes=CHECK,CPU
-// A product is merged with what it can do itself, and what each library cannot
-// do stays an op.
+// A product is merged with ops that its library supports; other ops stay
+// ops.
 
-// The graph, the merged graph and its plan compute the same; the CPU says what it
-// cannot run.
+// The graph, the merged graph and its plan compute the same; the CPU reports products
+// that it cannot run.
 // RUN: weft-opt %s --weft-select-kernels=library=interpreter -o %t.merged.mlir
 // RUN: weft-interp --compare %s %t.merged.mlir --tolerance=1e-12 | FileCheck %s --check-prefix=SAME
 // RUN: weft-opt %t.merged.mlir --weft-decompose --weft-fuse --weft-lower-to-plan --weft-plan-memory --weft-verify-plan -o %t.plan.mlir

@@ -3,8 +3,8 @@
 // RUN: weft-opt %s --weft-select-kernels=library=cuda --remarks-filter=fusion -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
 // RUN: weft-opt %s --weft-select-kernels="library=cuda epilogues=false" --remarks-filter=fusion -o /dev/null 2>&1 | FileCheck %s --check-prefix=WITHOUT
 // RUN: weft-opt %s --weft-select-kernels --remarks-filter=fusion -o /dev/null 2>&1 | FileCheck %s --check-prefix=CPU
-// A product adds up a factor over the inner dimension, the bias gradient beside
-// that of a weight, unless a kernel computes the factor: that kernel adds it up.
+// A product adds up a factor over the inner dimension, the bias gradient with the
+// weight gradient, unless a kernel computes the factor: that kernel adds it up.
 
 // The same numbers before and after, as a plan, and with all that a plan can say.
 // RUN: weft-opt %s --weft-select-kernels=library=cuda -o %t.merged.mlir
@@ -92,7 +92,7 @@ weft.program @low(%x: tensor<8x4xf16> {weft.input = "x"}, %g: tensor<8x3xf16> {w
   weft.return %w, %bd, %v, %c : tensor<4x3xf32>, tensor<3xf32>, tensor<4x3xf32>, tensor<3xf16>
 }
 
-// What reads the sum before the product moves behind it, and the product still
+// An op that reads the sum before the product moves after it, and the product still
 // performs the accumulation of its result.
 weft.param @w : tensor<4x3xf32>
 weft.state @w.grad : tensor<4x3xf32> {kind = #weft.state_kind<gradient>, param = @w}
@@ -116,7 +116,7 @@ weft.program @moved(%x: tensor<8x4xf32> {weft.input = "x"}, %g: tensor<8x3xf32> 
   weft.return writes @w.grad = %c : tensor<4x3xf32>, @b.grad = %f : tensor<3xf32>
 }
 
-// What stays: rows that a kernel computes; a product with an epilogue; the sum of
+// Sums that stay: of rows that a kernel computes; of a product with an epilogue; over
 // other dimensions, which is no part of the product at all.
 // CHECK-LABEL: weft.program @kept
 // CHECK: weft.exp

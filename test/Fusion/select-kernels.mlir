@@ -1,6 +1,6 @@
 // RUN: weft-opt %s --weft-select-kernels --weft-decompose --weft-fuse --split-input-file --verify-diagnostics | FileCheck %s
 // RUN: weft-opt %s --weft-select-kernels=library=cpu --weft-decompose --weft-fuse --split-input-file | FileCheck %s
-// The library of the CPU claims what it runs; kernels are made of the rest.
+// The library of the CPU claims the ops that it runs; the others become kernels.
 
 weft.param @w : tensor<16x16xf32>
 weft.state @wg : tensor<16x16xf32> {kind = #weft.state_kind<gradient>, param = @w}
@@ -23,8 +23,8 @@ weft.program @micro(%x: tensor<4x4x16xf32> {weft.input = "x"}, %f: tensor<f32> {
 
 // -----
 
-// What a program still reads is kept: nothing is added to its bytes, and the
-// sum is a kernel.
+// A state that a program still reads is kept: nothing is added to its bytes, and
+// the sum is a kernel.
 weft.state @kept : tensor<16x16xf32> {kind = #weft.state_kind<gradient>}
 // CHECK-LABEL: weft.program @reads_old
 // CHECK: weft.matmul {{.*}} {weft.impl = "gemm"}
@@ -39,7 +39,7 @@ weft.program @reads_old(%x: tensor<16x16xf32> {weft.input = "x"}, %f: tensor<f32
 
 // -----
 
-// What moves elements needs no routine.
+// Ops that move elements need no routine.
 // CHECK-LABEL: weft.program @moves
 // CHECK: weft.concat {{.*}} {dim = 0 : i64} :
 weft.program @moves(%x: tensor<2xbf16> {weft.input = "x"})

@@ -104,7 +104,7 @@ weft.program @uneven_max(%x: tensor<2x16381x768xf32> {weft.input = "x"}) -> (ten
 
 // -----
 
-// What stays: few elements, columns enough, rows that are reduced themselves.
+// Reductions that stay: few elements, columns enough, rows that are reduced themselves.
 // CHECK-LABEL: weft.program @left_alone(
 // CHECK-NEXT: weft.reduce sum %{{.*}} dims [0] : tensor<65535xf32>
 // CHECK-NEXT: weft.reduce sum %{{.*}} dims [0] : tensor<4096x8448xf32>

@@ -3,7 +3,7 @@
 // RUN: weft-opt %s --weft-plan-memory --weft-verify-plan -o %t.mlir
 // RUN: weft-interp %t.mlir | FileCheck %s
 
-// Each command of a plan, on blocks and in an arena. Expected numbers are those of
+// Each command of a plan, on blocks and in an arena. Expected numbers follow from
 // the formulas in docs/reference/plan-ops.md.
 
 // CHECK-LABEL: program @gemm

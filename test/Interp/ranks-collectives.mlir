@@ -8,7 +8,7 @@
 // RUN: weft-interp %s --program=look --inputs=%t.out --each-rank | FileCheck %s --check-prefix=READ
 
 // Four ranks evaluate each op in turn; a collective has the operands of all of
-// them, of all ranks or of those that differ along one axis.
+// them: of all ranks or of the ranks that differ along one axis.
 
 dist.mesh @mesh("replica" = 2, "shard" = 2)
 

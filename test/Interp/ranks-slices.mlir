@@ -1,6 +1,6 @@
 // RUN: weft-interp %s --program=own --each-rank | FileCheck %s
 
-// Each rank keeps its slice of what it has itself.
+// Each rank keeps its shard of its own value.
 
 dist.mesh @mesh("replica" = 2, "shard" = 2)
 

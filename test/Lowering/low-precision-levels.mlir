@@ -2,8 +2,8 @@
 // RUN: weft compile %s -o %t.v3 --precision=bf16 --target=cpu:x86-64-v3
 // RUN: weft compile %s -o %t.half --precision=f16 --target=cpu:x86-64-v2
 // RUN: weft compile %s -o %t.apart --precision=bf16 --target=cpu:x86-64-v2 --debug-nan
-// What rounds to bf16 does so in integers: LLVM would call a conversion that
-// libgcc lacks, and nothing would link. Here it could where it negates a gradient,
+// Roundings to bf16 are done in integers: LLVM would call a conversion that
+// libgcc lacks, and nothing would link. It could do so where it negates a gradient,
 // repeats one or casts a flag.
 weft.param @w : tensor<5x7xf32> {init = #weft.init<normal, 0.0, 1.0>}
 weft.param @v : tensor<7x5xf32> {init = #weft.init<normal, 0.0, 1.0>}

@@ -248,7 +248,7 @@ func.func @k_kept_turned(%x: memref<8x8xf32>, %y: memref<8x8xf32>) attributes {w
 
 // -----
 
-// Other totals than those that were written.
+// Other totals than the written ones.
 func.func @k_offset_total(%x: memref<8x2xf32>, %y: memref<8xf32>) attributes {weft.kernel_kind = #weft.kernel_kind<rows>, weft.sizes = array<i64: 8, 2>, weft.over = array<i64: 1>, weft.inplace = [array<i64>]} {
   %zero = arith.constant 0.0 : f32
   %t = memref.alloca() : memref<16xf32>

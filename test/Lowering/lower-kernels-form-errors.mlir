@@ -1,6 +1,6 @@
 // RUN: weft-opt %s --weft-lower-kernels --split-input-file --verify-diagnostics
 // RUN: weft-opt %s --weft-lower-kernels-to-gpu --split-input-file --verify-diagnostics
-// Edited linalg forms with functions, buffers and bodies that are not those of kernels.
+// Edited linalg forms: functions, buffers and bodies that kernels do not have.
 
 // expected-error @+1 {{expects a body of one block, but got 0}}
 func.func private @k_declared(memref<8xf32>, memref<8xf32>) attributes {weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8>, weft.over = array<i64>, weft.inplace = [array<i64>]}

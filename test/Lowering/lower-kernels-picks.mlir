@@ -24,7 +24,7 @@ weft.kernel @k_pick(%x: tensor<8x700xbf16>, %targets: tensor<8x1xi32>) -> (tenso
   weft.yield %m, %logit : tensor<8x1xf32>, tensor<8x1xf32>
 }
 
-// It is read before the pass over the row writes over what it is made of.
+// It is read before the pass over the row overwrites its operand.
 // CHECK-LABEL: llvm.func @k_in_place
 // CHECK: %[[LOGIT:.*]] = llvm.load {{.*}} -> f32
 // CHECK: math.absf %[[LOGIT]] : f32
@@ -40,7 +40,7 @@ weft.kernel @k_in_place(%x: tensor<8x64xf32>, %targets: tensor<8x1xi32>) -> (ten
   weft.yield %y, %logit : tensor<8x64xf32>, tensor<8x1xf32>
 }
 
-// A choice by anything else, or of what is nothing to the total, is a total.
+// A choice by another value, or of an operand that the total ignores, is a total.
 // CHECK-LABEL: llvm.func @k_total
 // CHECK-COUNT-4: vector.shuffle
 // CHECK: llvm.return

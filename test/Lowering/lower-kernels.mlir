@@ -34,7 +34,7 @@ weft.kernel @k_columns(%x: tensor<64x32xf32>) -> tensor<32xf32> columns [64, 32]
   weft.yield %y : tensor<32xf32>
 }
 
-// What is costly and needed by a later pass over the row is kept: one exp.
+// A costly value that a later pass over the row needs is kept: one exp.
 // CHECK-LABEL: llvm.func @k_softmax
 // CHECK: math.exp
 // CHECK-NOT: math.exp

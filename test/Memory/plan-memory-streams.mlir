@@ -37,8 +37,8 @@ plan.program "micro" @micro {
   plan.output "r" %r : memref<4xf32>
 }
 
-// What stream 1 reads is live until stream 0 waits for it: %c is written before
-// and gets bytes of its own, %d behind the wait and gets those of %a and %c.
+// A buffer that stream 1 reads is live until stream 0 waits for it: %c is written
+// before and gets bytes of its own, %d after the wait and gets the bytes of %a and %c.
 // CHECK-LABEL: @eval
 plan.program "eval" @eval {
   // CHECK: plan.alloc temporary {offset = 256 : i64} : memref<32xf32>

@@ -1,4 +1,4 @@
-// What a phase promises is checked; each message once.
+// The contracts of the phases are checked; each message once.
 // RUN: split-file %s %t
 // RUN: not weft-opt %t/none.mlir --weft-verify-contract=phase=verify 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: error: {{.*}}expects one program of kind model, but got 0

@@ -1,6 +1,6 @@
 // RUN: weft-opt %s --split-input-file --verify-diagnostics
 
-// What no ranks can do is an error on the command.
+// Collectives that no ranks can run are errors on the command.
 
 plan.program "apply" @apply {
   %s = plan.alloc temporary : memref<8xf32>

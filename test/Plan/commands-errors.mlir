@@ -541,7 +541,7 @@ plan.program "eval" @eval {
 
 // -----
 
-// A workspace is for one command at a time, and not what it reads.
+// A workspace is for one command at a time, and not one of its operands.
 plan.program "eval" @eval {
   %ids = plan.input "ids" : memref<2xi32>
   %y = plan.alloc temporary : memref<2x2xf32>

@@ -13,7 +13,7 @@ plan.program "eval" @eval {
 
 // -----
 
-// What it lists may be taken over.
+// A listed buffer may be reused.
 func.func private @k_1(%x: memref<8xf32>, %y: memref<8xf32>) attributes {weft.inplace = [array<i64: 0>], weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8>, weft.over = array<i64>} {
   return
 }

@@ -1,6 +1,6 @@
 // RUN: weft-opt --split-input-file --verify-diagnostics %s
 
-// What passes note on modules is read by emission, reports and the runtime.
+// Module attributes of passes are read by emission, reports and the runtime.
 
 // expected-error @+1 {{expects no attribute "plan.arena": plan has none of that name}}
 module attributes {plan.arena = 64 : i64} {

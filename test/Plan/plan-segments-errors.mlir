@@ -1,7 +1,7 @@
 // RUN: weft-opt %s -split-input-file -verify-diagnostics
 // RUN: sed '/^\/\/ ---/,$d' %s > %t.mlir
 // RUN: not weft-interp %t.mlir 2>&1 | FileCheck %s
-// What states of a plan say of each other; the interpreter asks as well.
+// Facts that states of a plan have about each other; the interpreter checks them too.
 // CHECK: error: {{.*}}expects the segment @w [4] at 0 to 4 as in @flat, but got @v [4] at 0 to 4
 
 // expected-note @+1 {{declared here}}

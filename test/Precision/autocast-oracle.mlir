@@ -1,7 +1,7 @@
 // RUN: weft-opt --split-input-file --weft-autocast=dtype=f16 %s | FileCheck %s
 // RUN: weft-opt --split-input-file "--weft-autocast=dtype=bf16 lists=cpu" %s | FileCheck %s --check-prefix=CPU
 
-// What PyTorch's autocast gives for one op after the other, from an f16 (CPU: a
+// The types of PyTorch's autocast for one op after the other, from an f16 (CPU: a
 // bf16) value %h and an f32 value %x. In-place ops, no_grad and norm have no
 // op here; docs/explanation/precision.md says what stands for them.
 

@@ -4,7 +4,7 @@
 
 // A block of a language model. llm: the residual stream is low from the
 // embedding on, norms have f32 weights and statistics, the loss reads low logits.
-// pure-f16: every parameter but those of norms is low, the loss is f32. amp: the
+// pure-f16: every parameter except norms is low, the loss is f32. amp: the
 // stream is f32.
 
 weft.param @wte : tensor<16x4xf32>

@@ -1,6 +1,6 @@
 // RUN: weft-opt --weft-loss-scale --split-input-file --verify-diagnostics %s
 
-// What the pass needs of the module.
+// Preconditions on the module.
 
 // expected-error @+1 {{expects programs of kinds micro and init (weft-derive-programs), but got none of kind micro}}
 module {

@@ -1,8 +1,8 @@
 // RUN: split-file %s %t
 // RUN: weft-opt --weft-estimate=cost-table=%t/costs.toml %t/plan.mlir | FileCheck %s
 
-// Each rate is that of the kind and type, else of the kind, else of the type,
-// else of all commands.
+// Each rate comes from the kind and type, else from the kind, else from the type,
+// else from all commands.
 
 //--- costs.toml
 gflops = 1

@@ -40,8 +40,8 @@ plan.program "eval" @eval {
   plan.output "v" %v : memref<8xf32>
 }
 
-// What is cast before or after it has the name of its state; what no state
-// tells, that of its scope.
+// A cast before or after it takes the name of its state; without a state, the event has
+// the name of the scope.
 // CHECK-LABEL: plan.program "logits" @logits
 plan.program "logits" @logits {
   %s = plan.use @low : memref<4xf32>
@@ -60,8 +60,8 @@ plan.program "logits" @logits {
   plan.output "v" %v : memref<8xf32>
 }
 
-// Replicas: what is gathered of a mean is a part of the reduction, and nothing
-// waits in between.
+// Replicas: the gather of a mean is a part of the reduction, and nothing waits
+// in between.
 // CHECK-LABEL: plan.program "micro" @micro
 // SHARED-LABEL: plan.program "micro" @micro
 plan.program "micro" @micro {

@@ -176,9 +176,9 @@ module @units {
 // -----
 
 // Updates that differ in factors are one, which takes them by range of elements:
-// b has a rate of its own, c a weight decay. Another momentum is apart. What a
-// program leaves alone stays what it was, and what others read of an update they
-// read in the whole. A name that is taken is not taken again.
+// b has a rate of its own, c a weight decay. Another momentum is separate. Parameters
+// that a program does not write keep their values; other readers of an update read the
+// complete flat value. A name that is taken is not taken again.
 
 // CHECK-LABEL: module @numbers
 // CHECK: weft.param @a.flat.1 : tensor<64xf32> {segments = [#weft.segment<@a [4, 1] at 0 to 4>, #weft.segment<@b [4] at 16 to 20>, #weft.segment<@c [4] at 32 to 36>, #weft.segment<@d [4] at 48 to 52>]}

@@ -1,8 +1,8 @@
 // RUN: weft-opt %s --weft-partition="reduce-dtype=bf16 gather-dtype=f16" | FileCheck %s
 
 // Gradients are rounded before their sum, trained parameters before they are
-// gathered; what is no wider than that travels as it is. So does a frozen
-// parameter, which stages 1 and 2 hold whole.
+// gathered; values that are no wider are sent unchanged. So is a frozen
+// parameter, which stages 1 and 2 replicate.
 
 dist.mesh @mesh("dp" = 2)
 weft.param @w.flat : tensor<4xf32> {dist.layout = #dist.layout<sharded on "dp">, segments = [#weft.segment<@w [4] at 0 to 4>]}

@@ -4,7 +4,7 @@
 // REDUCE: error: expects reduce-dtype auto, f32, f16 or bf16, but got f64
 // GATHER: error: expects gather-dtype auto, f32, f16 or bf16, but got half
 
-// What cannot be partitioned is an error where it stands.
+// Values that cannot be partitioned are errors at their place.
 
 dist.mesh @mesh("dp" = 2)
 // expected-error @+1 {{expects a dist.layout (weft-shard), but got none}}

@@ -21,7 +21,7 @@ weft.param @v.flat : tensor<6xf32> {dist.layout = #dist.layout<sharded on "shard
 // CHECK: %[[W:.*]] = weft.random_slice %{{.*}}, %[[R]] [#weft.draw<"a", <normal, 0.000000e+00, 2.000000e-02>, at 0 to 6>, #weft.draw<"", <constant, 1.000000e+00>, at 8 to 12>, #weft.draw<"c", <uniform, -5.000000e-01, 5.000000e-01>, at 12 to 17>] : tensor<8xf32>
 // CHECK-DAG: %[[ZERO:.*]] = weft.constant dense<0.000000e+00> : tensor<8xf32>
 // CHECK-DAG: %[[LOW:.*]] = weft.cast %[[W]] : tensor<8xf32> to tensor<8xf16>
-// What is not drawn for each parameter is made whole.
+// Values that are not drawn for each parameter are computed in full.
 // CHECK: %[[OWN:.*]] = dist.own_slice
 // CHECK: weft.return writes @w.flat = %[[W]] : tensor<8xf32>, @w.flat.m = %[[ZERO]] : tensor<8xf32>, @w.flat.f16 = %[[LOW]] : tensor<8xf16>, @v.flat = %[[OWN]] : tensor<2xf32>
 weft.program @init(%seed: tensor<i64> {weft.input = "seed"}) attributes {kind = #weft.kind<init>} {

@@ -1,7 +1,7 @@
 // RUN: weft-opt %s --weft-partition | FileCheck %s
 
-// What the last unit of the forward pass has gathered stays for the backward pass, which
-// begins with it; what others have is gathered again. Both parameters of the block h.1
+// Parameters of the last unit of the forward pass stay for the backward pass, which
+// begins with it; other units are gathered again. Both parameters of the block h.1
 // are of the last unit, whichever of them is used last.
 
 dist.mesh @mesh("dp" = 2)

@@ -17,14 +17,14 @@ weft.param @w.flat : tensor<16xf32> {dist.layout = #dist.layout<sharded on "dp">
 weft.state @w.flat.grad : tensor<16xf32> {dist.layout = #dist.layout<sharded on "dp">, kind = #weft.state_kind<gradient>, param = @w.flat, slot = "grad",
     segments = [#weft.segment<@w [3, 4] at 0 to 12>]}
 
-// The only micro-step of a step, or the last one: what it has added up is reduced.
+// The only micro-step of a step, or the last one: its sum is reduced.
 // CHECK-LABEL: weft.program @micro(
 // LAST: %[[OLD:.*]] = weft.read @w.flat.grad.sum : tensor<16xf32>
 // LAST: dist.all_gather
 // LAST: %[[SUM:.*]] = weft.accumulate %[[OLD]]
 // LAST: %[[MEAN:.*]] = dist.reduce_scatter %[[SUM]] on @mesh
 // LAST: weft.return {{.*}} writes @w.flat.grad = %[[MEAN]] : tensor<8xf32>, @w.flat.grad.sum = %[[SUM]] : tensor<16xf32>
-// Each of them: the mean is added to that of those before.
+// Each of them: its mean is added to the mean of the earlier ones.
 // EACH: %[[OLD:.*]] = weft.read @w.flat.grad : tensor<8xf32>
 // EACH: %[[MEAN:.*]] = dist.reduce_scatter
 // EACH: %[[ALL:.*]] = weft.accumulate %[[OLD]], %[[MEAN]]

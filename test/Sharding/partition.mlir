@@ -75,8 +75,8 @@ module @instances {
 
 // -----
 
-// Replicas of two slices: the slices of a replica are reduced, then those of all
-// replicas, which divide them; numbers are joined over the slices of a replica.
+// Replicas of two shards: the shards of a replica are reduced, then the replicas, which
+// divide the shards; numbers are combined over the shards of a replica.
 
 // CHECK-LABEL: module @hybrid
 module @hybrid {

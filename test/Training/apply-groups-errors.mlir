@@ -77,7 +77,7 @@ match = 3
 match = "(fc"
 # REGEX: regex.toml:2:{{.*}}expects `match` to be a regular expression, but got "(fc": parentheses not balanced
 
-# The engine copies what is repeated: nested, that would never end.
+// The engine copies repeated expressions: nested, that would never end.
 
 //--- states.toml
 [[group]]
@@ -182,7 +182,7 @@ match = "fc"
 nesterov = 2
 # NESTEROV: nesterov.toml:3:{{.*}}expects `nesterov` to be true or false, but got another type
 
-# What the default optimizer does not have.
+// A hyper-parameter that the default optimizer does not have.
 
 //--- default.toml
 [[group]]

@@ -33,7 +33,7 @@ weight_decay = 0.2
 decay = false
 
 //--- model.mlir
-// What the file held, so that a resumed run can tell one from another.
+// The digest of the file, so that a resumed run notices another file.
 // CHECK: weft.option_files = {groups = "{{[0-9a-f]+}}"}
 // CHECK: weft.param @wte.bias : tensor<8x4xf32> {trainable = false}
 weft.param @wte.bias : tensor<8x4xf32>

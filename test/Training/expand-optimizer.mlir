@@ -62,7 +62,7 @@ weft.program @init() attributes {kind = #weft.kind<init>} {
 
 // -----
 
-// What the optimizer starts from is written by init, after all that was there.
+// The init program writes the first states of the optimizer, after its other writes.
 
 weft.param @w : tensor<4x2xbf16> {init = #weft.init<ones>}
 weft.state @w.grad : tensor<4x2xbf16> {kind = #weft.state_kind<gradient>, param = @w}

@@ -69,7 +69,7 @@ plan.program "eval" @eval {
 
 // -----
 
-// What computes reads before the wait.
+// Computation reads before the wait.
 plan.state param @w : memref<4xf32>
 plan.event @ready on 0
 plan.event @w.gather on 3
@@ -90,7 +90,7 @@ plan.program "eval" @eval {
 
 // -----
 
-// It begins before what it sends is there.
+// It begins before its operand is written.
 plan.state param @w : memref<4xf32>
 plan.event @w.gather on 3
 plan.program "eval" @eval {

@@ -50,7 +50,7 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.alignment = 64 : i64, 
 
 // -----
 
-// init itself reads what it writes afterwards.
+// init itself reads a state before it writes it.
 module attributes {plan.persistent_bytes = 128 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 128 : i64} {
   // expected-note @+1 {{the state is declared here}}
   plan.state param @w : memref<4xf32> {offset = 0 : i64}
@@ -265,7 +265,7 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.alignment = 64 : i64,
 
 // -----
 
-// What is not made of the parameter may come before it.
+// Values that do not depend on the parameter may come before it.
 module attributes {plan.persistent_bytes = 128 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 128 : i64} {
   plan.state param @w : memref<4xf32> {offset = 0 : i64}
   plan.state working @w.bf16 : memref<4xbf16> {offset = 64 : i64, param = @w}
@@ -313,8 +313,8 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.alignment = 64 : i64,
 
 // -----
 
-// What the first micro-step of a step leaves, later ones may read: not the other
-// way round, and apply counts on none of them.
+// Later micro-steps may read states of the first micro-step of a step: not the other way
+// round, and apply counts on none of them.
 module attributes {plan.persistent_bytes = 192 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 192 : i64} {
   plan.state working @kept : memref<4xf32> {offset = 0 : i64}
   // expected-note @+1 {{the state is declared here}}
@@ -355,7 +355,7 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.alignment = 64 : i64, 
 
 // -----
 
-// What apply reads is written by a step of one micro-step, and by one of several.
+// A step of one micro-step writes the states that apply reads, and so does a step of several.
 module attributes {plan.persistent_bytes = 64 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 64 : i64} {
   // expected-note @+1 {{the state is declared here}}
   plan.state working @mean : memref<4xf32> {offset = 0 : i64}

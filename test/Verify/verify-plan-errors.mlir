@@ -99,7 +99,7 @@ module attributes {plan.persistent_bytes = 0 : i64, plan.alignment = 64 : i64, p
 
 // -----
 
-// A command writes over what it reads.
+// A command overwrites its own operand.
 module attributes {plan.persistent_bytes = 0 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 128 : i64} {
   plan.program "eval" @eval {
     // expected-note @+1 {{the other buffer}}

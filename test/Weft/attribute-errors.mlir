@@ -75,7 +75,7 @@ weft.program @p(%x: tensor<4xf32> {weft.input = "x", weft.inputs = "y"}) attribu
 
 // -----
 
-// What describes the whole model has its sizes checked, and has no effect
+// Attributes that describe the complete model have their sizes checked, and have no effect
 // elsewhere.
 
 // expected-error @below {{expects "weft.vocab" to be an i64 from 1 to 2147483647, but got 0 : i64}}

@@ -8,8 +8,8 @@ weft.param @flat : tensor<64xf32> {segments = [#weft.segment<@fc.weight [4, 5] a
 // CHECK: weft.state @flat.grad : tensor<64xf32> {kind = #weft.state_kind<gradient>, param = @flat, segments = [#weft.segment<@fc.weight [4, 5] at 4 to 24>, #weft.segment<@fc.bias [4] at 32 to 36>, #weft.segment<@scale [] at 36 to 37>], slot = "grad"}
 weft.state @flat.grad : tensor<64xf32> {kind = #weft.state_kind<gradient>, param = @flat, slot = "grad", segments = [#weft.segment<@fc.weight [4, 5] at 4 to 24>, #weft.segment<@fc.bias [4] at 32 to 36>, #weft.segment<@scale [] at 36 to 37>], slices = 1}
 
-// A slice of 8 elements of 32: segments count those of all slices, and one may
-// lie in several. A parameter may be declared where only its moments are flat.
+// A shard of 8 elements of 32: segments count the elements of all shards, and one may lie
+// in several. A parameter may be declared where only its moments are flat.
 // CHECK: weft.param @w : tensor<4x5xf32>
 weft.param @w : tensor<4x5xf32>
 // CHECK: weft.state @shard.exp_avg : tensor<8xf32> {kind = #weft.state_kind<optimizer>, segments = [#weft.segment<@w [4, 5] at 0 to 20>], slices = 4 : i64, slot = "exp_avg"}

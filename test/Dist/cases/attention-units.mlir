@@ -10,8 +10,8 @@
 // A module of attention is never divided, as FairScale's auto_wrap leaves a
 // MultiheadAttention alone: each projection has the 16 elements of the limit, but the
 // unit is their module of 64, beside the linear layers. If it has too few it is
-// part of what is around it. A block that attention stands in directly is no such
-// module, nor is a list of blocks, or what is in no block.
+// part of the enclosing unit. A block that directly contains attention is no such
+// module, nor is a list of blocks, or a module outside of blocks.
 
 // CHECK: weft.param @h.0.attn.flat : tensor<64xf32>
 // CHECK: weft.param @h.0.mlp.up.flat : tensor<32xf32>

@@ -1,5 +1,5 @@
 // RUN: weft-opt %s --weft-add-device-workspaces --split-input-file --verify-diagnostics
-// What CUDA devices have no routine for.
+// Commands for which CUDA devices have no routine.
 
 plan.program "eval" @epilogue {
   %x = plan.alloc temporary : memref<8x4xf32>

@@ -1,5 +1,5 @@
 // RUN: weft-opt %s --weft-add-device-workspaces="attention=cudnn" --split-input-file --verify-diagnostics
-// What cuDNN does not compute as weft does is an error, never another kernel.
+// Attention that cuDNN does not compute as weft does is an error, never another kernel.
 
 plan.program "eval" @type {
   %q = plan.alloc temporary : memref<2x16x4x64xf32>

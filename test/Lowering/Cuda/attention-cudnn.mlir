@@ -8,9 +8,9 @@
 // OWN: plan.alloc workspace : memref<512xi8>
 // NONE: for the --attention option: Cannot find option named 'flash'!
 
-// What cuDNN may work in: 512 bytes forward; backward also the sums of rows, the
-// gradients of scores in tiles of 64 x 128 before sm_100, and those of keys and
-// values for each head where heads share them.
+// Workspaces of cuDNN: 512 bytes forward; backward also the sums of rows, the
+// gradients of scores in tiles of 64 x 128 before sm_100, and the gradients of keys
+// and values for each head where heads share them.
 // CHECK: module attributes {cuda.attention = "cudnn", plan.max_threads = 1 : i64}
 // CHECK: %[[FORWARD:.*]] = plan.alloc workspace : memref<512xi8>
 // SM90: %[[BACKWARD:.*]] = plan.alloc workspace : memref<164864xi8>

@@ -1,5 +1,5 @@
-// A kernel that adds up rows, run by the emulated driver as it is; what is broken
-// in it is seen.
+// A kernel that adds up rows, run by the emulated driver as it is; errors in it are
+// seen.
 // REQUIRES: cuda-toolkit, emulated-device
 
 // RUN: rm -rf %t && mkdir %t

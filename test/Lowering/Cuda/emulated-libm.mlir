@@ -2,7 +2,7 @@
 // RUN: env WEFT_CUDA_HOME=%t/none %python %S/Inputs/emulate.py %s %t/run | FileCheck %s
 // RUN: FileCheck %s --check-prefix=CODE --input-file=%t/run/wide.device.ll
 // Kernels for a device run on this machine without a toolkit too: their elementary
-// functions are then those of libm.
+// functions then come from libm.
 
 // CHECK-COUNT-4: {{^k_.*: equal$}}
 // CHECK-NEXT: {{^4 results of 4 kernels as the interpreter computes them$}}

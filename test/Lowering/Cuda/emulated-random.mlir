@@ -1,6 +1,6 @@
 // REQUIRES: full
 // RUN: rm -rf %t && %python %S/Inputs/emulate.py %s %t 1 | FileCheck %s
-// Random numbers of a device are those of the CPU, whatever a thread takes.
+// Random numbers of a device equal the CPU's, however many elements a thread computes.
 
 // CHECK-COUNT-7: {{^k_.*: equal$}}
 // CHECK-NEXT: {{^9 results of 7 kernels as the interpreter computes them$}}

@@ -1,7 +1,7 @@
 // RUN: not %python %S/Inputs/emulate.py %s %t.read 0 k_neg.0 2>&1 | FileCheck %s --check-prefix=READ
 // RUN: not %python %S/Inputs/emulate.py %s %t.sum 0 k_sum.0 2>&1 | FileCheck %s --check-prefix=SUM
 // REQUIRES: full, told-accesses
-// What a kernel of the tests beside this one reads behind a buffer is an error, also where its result is the same.
+// A kernel of the tests that reads behind a buffer is an error, even if its result is the same.
 
 // READ: emulation: error: kernel k_neg: thread {{[0-9]+}} of block 0 reads what nobody has written: byte 568 of an allocation of 632 bytes
 // SUM: k_neg: equal

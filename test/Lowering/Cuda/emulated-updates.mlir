@@ -3,8 +3,8 @@
 // RUN: weft-opt %s --weft-select-kernels=library=cuda --weft-decompose --weft-fuse -o %t/fused.mlir
 // RUN: sed '/weft.program/,/^  }/d' %t/fused.mlir > %t/kernels.mlir
 // RUN: %python %S/Inputs/emulate.py %t/kernels.mlir %t/run 1 | FileCheck %s
-// What a step is on a device, run on this machine: as the CPU's kernels, and with
-// the same bits for wide and for single accesses.
+// The kernels of a step on a device, run on this machine: as the CPU's kernels, and
+// with the same bits for wide and for single accesses.
 
 // CHECK-COUNT-17: {{^k_.*: equal$}}
 // CHECK-NEXT: {{^[0-9]+ results of 17 kernels as the interpreter computes them$}}

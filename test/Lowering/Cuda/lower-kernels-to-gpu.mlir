@@ -17,7 +17,7 @@ weft.kernel @k_flat(%x: tensor<8x5xf32>) -> tensor<8x5xf32> elementwise [40] inp
   weft.yield %y : tensor<8x5xf32>
 }
 
-// What is left over is one element at a time.
+// The remainder is processed one element at a time.
 // CHECK-LABEL: gpu.func @k_odd
 // CHECK: scf.if
 // CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
@@ -144,7 +144,7 @@ weft.kernel @k_longest_rows(%x: tensor<1x100000xf32>) -> tensor<1xf32> rows [100
   weft.yield %y : tensor<1xf32>
 }
 
-// What is costly and needed by a later pass stays with the thread: one exp.
+// A costly value that a later pass needs stays with the thread: one exp.
 // CHECK-LABEL: gpu.func @k_softmax
 // CHECK: memref.alloca() : memref<4xf32>
 // CHECK: math.exp

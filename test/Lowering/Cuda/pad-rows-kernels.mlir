@@ -1,6 +1,6 @@
 // RUN: weft-opt %s --weft-pad-rows --remarks-filter=fusion --split-input-file --verify-diagnostics | FileCheck %s
-// Kernels whose rows lie apart: under another shape of a buffer that they write over,
-// on several buffers, in several ways; and those that stay.
+// Kernels with padded rows: under another shape of a buffer that they overwrite,
+// on several buffers, in several ways; and kernels that stay.
 
 // CHECK-NOT: @k_reshaped
 // CHECK-LABEL: plan.program "eval" @eval

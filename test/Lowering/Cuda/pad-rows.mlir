@@ -90,7 +90,7 @@ plan.program "logits" @logits {
   plan.output "y" %y : memref<4x4xf32>
 }
 
-// What stays: rows that are right, short ones, a single one, an output, a bias, a flat kernel.
+// Buffers that stay: aligned rows, short rows, a single row, an output, a bias, a flat kernel.
 // CHECK-LABEL: plan.program "init" @init
 // CHECK-DAG: plan.alloc temporary : memref<4x32xf32>
 // CHECK-DAG: plan.alloc temporary : memref<4x5xf32>

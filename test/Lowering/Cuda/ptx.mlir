@@ -7,7 +7,7 @@
 // RUN: weft compile %t.mlir --from=lower-to-cuda --emit=ptx -o %t.ptx
 // RUN: weft compile %t.mlir --from=lower-to-cuda --emit=ptx > %t.out
 // RUN: sed '$d' %t.ptx | cmp - %t.out
-// What the kernels are as PTX, made without a CUDA toolkit: products and sums are
+// The kernels as PTX, made without a CUDA toolkit: products and sums are
 // rounded one by one, quotients and roots are exact, nothing is contracted.
 
 module attributes {weft.options = {target = "cuda:sm_90"}} {

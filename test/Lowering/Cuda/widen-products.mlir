@@ -31,7 +31,7 @@ weft.kernel @k_none() -> tensor<2x4x31xf32> elementwise [248] inplace [[]] {
   weft.yield %y : tensor<2x4x31xf32>
 }
 
-// The gradient lies over the logits; that of the factor has its rows, not more.
+// The gradient reuses the logits' buffer; the factor's gradient has its rows, not more.
 // CHECK-LABEL: plan.program "micro" @micro
 // CHECK-DAG: %[[X:.*]] = plan.input "x"
 // CHECK-DAG: %[[W:.*]] = plan.input "w"
@@ -85,8 +85,8 @@ plan.program "eval" @eval {
   plan.output "y" %y : memref<8x4xf32>
 }
 
-// Numbers that are not finite stay with the rows: what is 0 there by now is summed
-// with zeros behind it.
+// Numbers that are not finite stay in their rows: padding that is 0 by now is summed
+// with zeros.
 // CHECK-LABEL: plan.program "init" @init
 plan.program "init" @init {
   %x = plan.input "x" : memref<8x4xf32>
@@ -102,7 +102,7 @@ plan.program "init" @init {
   plan.output "y" %y : memref<8x4xf32>
 }
 
-// What stays: a product with a bias, one that adds, a sum with a factor that was
+// Products that stay: with a bias, with an addition, and a sum with a factor that was
 // written since.
 // CHECK-LABEL: plan.program "logits" @logits
 // CHECK: plan.gemm {{.*}} : memref<8x4xf32> * memref<4x31xf32> -> memref<8x31xf32, strided<[32, 1]>>

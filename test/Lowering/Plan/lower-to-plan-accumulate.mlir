@@ -35,7 +35,7 @@ weft.program @reads_old(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f3
 
 // -----
 
-// What is added to was made for nothing else: it is computed where the sum lies, a piece
+// The old value has no other use: it is computed in the buffer of the sum, an operand
 // of a concatenation.
 weft.state @sums : tensor<32xf32> {kind = #weft.state_kind<gradient>}
 // CHECK-LABEL: plan.program "micro" @made

@@ -1,8 +1,8 @@
 // RUN: weft-opt --weft-select-kernels="library=interpreter epilogues=false" --weft-lower-to-plan --remarks-filter=copies --split-input-file --verify-diagnostics %s | FileCheck %s
 
-// What shares bytes, and where a copy is needed after all.
+// Values that share bytes, and places where a copy is needed.
 
-// A kernel takes over a dying operand that it lists; not one that is read
+// A kernel reuses a dying operand that it lists; not one that is read
 // again, and not an input.
 weft.kernel @k_relu(%a: tensor<8xf32>) -> (tensor<8xf32>) elementwise [8] inplace [[0]] {
   %y = weft.relu %a : tensor<8xf32>

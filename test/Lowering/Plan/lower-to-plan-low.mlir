@@ -1,5 +1,5 @@
 // RUN: weft-opt %s --weft-select-kernels="library=interpreter epilogues=false" --weft-decompose --weft-fuse --weft-lower-to-plan --split-input-file | FileCheck %s
-// What is f16 or bf16 stays so in its buffers.
+// Values of f16 or bf16 keep their type in buffers.
 
 // Bias is added by the routine, before the one rounding.
 // CHECK-LABEL: plan.program "eval" @product

@@ -1,4 +1,4 @@
-// ln(x), of which a select discards what is not finite, beside an overflow:
+// ln(x), whose values that are not finite a select discards, and an overflow:
 // x w * 1e30 * 1e30.
 weft.param @w : tensor<1x4xf32> {init = #weft.init<ones>}
 

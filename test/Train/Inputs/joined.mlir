@@ -1,4 +1,4 @@
-// What tanh reads lies in one buffer, the part of x before that of y.
+// The operand of tanh is one buffer, with the part of x before the part of y.
 weft.param @w : tensor<4x4xf32> {init = #weft.init<ones>}
 weft.program @model(%x: tensor<2x4xf32> {weft.input = "x"}, %y: tensor<2x4xf32> {weft.input = "y"})
     -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
