@@ -20,4 +20,5 @@ write_basic_package_version_file("${CMAKE_BINARY_DIR}/weftConfigVersion.cmake"
   VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_BINARY_DIR}/weftConfig.cmake"
   "${CMAKE_BINARY_DIR}/weftConfigVersion.cmake" scripts/cmake/weftPlugin.cmake
+  scripts/cmake/weftTablegen.cmake
   DESTINATION ${package})

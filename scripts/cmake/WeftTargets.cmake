@@ -2,7 +2,10 @@
 # weft_mlir_library(NAME sources... [LINK libs...] [UPSTREAM])   compiler side: precompiled headers,
 #                                                     with UPSTREAM also of MLIR's own dialects
 # weft_tool(NAME sources... [LINK libs...])           compiler-side executable in build/bin
-# weft_tablegen(TARGET file.td -gen-x out.inc ...)    (pairs) TableGen into the build tree
+# weft_tablegen(TARGET file.td -gen-x out.inc ...)    see weftTablegen.cmake
+
+set(WEFT_INCLUDE_DIRS "${PROJECT_SOURCE_DIR}/include")
+include(weftTablegen)
 
 function(weft_library name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
@@ -158,17 +161,4 @@ function(weft_tool name)
     BUILD_RPATH "${WEFT_LLVM_LIB_DIR}" INSTALL_RPATH "${WEFT_LLVM_LIB_DIR}")
   set_property(GLOBAL APPEND PROPERTY WEFT_TOOLS ${name})
   install(TARGETS ${name} EXPORT weftTargets RUNTIME DESTINATION bin)
-endfunction()
-
-function(weft_tablegen target td)
-  set(LLVM_TARGET_DEFINITIONS ${td})
-  set(TABLEGEN_OUTPUT)
-  set(rest ${ARGN})
-  while(rest)
-    list(POP_FRONT rest gen out)
-    separate_arguments(gen)
-    mlir_tablegen(${out} ${gen} "-I${PROJECT_SOURCE_DIR}/include" "-I${MLIR_INCLUDE_DIRS}")
-  endwhile()
-  add_custom_target(${target} DEPENDS ${TABLEGEN_OUTPUT})
-  add_dependencies(weft_headers ${target})
 endfunction()

@@ -1,27 +1,9 @@
-# weft_tablegen(TARGET file.td -gen-x out.inc ...)  (pairs) runs mlir-tblgen with
-#     the include folders of weft, MLIR and the current source folder. The
-#     headers appear in the current binary folder.
+# weft_tablegen()   see weftTablegen.cmake
 # weft_add_plugin(NAME sources... [DEPENDS targets...])  a module NAME.so for
 #     --load-pass-plugin and --load-dialect-plugin; DEPENDS names TableGen
 #     targets. The tool that loads it has weft's symbols, so it links MLIR alone.
 
-list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
-include(TableGen)
-include(AddLLVM)
-include(AddMLIR)
-
-function(weft_tablegen target td)
-  set(LLVM_TARGET_DEFINITIONS ${td})
-  set(TABLEGEN_OUTPUT)
-  set(rest ${ARGN})
-  while(rest)
-    list(POP_FRONT rest gen out)
-    separate_arguments(gen)
-    mlir_tablegen(${out} ${gen} "-I${CMAKE_CURRENT_SOURCE_DIR}"
-      "-I${WEFT_INCLUDE_DIRS}" "-I${MLIR_INCLUDE_DIRS}")
-  endwhile()
-  add_custom_target(${target} DEPENDS ${TABLEGEN_OUTPUT})
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/weftTablegen.cmake")
 
 function(weft_add_plugin name)
   cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
