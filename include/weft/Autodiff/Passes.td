@@ -18,30 +18,32 @@ def DeriveProgramsPass : Pass<"weft-derive-programs", "::mlir::ModuleOp"> {
       ([seed, first global row]), which is attached to every dropout and
       attention that drops.
     - `@eval`: the model without dropout.
-    - `@denominators`, if a loss is a mean over targets that may be ignored or have
-      weights (CountedLossOpInterface): inputs `accumulate`, `batch_share` (1 /
-      number of micro-steps) and the data that targets and weights come from. It
-      adds `batch_share` times the count of a micro-batch to the state
-      `@denominator.N` of the loss, ahead of the micro-steps of a step. `@micro` and
-      `@eval` divide the sum over targets by that state: the loss of a step does not
-      depend on its split. `@denominator.none` is 1 if the step has no target at
-      all; of several weighted losses, one without a target adds nothing.
+    - `@denominators`, if a loss is a mean over targets that may be ignored or
+      have weights (CountedLossOpInterface). Its inputs are `accumulate`,
+      `batch_share` (1 / number of micro-steps) and the data of targets and
+      weights. It runs before the micro-steps of a step and adds `batch_share`
+      times the count of a micro-batch to the state `@denominator.N` of the
+      loss. `@micro` and `@eval` divide the sum over targets by that state, so
+      the loss of a step does not depend on its split. `@denominator.none` is 1
+      if the step has no target. With several weighted losses, a loss without
+      targets adds nothing.
 
-    `@micro` and `@eval` return the loss alone. A model with several losses has no output
-    `loss`, but outputs with a weight, `{weft.output = "task", weft.loss = 0.3 :
-    f64}`: then `loss` is their weighted sum, and each stays an output after it.
-    A program of kind `logits` stays and loses its
-    dropout; unused ops go.
+    `@micro` and `@eval` return only the loss. A model with several losses has
+    no output `loss`, but outputs with a weight, `{weft.output = "task",
+    weft.loss = 0.3 : f64}`. Then `loss` is their weighted sum, and each of them
+    stays an output after it. A program of kind `logits` stays, without dropout.
+    Unused ops are removed.
 
     Precondition: one program of kind `model` with an output `loss` or weighted
-    ones, scalars of f32 (f64 in gradient checks); every dropout has an `op_id` of its own; a
-    parameter is trainable; parameters have initial values; targets and weights of
-    counted losses depend on data, constants and frozen parameters alone.
+    outputs, scalars of f32 (f64 in gradient checks); every dropout has an
+    `op_id` of its own; a parameter is trainable; parameters have initial
+    values; targets and weights of counted losses depend only on data, constants
+    and frozen parameters.
 
-    Guarantees: no program of kind `model` is left; only `@micro` drops. The module
-    has `weft.row_mean` if every term of the loss is a mean over rows that do not
-    depend on each other (RowFlowOpInterface); else a remark names the first op
-    behind which that is not known.
+    Guarantees: no program of kind `model` is left; only `@micro` drops. The
+    module has `weft.row_mean` if every term of the loss is a mean over rows
+    that do not depend on each other (RowFlowOpInterface). Otherwise a remark
+    names the first op for which this is unknown.
 
     Example (test/Autodiff/derive-programs.mlir):
     ```mlir

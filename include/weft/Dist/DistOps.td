@@ -45,7 +45,7 @@ class Dist_Enum<string name, string summary, list<I32EnumAttrCase> cases>
   let genSpecializedAttr = 0;
 }
 
-def Dist_Placement : Dist_Enum<"Placement", "who holds what of a tensor", [
+def Dist_Placement : Dist_Enum<"Placement", "placement of a tensor on ranks", [
     I32EnumAttrCase<"Replicated", 0, "replicated">,
     I32EnumAttrCase<"Sharded", 1, "sharded">]>;
 

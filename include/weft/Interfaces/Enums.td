@@ -5,7 +5,7 @@
 
 include "mlir/IR/EnumAttr.td"
 
-def Weft_ProgramKind : I32EnumAttr<"ProgramKind", "what a program does", [
+def Weft_ProgramKind : I32EnumAttr<"ProgramKind", "kind of a program", [
     I32EnumAttrCase<"Model", 0, "model">, I32EnumAttrCase<"Init", 1, "init">,
     I32EnumAttrCase<"Micro", 2, "micro">, I32EnumAttrCase<"Apply", 3, "apply">,
     I32EnumAttrCase<"Eval", 4, "eval">, I32EnumAttrCase<"Logits", 5, "logits">,
@@ -15,7 +15,7 @@ def Weft_ProgramKind : I32EnumAttr<"ProgramKind", "what a program does", [
   let genSpecializedAttr = 0;
 }
 
-def Weft_StateKind : I32EnumAttr<"StateKind", "what a persistent tensor holds", [
+def Weft_StateKind : I32EnumAttr<"StateKind", "kind of a persistent tensor", [
     I32EnumAttrCase<"Param", 0, "param">,
     I32EnumAttrCase<"Gradient", 1, "gradient">,
     I32EnumAttrCase<"Optimizer", 2, "optimizer">,
@@ -28,14 +28,14 @@ def Weft_StateKind : I32EnumAttr<"StateKind", "what a persistent tensor holds", 
   let genSpecializedAttr = 0;
 }
 
-def Weft_RankReduction : I32EnumAttr<"RankReduction", "what becomes of one number of each rank", [
+def Weft_RankReduction : I32EnumAttr<"RankReduction", "reduction of numbers over ranks", [
     I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
     I32EnumAttrCase<"Or", 2, "or">]> {
   let cppNamespace = "::weft";
   let genSpecializedAttr = 0;
 }
 
-def Weft_Epilogue : I32EnumAttr<"Epilogue", "what a product does with its sum", [
+def Weft_Epilogue : I32EnumAttr<"Epilogue", "epilogue of a product", [
     I32EnumAttrCase<"None", 0, "none">,
     I32EnumAttrCase<"Relu", 1, "relu">,
     I32EnumAttrCase<"ReluGrad", 2, "relu_grad">,

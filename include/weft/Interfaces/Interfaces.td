@@ -125,7 +125,7 @@ def CastPolicyOpInterface : OpInterface<"CastPolicyOpInterface"> {
       return $_op.getCastRules().front();
     }]>,
     InterfaceMethod<[{
-      The type that the caller asked for (an attribute `dtype`), or null.
+      The requested type (an attribute `dtype`), or null.
     }], "::mlir::Type", "getExplicitDtype", (ins), /*methodBody=*/"",
     /*defaultImplementation=*/"return {};">,
   ];
@@ -135,8 +135,8 @@ def RandomOpInterface : OpInterface<"RandomOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
     An op of models that draws random numbers in training and none in
-    evaluation, the only difference between the two. An op with an operand `rng`
-    that does not implement the interface does not compile
+    evaluation; nothing else differs between the two. An op with an operand
+    `rng` must implement the interface, or weft does not compile
     (lib/Weft/RandomOps.cpp).
   }];
   let methods = [
@@ -319,8 +319,8 @@ class Weft_RunsAs<string kind> : TraitList<[Weft_HasCommandKind<kind>, CommandKi
 def CommandSourceOpInterface : OpInterface<"CommandSourceOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
-    An op of a program that gives the command of a plan that runs it. Ops of
-    weft do not: their commands are in lib/Lowering/Plan. The op must also
+    An op outside of the weft dialect that builds the plan command that runs it.
+    (The commands of weft's ops are in lib/Lowering/Plan.) The op must also
     implement CommandKindOpInterface, DestinationOpInterface and
     CostOpInterface.
   }];

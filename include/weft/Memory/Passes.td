@@ -1,4 +1,4 @@
-//===- Passes.td - Places of buffers in the arena ----------*- tablegen -*-===//
+//===- Passes.td - Offsets of buffers in the arena ---------*- tablegen -*-===//
 
 #ifndef WEFT_MEMORY_PASSES_TD
 #define WEFT_MEMORY_PASSES_TD
@@ -13,15 +13,16 @@ def PlanMemoryPass : Pass<"weft-plan-memory", "::mlir::ModuleOp"> {
     all programs share: two buffers of a program get the same bytes only if they
     are never live at once, and nothing transient outlives its program.
 
-    Where the plan has staged inputs and results (`weft-assign-streams`), their part
-    lies between the two: the inputs of each program from its start, then the
-    results of each. A buffer that several streams use is live until a command
-    that happens after all of its uses: two buffers share bytes only if every use
-    of one happens before the first write of the other.
+    If the plan has staged inputs and results (`weft-assign-streams`), a staging
+    part lies between these two. It begins with the inputs of each program; the
+    results of each program follow. A buffer that several streams use is live
+    until a command that happens after all of its uses: two buffers share bytes
+    only if every use of one happens before the first write of the other.
 
-    Sets `offset` on `plan.state`, `plan.use`, `plan.input` and `plan.alloc`, and the module
-    attributes `plan.alignment`, `plan.persistent_bytes`, `plan.arena_bytes` and,
-    if there is one, `plan.staging_bytes`. The result is deterministic.
+    Sets `offset` on `plan.state`, `plan.use`, `plan.input` and `plan.alloc`,
+    and the module attributes `plan.alignment`, `plan.persistent_bytes`,
+    `plan.arena_bytes` and, with a staging part, `plan.staging_bytes`. The
+    result is deterministic.
 
     Before:
     ```mlir
@@ -40,7 +41,7 @@ def PlanMemoryPass : Pass<"weft-plan-memory", "::mlir::ModuleOp"> {
     bound: the most bytes live at one command.
   }];
   let options = [
-    Option<"report", "report", "bool", "false", "Print where the bytes go">,
+    Option<"report", "report", "bool", "false", "Print the memory report">,
     Option<"alignment", "alignment", "int64_t", "64",
            "Alignment of offsets in bytes, a power of two; set by the target">,
   ];

@@ -5,7 +5,7 @@
 
 include "mlir/IR/EnumAttr.td"
 
-def Plan_Role : I32EnumAttr<"Role", "why a transient buffer exists", [
+def Plan_Role : I32EnumAttr<"Role", "role of a transient buffer", [
     I32EnumAttrCase<"Activation", 0, "activation">,
     I32EnumAttrCase<"Temporary", 1, "temporary">,
     I32EnumAttrCase<"Workspace", 2, "workspace">]> {

@@ -8,12 +8,12 @@ include "mlir/Pass/PassBase.td"
 def AutocastPass : Pass<"weft-autocast", "::mlir::ModuleOp"> {
   let summary = "Write the casts of mixed precision into the model";
   let description = [{
-    Gives every op of the programs `model` and `logits` the element type that its
-    cast policy asks for under PyTorch's lists (`lists`), changed by `recipe` and
-    by the file `overrides`. `docs/explanation/precision.md` has the policies and
+    Gives every op of the programs `model` and `logits` the element type of its
+    cast policy under PyTorch's lists (`lists`), changed by `recipe` and by the
+    file `overrides`. `docs/explanation/precision.md` has the policies and
     recipes, `docs/how-to/mixed-precision.md` the file. A cast is a `weft.cast`:
 
-    - of a parameter: once for each parameter and type in a program, beside its
+    - of a parameter: once for each parameter and type in a program, next to its
       first `weft.read`, with that op's location and scope;
     - of any other value: at each use, with the location and scope of the user.
 
@@ -22,15 +22,15 @@ def AutocastPass : Pass<"weft-autocast", "::mlir::ModuleOp"> {
     f64 and integers are never cast. Outputs and written states keep the types
     they are declared with, so a loss stays f32.
 
-    `weft.autocast` regions are inlined after their settings were taken, and the
-    `dtype` of a softmax or a reduction becomes a cast of its operand. With
+    The pass applies the settings of `weft.autocast` regions and inlines them.
+    The `dtype` of a softmax or a reduction becomes a cast of its operand. With
     `dtype=none` nothing else happens.
 
     Precondition: before `weft-derive-programs`, so that backward ops run in the
-    type of the forward op. Guarantees: no region `weft.autocast` and no attribute
-    `dtype` is left. Errors: an op that the lists ban, an op that has no place in
-    a model, operands that PyTorch's op refuses to mix, an override that cannot be
-    read or that finds no op.
+    type of the forward op. Guarantees: no region `weft.autocast` and no
+    attribute `dtype` is left. Errors: an op that the lists ban, an op that
+    models cannot contain, operands that PyTorch's op refuses to mix, an
+    override that cannot be read or that matches no op.
 
     Example (test/Precision/autocast.mlir):
     ```mlir
@@ -66,7 +66,7 @@ def AutocastPass : Pass<"weft-autocast", "::mlir::ModuleOp"> {
   ];
   let statistics = [
     Statistic<"numCasts", "casts", "Casts written">,
-    Statistic<"numParameterCasts", "parameter-casts", "Casts of parameters among them">,
+    Statistic<"numParameterCasts", "parameter-casts", "Casts of parameters, included in casts">,
     Statistic<"numRegions", "regions", "Autocast regions resolved">,
   ];
   let dependentDialects = ["::weft::WeftDialect"];
@@ -78,7 +78,7 @@ def LossScalePass : Pass<"weft-loss-scale", "::mlir::ModuleOp"> {
     Small gradients underflow in f16. The pass declares `@loss_scale`, has
     `@init` write its first value, and multiplies `loss_seed` of the micro
     program by it, so that every gradient carries the scale.
-    `weft-expand-optimizer` takes it out again.
+    `weft-expand-optimizer` divides the gradients by it again.
 
     `mode` is a number (the scale never changes) or `dynamic`. With `dynamic`,
     `@loss_scale.state` holds [tracker, last overflow, hysteresis left]. The
@@ -120,15 +120,15 @@ def WorkingCopiesPass : Pass<"weft-working-copies", "::mlir::ModuleOp"> {
     bf16 gets a state of kind `working` (`@w.f16`, `@w.bf16`), which these
     programs read instead. The optimizer op writes it together with the f32
     parameter, and `@init` together with the initial value. A new program
-    `@refresh` rewrites all copies after weights or a checkpoint were loaded.
+    `@refresh` rewrites all copies after a load of weights or of a checkpoint.
     The copy is always the rounded parameter, also after a skipped step.
 
     With `persistent=false` the casts stay: every program run rounds again.
 
-    With `master=false` a parameter that is used in one low type only has that
-    type itself: no f32 value is kept, `@init` and the update round to it. Moments
-    stay f32. Small updates are lost when they are below half a unit in the last
-    place of the parameter.
+    With `master=false` a parameter that is used in a single low type has that
+    type itself: there is no f32 value, and `@init` and the update round to the
+    low type. Moments stay f32. Updates below half a unit in the last place of
+    the parameter are lost.
 
     Precondition: `weft-expand-optimizer`; every cast reads the parameter itself.
     Guarantees: with `persistent=true` no program but `@init`, `@apply` and
@@ -155,7 +155,7 @@ def WorkingCopiesPass : Pass<"weft-working-copies", "::mlir::ModuleOp"> {
     Option<"persistent", "persistent", "bool", "true",
            "Keep the copies from step to step; false: cast at each use">,
     Option<"master", "master", "bool", "true",
-           "Keep the f32 value of parameters that are only used low">,
+           "Keep the f32 value of parameters that are only used in a low type">,
   ];
   let statistics = [
     Statistic<"numCopies", "copies", "Working copies declared">,

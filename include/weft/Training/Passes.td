@@ -15,12 +15,12 @@ def ApplyGroupsPass : Pass<"weft-apply-groups", "::mlir::ModuleOp"> {
     | key | type | meaning |
     |---|---|---|
     | `frozen` | bool | true: the parameter is not trained |
-    | `decay` | bool or number | weight decay: no, yes, or that factor of it |
+    | `decay` | bool or number | weight decay: no, yes, or multiplied by that factor |
     | `lr_scale` | number | factor of the learning rate |
     | `optimizer` | string | `adamw`, `adam` or `sgd` instead of `--optimizer`; makes an instance of its own |
     | `name` | string | name of the optimizer instance (default: the `optimizer`, if given) |
     | `beta1`, `beta2`, `eps`, `momentum` | number | instead of the run's flag |
-    | `weight_decay` | number | the same; also for one dimension, unless `decay` says otherwise |
+    | `weight_decay` | number | instead of the run's flag, also for parameters of one dimension, unless `decay` is given |
     | `nesterov` | bool | instead of `--nesterov` |
 
     Tables of one name are parameter groups of one optimizer instance. With a
@@ -28,8 +28,8 @@ def ApplyGroupsPass : Pass<"weft-apply-groups", "::mlir::ModuleOp"> {
 
     Sets `trainable` and `decay` of `weft.param` and the attributes
     `weft.lr_scale`, `weft.decay_scale`, `weft.optimizer`, `weft.numbers`,
-    `weft.optimizer_group` for `weft-expand-optimizer`. Precondition: before `weft-derive-programs`, so that
-    frozen parameters get no gradient.
+    `weft.optimizer_group` for `weft-expand-optimizer`. Precondition: before
+    `weft-derive-programs`, so that frozen parameters get no gradient.
 
     Errors, with the line of the file: text that is not TOML, an unknown key, a
     value of the wrong type, a regular expression that does not parse, refers to
@@ -79,7 +79,7 @@ def ExpandOptimizerPass : Pass<"weft-expand-optimizer", "::mlir::ModuleOp"> {
     `max_norm`; numbers of a group are constants. Where adamw and another
     optimizer are used together, adamw's decay is the input
     `adamw_weight_decay`, since their defaults differ. Weight decay applies
-    where the parameter says so (default: two or more dimensions).
+    where `decay` of the parameter is true (default: two or more dimensions).
 
     `OptimizerOpInterface` supplies the name, the states and the
     hyper-parameters of an optimizer.
@@ -91,12 +91,12 @@ def ExpandOptimizerPass : Pass<"weft-expand-optimizer", "::mlir::ModuleOp"> {
        skips its step and its updates,
     2. `weft.total_norm` and `weft.clip_coefficient` with the scale: `grad_norm`
        is of the unscaled gradients, one factor unscales and clips,
-    3. after all updates `weft.scaler_update` with the or of all flags.
+    3. after all updates `weft.scaler_update` with the disjunction of all flags.
 
-    Outputs are then also `loss_scale` (the one used), `scale_exhausted` and, of
-    several instances, `found_inf.NAME` (`found_inf.default` for
-    the one without a name).
-    Without a loss scale a bad gradient stops all instances together.
+    Further outputs are then `loss_scale` (the scale that was used),
+    `scale_exhausted` and, with several instances, `found_inf.NAME`
+    (`found_inf.default` for the instance without a name). Without a loss scale,
+    a bad gradient skips the step of all instances.
 
     Precondition: `weft-autodiff`, one program of kind `init`, at most one loss
     scale. Guarantees: the module has one program of kind `apply`, which reads

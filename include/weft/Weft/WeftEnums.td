@@ -11,7 +11,7 @@ class Weft_Enum<string name, string summary, list<I32EnumAttrCase> cases>
   let genSpecializedAttr = 0;
 }
 
-def Weft_KernelKind : Weft_Enum<"KernelKind", "how the elements of a kernel hang together", [
+def Weft_KernelKind : Weft_Enum<"KernelKind", "kind of a kernel's iteration space", [
     I32EnumAttrCase<"Elementwise", 0, "elementwise">,
     I32EnumAttrCase<"Rows", 1, "rows">, I32EnumAttrCase<"Columns", 2, "columns">]>;
 
@@ -36,7 +36,7 @@ def Weft_GeluKind : Weft_Enum<"GeluKind", "form of gelu", [
 def Weft_LossReduction : Weft_Enum<"LossReduction", "reduction of a loss", [
     I32EnumAttrCase<"Mean", 0, "mean">, I32EnumAttrCase<"Sum", 1, "sum">]>;
 
-def Weft_PhiloxKind : Weft_Enum<"PhiloxKind", "what is made of random bits", [
+def Weft_PhiloxKind : Weft_Enum<"PhiloxKind", "distribution of random numbers", [
     I32EnumAttrCase<"Uniform", 0, "uniform">, I32EnumAttrCase<"Normal", 1, "normal">]>;
 
 def Weft_ScalerPolicy : Weft_Enum<"ScalerPolicy", "rule of a dynamic loss scale", [

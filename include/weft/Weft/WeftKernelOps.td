@@ -1,7 +1,7 @@
 //===- WeftKernelOps.td - Ops of kernels in linalg form ----*- tablegen -*-===//
 //
-// Ops on numbers, which stand in the bodies that weft-convert-kernels-to-linalg
-// writes and that targets take apart. They are declared in weft/Weft/KernelOps.h.
+// Ops on scalars in the bodies that weft-convert-kernels-to-linalg writes.
+// Targets expand them. They are declared in weft/Weft/KernelOps.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,9 +15,10 @@ def Weft_DrawOp : Op<Weft_Dialect, "draw", [
     Pure, Elementwise, Scalarizable, Vectorizable, Tensorizable]> {
   let summary = "One random number of a kernel in linalg form";
   let description = [{
-    The number of `weft.philox` for one element; `key` is `philoxKey` of its seed and
-    stream. Targets write it: the CPU calls functions that all kernels of a program
-    share, CUDA devices have the ten rounds where it stands.
+    The number of `weft.philox` for one element; `key` is `philoxKey` of its
+    seed and stream. Targets expand it: kernels of the CPU call functions that
+    all kernels of a program share, kernels of CUDA devices contain the ten
+    rounds.
 
     Example: `%u = weft.draw uniform %key, %row, %element`.
     Created by: `weft-convert-kernels-to-linalg`. Consumed by: `weft-lower-kernels`,

@@ -105,8 +105,8 @@ def Weft_EmbeddingOp : Weft_Op<"embedding", [
   let summary = "Rows of a table";
   let description = [{
     `result[i..., :] = table[ids[i...], :]`. An id outside [0, rows) makes a row
-    of NaN, whose gradient belongs to no row of the table. Where the ids are an
-    input, a data file that holds such an id is refused when it is opened.
+    of NaN, whose gradient belongs to no row of the table. If the ids are an
+    input, a run refuses data files with such an id when it opens them.
 
     Example: `%y = weft.embedding %table, %ids : tensor<256x64xf32>, tensor<8x16xi32>`.
   }];
@@ -197,7 +197,7 @@ def Weft_AttentionGradOp : Weft_Attention<"attention_grad",
   let summary = "Adjoint of attention";
   let description = [{
     Gradients of query, key and value from the gradient of `out`; probabilities
-    are computed again from `lse`. The op has the mask, `softcap` and dropout of
+    are recomputed from `lse`. The op has the mask, `softcap` and dropout of
     the forward op. Created by: `weft-autodiff`.
 
     Example:
@@ -236,8 +236,8 @@ class Weft_SoftmaxBase<string mnemonic, string formula>
                          Weft_Casts<"F32SetDtype", "Follow", mnemonic>]> {
   let summary = formula # " over one dimension";
   let description = "`" # formula # "` over `dim` (default: the last), with the maximum subtracted first.\n"
-      # "`dtype` is the type that the caller asked for: the operand is cast to it first\n"
-      # "(`weft-autocast` writes that cast and removes the attribute).\n\n"
+      # "`dtype` is the requested type: the operand is cast to it first (`weft-autocast`\n"
+      # "writes that cast and removes the attribute).\n\n"
       # "Example: `%y = weft." # mnemonic # " %x {dim = 1} : tensor<8x4xf32>`.";
   let arguments = (ins Weft_FloatTensor:$operand, DefaultValuedAttr<I64Attr, "-1">:$dim,
                        OptionalAttr<TypeAttr>:$dtype);
@@ -301,17 +301,18 @@ def Weft_CrossEntropyOp : Weft_Op<"cross_entropy", [
   let summary = "Softmax cross-entropy with class indices";
   let description = [{
     logits [..., V], targets [...]. Per row `-w[t] (logit[t] - lse)`; rows with
-    `target == ignore_index` count nothing. `mean` divides by the sum of the
+    `target == ignore_index` do not count. `mean` divides by the sum of the
     weights of the counted rows (NaN if there are none, as in PyTorch), `sum`
-    does not divide. In programs of a training step `weft-derive-programs` makes
-    a mean whose targets may be ignored, or have weights, a `sum` over the count
-    of the whole step. `label_smoothing` as in PyTorch. f16 and bf16 logits are
-    widened to f32, the type of all results. Results: loss (scalar),
-    `lse` (shape of targets) and `denom` (scalar), kept for the backward pass.
+    does not divide. A mean whose targets may be ignored, or have weights,
+    becomes a `sum` in the programs of a training step, divided by the count of
+    the complete step (`weft-derive-programs`). `label_smoothing` as in PyTorch.
+    f16 and bf16 logits are widened to f32, the type of all results. Results:
+    loss (scalar), `lse` (shape of targets) and `denom` (scalar), kept for the
+    backward pass.
 
-    Any other target that is no class makes the loss and that row of the gradient
-    NaN. Where the targets are an input, as it is or reshaped, a data file that
-    holds one is refused when it is opened.
+    Any other target outside of the classes makes the loss and its row of the
+    gradient NaN. If the targets are an input, possibly reshaped, a run refuses
+    data files with such a target when it opens them.
 
     Example:
     ```mlir
@@ -337,7 +338,7 @@ def Weft_CrossEntropyGradOp : Weft_Op<"cross_entropy_grad", [
   let summary = "Adjoint of cross_entropy";
   let description = [{
     Gradient of the logits from the gradient of the loss (a scalar). The result
-    may take the logits' place in memory. Created by: `weft-autodiff`.
+    may reuse the logits' buffer. Created by: `weft-autodiff`.
 
     Example:
     ```mlir

@@ -32,7 +32,7 @@ def Weft_DropoutOp : Weft_Op<"dropout", [
 def Weft_LayerDropOp : Weft_Op<"layer_drop", [
     Pure, AllTypesMatch<["operand", "layer", "result"]>, Weft_Random,
     Weft_Casts<"Follow", "Follow", "", "Promoted", /*firstFactor=*/0, /*llm=*/"Narrow">]> {
-  let summary = "A layer that is left out at random";
+  let summary = "A layer that is skipped at random";
   let description = [{
     `result = dropped ? operand : layer`, where `layer` is the layer's result
     for `operand`. The layer is dropped with probability p; it is not scaled

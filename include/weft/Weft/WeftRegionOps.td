@@ -13,11 +13,11 @@ def Weft_InlinedRegion
                  Weft_NativeTrait<"InlinedRegion">]>;
 
 def Weft_RecomputeOp : Weft_Op<"recompute", [Weft_InlinedRegion]> {
-  let summary = "A region that the backward pass computes again";
+  let summary = "A region that the backward pass recomputes";
   let description = [{
     Like PyTorch's `torch.utils.checkpoint`. For the ops inside, the backward
     pass keeps only the inputs of the region and the values that ops outside
-    read. It recomputes the rest at once: a region is a **segment** with a name
+    read. It recomputes the rest together: a region is a **segment** with a name
     of its own. The values are the same either way. Regions nest: ops of an
     inner region belong only to that region. Parameters and constants need no
     recomputation.

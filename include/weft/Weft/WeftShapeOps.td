@@ -18,8 +18,8 @@ def Weft_ReduceOp : Weft_Op<"reduce", [
   let description = [{
     Combines the elements along `dims` (increasing) with `sum`, `mean`, `max` or
     `min`; f16 and bf16 accumulate in f32. `keep_dims` keeps them with size 1.
-    `dtype` is the type that the caller asked for: the operand is cast to it
-    first (`weft-autocast` writes that cast and removes the attribute).
+    `dtype` is the requested type: the operand is cast to it first
+    (`weft-autocast` writes that cast and removes the attribute).
 
     Example: `%y = weft.reduce sum %x dims [0, 1] {keep_dims} : tensor<8x4x2xf32>`.
   }];
@@ -60,16 +60,16 @@ def Weft_BroadcastOp : Weft_Op<"broadcast", [Pure, Weft_View, SameOperandsAndRes
 def Weft_MaterializeOp : Weft_Op<"materialize", [
     Pure, Weft_MovesElements, AllTypesMatch<["operand", "result"]>,
     Weft_Casts<"Follow", "Follow">]> {
-  let summary = "The operand's elements in memory of their own";
+  let summary = "Writes the elements of a view to a buffer";
   let description = [{
     `result = operand`, element by element. A view such as `weft.broadcast` only
-    names elements that lie elsewhere; here a kernel writes them, one after the
-    other. Never folded.
+    refers to elements of another buffer; a kernel writes the elements of this
+    op's result densely. Never folded.
 
     Example: `%y = weft.materialize %x : tensor<8x4xf32>`.
 
-    Created by: `weft-fuse`, for who cannot read through a broadcast. Consumed
-    by: `weft-convert-kernels-to-linalg`.
+    Created by: `weft-fuse`, for ops that cannot read through a broadcast.
+    Consumed by: `weft-convert-kernels-to-linalg`.
   }];
   let arguments = (ins Weft_Tensor:$operand);
   let results = (outs Weft_Tensor:$result);

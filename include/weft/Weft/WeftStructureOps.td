@@ -22,8 +22,8 @@ def Weft_ParamOp : Weft_Op<"param", [
     initial values, `trainable = false` freezes it, `decay` says whether weight
     decay applies (default: two or more dimensions), `tie = @other` makes it the
     same tensor as another parameter (resolved by `weft-tie-params`), `scope` is
-    its module path and `source` its name in the file of initial weights where
-    that differs from the symbol.
+    its module path and `source` its name in the file of initial weights if that
+    differs from the symbol.
 
     A flat parameter has one dimension and `segments`: several parameters of the
     model, one after the other, which are not declared elsewhere. Elements
@@ -37,8 +37,8 @@ def Weft_ParamOp : Weft_Op<"param", [
     weft.param @fc2 : tensor<56xf32> {segments = [#weft.segment<@fc2.weight [8, 5] at 0 to 40>,
                                                   #weft.segment<@fc2.bias [8] at 48 to 56>]}
     ```
-    Created by: frontends, model text; flat ones by what flattens states after
-    `weft-working-copies`. Consumed by: `weft-lower-to-plan`.
+    Created by: frontends, model text; flat parameters by `weft-bucket`.
+    Consumed by: `weft-lower-to-plan`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<Weft_Tensor>:$type,
@@ -75,14 +75,15 @@ def Weft_StateOp : Weft_Op<"state", [
     DeclareOpInterfaceMethods<SegmentedOpInterface>]> {
   let summary = "Persistent state other than a parameter";
   let description = [{
-    A tensor that lives from step to step: an accumulated gradient, an
+    A tensor that persists from step to step: an accumulated gradient, an
     optimizer moment, a step counter, the loss scale, a low-precision copy of a
-    parameter (`working`), or in how many micro-steps parameters of dropped layers
-    had a gradient (`presence`, a scalar that their gradient states name with
-    `weft.presence`). The `init` program writes all but gradients and presence, which
-    the first micro-step of a step writes without reading them; nothing relies on
-    memory that starts as zeros. `param` names the parameter it belongs to. Checkpoints
-    hold `optimizer` and `scaler` states.
+    parameter (`working`), or the number of micro-steps in which parameters of
+    dropped layers had a gradient (`presence`, a scalar that their gradient
+    states name with `weft.presence`). The `init` program writes all states
+    except gradients and presence, which the first micro-step of a step writes
+    without reading them; nothing requires memory that starts as zeros. `param`
+    names the parameter that the state belongs to. Checkpoints contain
+    `optimizer` and `scaler` states.
 
     A flat state has `segments` and optionally `slices`, like a `weft.param`.
     Its `slot` names its value for each parameter: a segment `@w` of the slot

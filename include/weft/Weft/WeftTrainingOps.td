@@ -13,7 +13,7 @@ def Weft_ScalerState
       BuildableType<"::mlir::RankedTensorType::get({3}, $_builder.getI64Type())">;
 
 def Weft_AccumulateOp : Weft_Op<"accumulate", [Pure, Weft_Writes<["getReusableOperands"]>, AllTypesMatch<["old", "value", "result"]>]> {
-  let summary = "Adds to an accumulator, or starts it again";
+  let summary = "Adds to an accumulator, or overwrites it";
   let description = [{
     `result = accumulate == 0 ? value : old + value`; with 0 the old contents are
     not read, not even a NaN.
@@ -48,8 +48,8 @@ def Weft_ScalerUpdateOp : Weft_Op<"scaler_update", [Pure]> {
     - `colossalai` (DynamicGradScaler): as torch, but the first `hysteresis` - 1
       overflows since the scale last grew spare it.
 
-    `exhausted`: the scale should shrink and cannot, as it is at a positive
-    minimum already or the new one would be 0. Runs after the update has used
+    `exhausted`: the scale should shrink and cannot, because it is already at a
+    positive minimum or the new scale would be 0. Runs after the update has used
     the old scale.
 
     Example: `%scale1, %state1, %end = weft.scaler_update %scale, %state, %bad by #weft.scaler<torch, interval = 500>`.
@@ -86,8 +86,8 @@ def Weft_NormAndCheckOp : Weft_Op<"norm_and_check", [Pure]> {
   let description = [{
     `norm = (sum |g|^p)^(1/p)` over all elements of all operands (max for
     p = inf), with f64 partials; `found_inf` is true if any element is infinite
-    or NaN. With `powers` the root is left out: several of them can be added up
-    first (the largest taken for p = inf).
+    or NaN. With `powers` no root is taken, so that several results can be added
+    up first (or their maximum taken for p = inf).
 
     Example: `%norm, %bad = weft.norm_and_check %g0, %g1 {p = 2.0 : f64} : tensor<4xf32>, tensor<2x2xf32>`.
     Created by: `weft-expand-optimizer`; with `powers` by `weft-partition`.
@@ -132,8 +132,8 @@ class Weft_NamesOf<dag values> {
 /// The gradient is multiplied by `coef` first. `step` counts this update (from
 /// 1). If `skip` is true every result is the old value. `lr_scale` multiplies
 /// the learning rate; weight decay is the operand times `decay_scale`. With
-/// `factors` both go by range of elements: the parameter is flat, and no range
-/// begins inside a segment.
+/// `factors` each range of elements has its own: the parameter is flat, and no
+/// range begins inside a segment.
 /// Parameter and gradient may be f16 or bf16; arithmetic and moments are f32.
 /// The last result, if there is one, is the new parameter rounded to its type:
 /// the working copy. `decay` is PyTorch's default weight decay.
@@ -173,7 +173,7 @@ def Weft_AdamWOp : Weft_AdamLike<"adamw", /*decay=*/"0.01", /*decoupled=*/1> {
     PyTorch's AdamW: `p *= 1 - lr wd; m += (1-b1)(g - m); v = b2 v + (1-b2) g^2;`
     `p -= lr / (1-b1^t) * m / (sqrt(v) / sqrt(1-b2^t) + eps)`.
     Operands in order: param, exp_avg, exp_avg_sq, grad, coef, skip, step, lr,
-    weight_decay, beta1, beta2, eps. Created by: `weft-expand-optimizer`; one of
+    weight_decay, beta1, beta2, eps. Created by: `weft-expand-optimizer`; for
     several parameters, with `factors`, by `weft-bucket`.
 
     Example:

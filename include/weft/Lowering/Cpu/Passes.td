@@ -34,9 +34,9 @@ def ExpandMathPass : Pass<"weft-expand-math"> {
     and vectors by arithmetic; docs/explanation/codegen-cpu.md has the error bounds.
     Conversions from and to bf16 become integer operations.
 
-    Precondition: none. Guarantees: none of these is left for f32; f64 ones stay
-    and become calls of libm, erf here, the others in LLVM. No arithmetic or
-    comparison of bf16 values is left for LLVM to find.
+    Precondition: none. Guarantees: none of these ops is left for f32. On f64,
+    math.erf becomes a call of libm; the other ops stay, and LLVM makes them
+    calls of libm. No arithmetic or comparison of bf16 values is left.
 
     Example: test/Lowering/expand-math.mlir.
   }];
@@ -62,18 +62,19 @@ def LowerToCpuPass : Pass<"weft-lower-to-cpu", "::mlir::ModuleOp"> {
 }
 
 def AddWorkspacesPass : Pass<"weft-add-workspaces", "::mlir::ModuleOp"> {
-  let summary = "Give commands the memory that their routines work in";
+  let summary = "Give commands the workspaces of their routines";
   let description = [{
-    Declares a `plan.alloc workspace` for each command whose routine on the CPU needs
-    memory beside its operands: matrix products (what oneDNN copies, or pieces that
-    are packed as f32), tiles of attention, sums of a loss and of a norm, the order
-    of an embedding's ids. Its size follows from shapes, types and `threads`, the most
-    that the program will run on, and not from the machine that compiles. A routine
-    that would need more on some processor takes a way that needs less. It stands
-    behind the declarations that the command and those before it name.
+    Declares a `plan.alloc workspace` for each command whose routine on the CPU
+    needs scratch memory: matrix products (copies of oneDNN, or blocks packed as
+    f32), tiles of attention, sums of a loss and of a norm, the order of an
+    embedding's ids. Its size follows from shapes, types and `threads`, the
+    largest number of threads, and not from the machine that compiles. A routine
+    that would need more on some processor chooses an algorithm that needs less.
+    The declaration follows the declarations that this command and earlier ones
+    use.
 
-    Precondition: `weft-lower-to-plan`. Sets `plan.max_threads`. A command that has a
-    workspace keeps it.
+    Precondition: `weft-lower-to-plan`. Sets `plan.max_threads`. A command that
+    has a workspace keeps it.
 
     Before:
     ```mlir
@@ -87,7 +88,7 @@ def AddWorkspacesPass : Pass<"weft-add-workspaces", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"threads", "threads", "int64_t", "::weft::kDefaultMaxThreads",
-           "Most threads that the program runs on">,
+           "Largest number of threads of the program">,
   ];
 }
 

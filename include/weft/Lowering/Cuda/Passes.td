@@ -18,9 +18,10 @@ def PadRowsPass : Pass<"weft-pad-rows", "::mlir::ModuleOp"> {
     Precondition: `weft-lower-to-plan`. A buffer with an offset is not changed.
     Guarantees: the same values; padding is neither read nor written.
 
-    Why: 50257 halves to a row put seven of eight rows at addresses that are no multiple of
-    16 bytes, where products and kernels cannot read and write 16 bytes at once. On an H100
-    a product that sums over the rows went from 17 to 5.1 ms.
+    Why: with 50257 halves per row, seven of eight rows begin at addresses that
+    are no multiple of 16 bytes, where products and kernels cannot access 16
+    bytes at once. On an H100, padding reduced the time of a product that sums
+    over the rows from 17 to 5.1 ms.
 
     Before:
     ```mlir
@@ -37,14 +38,14 @@ def PadRowsPass : Pass<"weft-pad-rows", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"most", "most", "int64_t", "128",
-           "Bytes that rows begin at multiples of where that is cheap, a power of two">,
+           "Preferred alignment of rows in bytes, a power of two">,
     Option<"least", "least", "int64_t", "16",
-           "Bytes that they begin at multiples of at least, a power of two">,
+           "Smallest alignment of rows in bytes, a power of two">,
     Option<"share", "share", "int64_t", "8",
-           "Padding is at most one part in so many of a row; 0: any">,
+           "Largest padding, as one part in so many of a row; 0: any">,
   ];
   let statistics = [
-    Statistic<"numPadded", "padded", "Buffers whose rows lie apart">,
+    Statistic<"numPadded", "padded", "Buffers with padded rows">,
   ];
 }
 
@@ -65,11 +66,12 @@ def WidenProductsPass : Pass<"weft-widen-products", "::mlir::ModuleOp"> {
     stream or a workspace are not changed. Guarantees: the same values, since the
     added terms are 0.
 
-    Why: cuBLASLt has fast algorithms for odd numbers of classes neither where they are
-    the columns of a product (m in its words) nor where it sums over them (k),
-    even if the rows begin where they should. On an H100 a product of 32768 x 50257 by 768
-    took 26.7 ms of f16 with rows at multiples of 128 bytes, the sum over the classes
-    19.5 ms, where their operations take about 4 (docs/how-to/performance.md).
+    Why: cuBLASLt has no fast algorithms for an odd number of classes, neither
+    as the columns of a product (its m) nor as the dimension that is summed (its
+    k), even with aligned rows. On an H100 a product of 32768 x 50257 by 768 in
+    f16 took 26.7 ms with rows at multiples of 128 bytes, and the sum over the
+    classes 19.5 ms. At the device's peak rate they take about 4 ms
+    (docs/how-to/performance.md).
 
     Before:
     ```mlir
@@ -87,10 +89,10 @@ def WidenProductsPass : Pass<"weft-widen-products", "::mlir::ModuleOp"> {
     Option<"rows", "rows", "int64_t", "256",
            "Least rows of a product whose factor is copied">,
     Option<"share", "share", "int64_t", "8",
-           "The padding of rows, and the copied factor of the buffer, are at most one part in so many; 0: any">,
+           "Largest padding of rows and largest copied factor, as one part in so many of the buffer; 0: any">,
   ];
   let statistics = [
-    Statistic<"numWidened", "widened", "Buffers whose padding products fill">,
+    Statistic<"numWidened", "widened", "Buffers whose padding a product fills">,
   ];
 }
 
@@ -129,8 +131,8 @@ def LowerToCudaPass : Pass<"weft-lower-to-cuda", "::mlir::ModuleOp"> {
     libdevice.
 
     Precondition: `weft-convert-kernels-to-linalg`. Guarantees: kernels are
-    `llvm.func` ops in the `gpu.module`; nothing is contracted or reassociated. Plan
-    programs stay.
+    `llvm.func` ops in the `gpu.module`; nothing is contracted or reassociated.
+    Plan programs stay.
 
     Example: test/Lowering/Cuda/lower-to-cuda.mlir. Does not write PTX.
   }];
@@ -141,7 +143,7 @@ def LowerToCudaPass : Pass<"weft-lower-to-cuda", "::mlir::ModuleOp"> {
 }
 
 def AddDeviceWorkspacesPass : Pass<"weft-add-device-workspaces", "::mlir::ModuleOp"> {
-  let summary = "Give commands the device memory that their routines work in";
+  let summary = "Give commands the device workspaces of their routines";
   let description = [{
     Does the same as `weft-add-workspaces`, for a CUDA device. Products get the
     largest workspace that cuBLASLt may use; attention and embedding gradients
@@ -158,7 +160,7 @@ def AddDeviceWorkspacesPass : Pass<"weft-add-device-workspaces", "::mlir::Module
   }];
   let options = [
     Option<"chips", "chips", "std::string", "\"sm_90\"",
-           "The devices, with commas between them: the largest need of all">,
+           "Devices, separated by commas; workspaces fit all of them">,
     Option<"attention", "attention", "::weft::AttentionLibrary", "::weft::AttentionLibrary::Own",
            "Implementation of attention: own or cudnn", [{::llvm::cl::values(
                clEnumValN(::weft::AttentionLibrary::Own, "own", "weft's routines"),
@@ -169,9 +171,10 @@ def AddDeviceWorkspacesPass : Pass<"weft-add-device-workspaces", "::mlir::Module
 def DescribeLaunchesPass : Pass<"weft-describe-launches", "::mlir::ModuleOp"> {
   let summary = "Add the launches of a device's kernels to the metadata";
   let description = [{
-    Adds `launches` of docs/reference/executable.md to the attribute `weft.metadata`: the grid
-    and block that each kernel of the `gpu.module` is written for. Preconditions:
-    `weft-describe-executable`, and `weft-lower-to-cuda` behind it.
+    Adds `launches` of docs/reference/executable.md to the attribute
+    `weft.metadata`: the grid and block that each kernel of the `gpu.module` is
+    written for. Preconditions: `weft-describe-executable`, then
+    `weft-lower-to-cuda`.
 
     Example: test/Lowering/Cuda/describe-launches.mlir.
   }];

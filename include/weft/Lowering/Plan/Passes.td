@@ -10,20 +10,21 @@ def LowerToPlanPass : Pass<"weft-lower-to-plan", "::mlir::ModuleOp"> {
   let description = [{
     Every `weft.param` and `weft.state` becomes a `plan.state`, every
     `weft.program` a `plan.program` with one command per op, in program order,
-    below the declarations: states, inputs, then allocations and views in the order
-    in which the commands need them.
+    after the declarations: states, inputs, then allocations and views in the
+    order in which the commands need them.
 
     - Reshapes, slices, transposes and broadcasts become views. A consumer that
-      cannot read the strides gets a copy, which is counted and reported
-      by a remark.
+      cannot read the strides gets a copy, which is counted and reported by a
+      remark.
     - A value that a program writes to a state is computed in the state's own
-      bytes when every read of the old contents is finished by then.
+      buffer if every read of the old contents is finished by then.
     - An op becomes the command that its `weft.impl` names. A `weft.accumulate`
       that is `folded` becomes the accumulate mode of the routine before it: no
       temporary, unless the old contents must be kept; then it adds to a copy.
-    - An op that may overwrite an operand does so when the operand dies there.
-    - The pieces of a concatenation are written in place where the producer
-      takes strides.
+    - An op that may overwrite an operand does so if it is the operand's last
+      use.
+    - An operand of a concatenation is written in place if its producer can
+      write with strides.
 
     Precondition: `weft-select-kernels`; a `weft.impl` that cannot run its op is
     an error on the op. Guarantees: no `weft` op remains but `weft.kernel`.
@@ -47,12 +48,12 @@ def LowerToPlanPass : Pass<"weft-lower-to-plan", "::mlir::ModuleOp"> {
       plan.output "y" %y : memref<8x2xf32>
     }
     ```
-    It does not choose kernels and does not order commands anew, except that an
-    accumulation moves next to the gradient it adds.
+    The pass does not choose kernels. It does not reorder commands, except that
+    an accumulation moves next to the gradient that it adds.
   }];
   let statistics = [
     Statistic<"numCopies", "copies", "Copies that a consumer or a write of state needed">,
-    Statistic<"numInPlace", "in-place", "Results that took the bytes of an operand or a state">,
+    Statistic<"numInPlace", "in-place", "Results in the buffer of an operand or a state">,
     Statistic<"numFolded", "folded-accumulates", "Accumulations folded into their producer">,
   ];
   let dependentDialects = ["::weft::plan::PlanDialect"];

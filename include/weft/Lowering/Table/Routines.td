@@ -27,10 +27,10 @@ def RoutineOpInterface : OpInterface<"RoutineOpInterface"> {
       if no routine can run it.
     }], "::llvm::LogicalResult", "makeRecord", (ins "::weft::RecordWords &":$record)>,
     InterfaceMethod<[{
-      Bytes that the routine of a command of WEFT_EXTENSION works in beside its
-      operands, in a program for at most `threads` threads; `record` is what
-      makeRecord made. For all other kinds the target says it. A command that
-      needs some is a WorkspaceOpInterface.
+      Workspace of the routine of a WEFT_EXTENSION command, in bytes, in a
+      program for at most `threads` threads; `record` is the result of
+      makeRecord. The target answers for all other kinds. A command with a
+      workspace is a WorkspaceOpInterface.
     }], "int64_t", "getWorkspaceBytes",
     (ins "::llvm::ArrayRef<int64_t>":$record, "int64_t":$threads), /*methodBody=*/"",
     /*defaultImplementation=*/[{

@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def VerifyContractPass : Pass<"weft-verify-contract", "::mlir::ModuleOp"> {
-  let summary = "Check what a phase promises";
+  let summary = "Check the contract of a phase";
   let description = [{
     Checks the contract of one phase of the phase table on the module and fails
     with an error on the op that breaks it. Changes nothing. The driver runs it

@@ -6,12 +6,12 @@
 include "mlir/Pass/PassBase.td"
 
 def DescribeExecutablePass : Pass<"weft-describe-executable", "::mlir::ModuleOp"> {
-  let summary = "Write the metadata that the executable carries";
+  let summary = "Write the metadata of the executable";
   let description = [{
-    Builds the JSON text of docs/reference/executable.md from the module (model, options,
-    optimizer, memory report, parameter table) and keeps it as the attribute
-    `weft.metadata`. Precondition: memory is planned. Holds no path, time or
-    location.
+    Builds the JSON text of docs/reference/executable.md from the module (model,
+    options, optimizer, memory report, parameter table) and stores it in the
+    attribute `weft.metadata`. Precondition: memory is planned. The text
+    contains no path, time or location.
   }];
 }
 
