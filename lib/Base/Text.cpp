@@ -2,6 +2,8 @@
 
 #include "weft/Base/Text.h"
 
+#include "weft/Base/CountText.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -140,8 +142,13 @@ std::string weft::humanBytes(int64_t bytes) {
   return text;
 }
 
+std::string weft::countText(int64_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) +
+         (count == 1 ? "" : "s");
+}
+
 std::string weft::exactBytes(int64_t bytes) {
-  std::string exact = std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  std::string exact = countText(bytes, "byte");
   return std::abs(bytes) < 1024 ? exact
                                 : exact + " (" + humanBytes(bytes) + ")";
 }

@@ -1,5 +1,6 @@
 //===- CheckpointTools.cpp - weft ckpt ls and verify ----------------------===//
 
+#include "weft/Base/CountText.h"
 #include "weft/Formats/StepDirectories.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Devices/Ports.h"
@@ -46,8 +47,8 @@ static std::string stepLine(const StepEntry &entry, const StepEntry *best) {
     return text +
            (manifest.error().isDamage() ? "  damaged: " : "  unusable: ") +
            manifest.error().where() + "\n";
-  return text + "  " + std::to_string(manifest->tensors.size()) + " tensors  " +
-         humanBytes(bytesOf(*manifest)) + "  model " +
+  return text + "  " + countText(int64_t(manifest->tensors.size()), "tensor") +
+         "  " + humanBytes(bytesOf(*manifest)) + "  model " +
          savedModelName(entry.path, *manifest) + lossText(*manifest) +
          (best && entry.step == best->step ? "  best" : "") + "\n";
 }
@@ -108,7 +109,7 @@ static Status verifyStep(const std::string &directory, std::string &text) {
   if (Status s = manifest->verifyFiles(directory); !s)
     return s;
   text += directory + ": ok, step " + std::to_string(manifest->step) + ", " +
-          std::to_string(manifest->files.size()) + " files, " +
+          countText(int64_t(manifest->files.size()), "file") + ", " +
           humanBytes(bytesOf(*manifest)) + "\n";
   return Status::success();
 }

@@ -1,5 +1,6 @@
 //===- TensorData.cpp - Rows of named tensors -----------------------------===//
 
+#include "weft/Base/CountText.h"
 #include "weft/Base/ReadProgress.h"
 #include "weft/Base/Text.h"
 #include "weft/Formats/Digest.h"
@@ -61,7 +62,7 @@ public:
   int64_t rows() const override { return end - begin; }
 
   std::string describe() const override {
-    return file->path() + " (safetensors): " + std::to_string(rows()) + " rows";
+    return file->path() + " (safetensors): " + countText(rows(), "row");
   }
 
   Expected<DataIdentity> identity() const override {

@@ -2,6 +2,7 @@
 
 #include "weft/Abi/Names.h"
 #include "weft/Abi/Philox.h"
+#include "weft/Base/CountText.h"
 #include "weft/Formats/TokenFile.h"
 #include "weft/Runtime/Data/DataSource.h"
 
@@ -32,8 +33,8 @@ public:
 
   std::string describe() const override {
     return shared->file.path() + " (" + shared->file.description() +
-           "): " + std::to_string(end - begin) + " tokens, " +
-           std::to_string(rows()) + " rows of " + std::to_string(seq);
+           "): " + countText(end - begin, "token") + ", " +
+           countText(rows(), "row") + " of " + std::to_string(seq);
   }
 
   Expected<DataIdentity> identity() const override {

@@ -3,6 +3,7 @@
 #include "weft/Runtime/Devices/HostDevice.h"
 
 #include "weft/Abi/TransferRecords.h"
+#include "weft/Base/CountText.h"
 #include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/MachineMemory.h"
 
@@ -52,7 +53,7 @@ bool Arena::allocate(int64_t size) {
 //===----------------------------------------------------------------------===//
 
 std::string HostDevice::describe() const {
-  return std::to_string(threads) + " threads";
+  return countText(threads, "thread");
 }
 
 int64_t HostDevice::peakBytes() const { return peakMemory(); }

@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Execute/StateSegments.h"
 
+#include "weft/Base/CountText.h"
 #include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/DTypes.h"
 
@@ -133,7 +134,7 @@ static std::string checkSegment(const WeftSegment &segment,
            shapeText(shapeOf(segment.dims, segment.rank)) + " has in " + what +
            ", but got " + rangeText(segment);
   if (segment.begin < end)
-    return "expects " + what + " behind element " + std::to_string(end) +
+    return "expects " + what + " after element " + std::to_string(end) +
            ", but got " + rangeText(segment);
   return "";
 }
@@ -146,9 +147,9 @@ static std::string checkTensor(const WeftTensor &tensor, int ranks) {
   if (tensor.numSegments == 0)
     return "";
   if (tensor.slices < 1 || ranks % tensor.slices != 0)
-    return "expects a number of ranks that the slices of tensor " + name +
-           " divide, but got " + std::to_string(ranks) + " ranks for " +
-           std::to_string(tensor.slices) + " slices";
+    return "expects a number of ranks that the shards of tensor " + name +
+           " divide, but got " + countText(ranks, "rank") + " for " +
+           countText(tensor.slices, "shard");
   int64_t end = 0, all = 0;
   for (int32_t i = 0; i < tensor.numSegments; ++i) {
     std::string message = checkSegment(tensor.segments[i], name, end);

@@ -1,5 +1,6 @@
 //===- KeptFlags.cpp - Flags that a resumed run keeps ---------------------===//
 
+#include "weft/Base/CountText.h"
 #include "weft/Formats/Manifest.h"
 #include "weft/Formats/StepDirectories.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
@@ -326,9 +327,9 @@ static std::string describe(const RunRecord &record, const std::string &flag,
   if (!data)
     return "";
   return textOf(record.flags, flag) + " (" + data->kind + ", " +
-         std::to_string(data->length) +
-         (data->kind == "safetensors" ? " rows" : " tokens") + ", digest " +
-         data->xxh3.substr(0, 8) + ")";
+         countText(data->length,
+                   data->kind == "safetensors" ? "row" : "token") +
+         ", digest " + data->xxh3.substr(0, 8) + ")";
 }
 
 std::vector<std::string> weft::changedSettings(const RunRecord &was,

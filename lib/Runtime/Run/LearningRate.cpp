@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Run/RunFlags.h"
 
+#include "weft/Base/CountText.h"
 #include "weft/Base/Text.h"
 #include "weft/Formats/Json.h"
 #include "weft/Runtime/Run/Run.h"
@@ -53,10 +54,9 @@ static bool decays(const RateSchedule &rate) {
 /// The length of a training, by the flag that was given.
 static std::string stepsText(const RunOptions &options) {
   const std::string steps = std::to_string(*options.steps);
-  return options.epochs
-             ? "the " + steps +
-                   " steps of --epochs=" + std::to_string(*options.epochs)
-             : "--steps=" + steps;
+  return options.epochs ? "the " + countText(*options.steps, "step") +
+                              " of --epochs=" + std::to_string(*options.epochs)
+                        : "--steps=" + steps;
 }
 
 Status weft::checkRates(const RunOptions &options) {

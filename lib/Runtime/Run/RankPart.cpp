@@ -3,6 +3,7 @@
 #include "weft/Runtime/Run/RunRanks.h"
 
 #include "weft/Abi/Names.h"
+#include "weft/Base/CountText.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
@@ -139,8 +140,8 @@ static Status writeTrace(const Trace &trace, const std::string &path,
   if (Status s = trace.write(path, name); !s)
     return s;
   if (trace.dropped() > 0)
-    warn("the trace is full: the last " + std::to_string(trace.dropped()) +
-         " commands are not in it");
+    warn("the trace is full: it lacks the last " +
+         countText(trace.dropped(), "command"));
   return Status::success();
 }
 

@@ -3,6 +3,7 @@
 #include "weft/Runtime/Run/Run.h"
 
 #include "weft/Abi/Names.h"
+#include "weft/Base/CountText.h"
 #include "weft/Base/OutputFile.h"
 #include "weft/Base/ReadProgress.h"
 #include "weft/Base/StandardStreams.h"
@@ -269,8 +270,8 @@ Expected<ExitCode> Run::tune() {
   if (!done)
     return done.takeError();
   if (options.progress != ProgressKind::None)
-    printEscaped("measured the algorithms of " + std::to_string(products) +
-                 " products: " + options.tune + "\n");
+    printEscaped("measured the algorithms of " +
+                 countText(products, "product") + ": " + options.tune + "\n");
   return ExitCode::Ok;
 }
 
@@ -294,7 +295,7 @@ void Run::warnOfFewReplicas() const {
   if (count.weights == 0)
     tell("--check-replicas compares " + std::to_string(count.shared) + " of " +
          std::to_string(count.all) + " tensors, " + humanBytes(count.bytes) +
-         ": each rank has its own slice of the others");
+         ": each rank has its own shard of the others");
 }
 
 /// Whether a training from `firstStep` on has shown a sample of its last step.

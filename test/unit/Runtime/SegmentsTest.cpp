@@ -142,10 +142,10 @@ TEST(Segments, WrongTables) {
   EXPECT_EQ(errorAfter([](Tables &) {}), "");
   EXPECT_EQ(errorAfter([](Tables &) {}, 4), "");
   EXPECT_EQ(errorAfter([](Tables &) {}, 1),
-            "expects a number of ranks that the slices of tensor 'shard' "
-            "divide, but got 1 ranks for 2 slices");
+            "expects a number of ranks that the shards of tensor 'shard' "
+            "divide, but got 1 rank for 2 shards");
   EXPECT_EQ(errorAfter([](Tables &t) { t.tensors[1].slices = 0; }),
-            "expects a number of ranks that the slices of tensor 'flat' "
+            "expects a number of ranks that the shards of tensor 'flat' "
             "divide, but got 2 ranks for 0 slices");
   EXPECT_EQ(errorAfter([](Tables &t) { t.tensors[1].numSegments = -1; }),
             "expects at least 0 segments in tensor 'flat', but got -1");
@@ -165,7 +165,7 @@ TEST(Segments, WrongTables) {
               t.segments[1].begin = 6;
               t.segments[1].end = 11;
             }),
-            "expects segment 'b' of tensor 'flat' behind element 7, but got "
+            "expects segment 'b' of tensor 'flat' after element 7, but got "
             "[6, 11)");
   EXPECT_EQ(errorAfter([](Tables &t) {
               t.segments[2].begin = 16;
@@ -192,8 +192,8 @@ TEST(Segments, ProgramsRefuseWrongTables) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(weftMain(tables.executable, 2, argv), 70);
   EXPECT_NE(testing::internal::GetCapturedStderr().find(
-                "expects a number of ranks that the slices of tensor 'shard' "
-                "divide, but got 1 ranks for 2 slices"),
+                "expects a number of ranks that the shards of tensor 'shard' "
+                "divide, but got 1 rank for 2 shards"),
             std::string::npos);
 }
 
