@@ -5,6 +5,7 @@
 #include "weft/Analysis/CommandNames.h"
 #include "weft/Analysis/Liveness.h"
 #include "weft/Analysis/PlanQueries.h"
+#include "weft/Base/CountText.h"
 #include "weft/Base/Text.h"
 #include "weft/Plan/Transfers.h"
 #include "weft/Support/TypeText.h"
@@ -212,8 +213,7 @@ static std::vector<SizeRow> listSizes(const MemoryReport &of) {
                          : "workspaces",
        of.workspaces},
       {"inputs", "inputs", of.inputs},
-      {"staging_bytes", "inputs and results in transit", of.stagingBytes,
-       NotZero}};
+      {"staging_bytes", "staged inputs and results", of.stagingBytes, NotZero}};
   int64_t gaps = of.arenaBytes;
   for (const SizeRow &row : rows)
     gaps -= row.bytes;
@@ -221,8 +221,9 @@ static std::vector<SizeRow> listSizes(const MemoryReport &of) {
   rows.push_back({"arena_bytes", "arena", of.arenaBytes});
   rows.push_back(
       {"transient_bytes", "  shared by the programs", of.transientBytes});
-  rows.push_back({"lower_bound", "  no packing is below", of.lowerBound});
-  rows.push_back({"constant_bytes", "constants beside the arena",
+  rows.push_back(
+      {"lower_bound", "  lower bound of any packing", of.lowerBound});
+  rows.push_back({"constant_bytes", "constants outside the arena",
                   of.constantBytes, NotZero});
   return rows;
 }
@@ -305,8 +306,8 @@ static void printFormula(const StateFormula &formula, raw_ostream &os) {
 
 static void printShare(const MemoryReport::Share &share,
                        llvm::raw_ostream &os) {
-  os << "each of " << share.ranks << " ranks, ZeRO stage " << share.zeroStage
-     << ", keeps " << humanBytes(share.heldBytes) << " of "
+  os << "each of " << countText(share.ranks, "rank") << ", ZeRO stage "
+     << share.zeroStage << ", stores " << humanBytes(share.heldBytes) << " of "
      << humanBytes(share.allBytes) << " of states";
   if (share.gatheredBytes)
     os << ", and " << humanBytes(share.gatheredBytes) << " gathered in a step";

@@ -82,8 +82,7 @@ static void compare(const ParameterBytes &of, StateFormula &formula) {
     return;
   }
   formula.parameters += n;
-  differ("parameters kept in low precision alone",
-         of.own - kParameterBytes * n);
+  differ("parameters only in low precision", of.own - kParameterBytes * n);
   differ(of.copies == 0 ? "parameters without a working copy"
                         : "working copies of a second type",
          of.copies - kCopyBytes * n);
@@ -154,8 +153,8 @@ std::optional<StateFormula> weft::computeStateFormula(ModuleOp module) {
   for (auto &[name, bytes] : states.parameters)
     compare(bytes, formula);
   for (auto [what, bytes] :
-       {std::pair("between the parameters of flat states", states.gaps),
-        {"slices that other ranks hold", -states.elsewhere},
+       {std::pair("gaps in flat states", states.gaps),
+        {"shards of other ranks", -states.elsewhere},
         {"step counters and loss scale", states.others},
         {"counts of dropped layers and of targets", states.counts}})
     if (bytes)

@@ -70,7 +70,7 @@ void Explainer::await(plan::WaitOp wait) {
     const char *verb =
         isa<plan::AllGatherOp>(*command) ? "gathered" : "reduced";
     std::string text =
-        llvm::formatv("is {0} beside {1} commands", verb, computed - before);
+        llvm::formatv("is {0} during {1} commands", verb, computed - before);
     if (!command.getCommandScope().empty())
       text += (" for " + command.getCommandScope()).str();
     if (plan::CommandOpInterface next = findNext(wait))

@@ -12,8 +12,8 @@
 // CHECK-NEXT: alignment and gaps 0 B
 // CHECK-NEXT: arena 13.00 KiB
 // CHECK-NEXT: shared by the programs 5.00 KiB
-// CHECK-NEXT: no packing is below 5.00 KiB
-// CHECK-NEXT: constants beside the arena 1.00 KiB
+// CHECK-NEXT: lower bound of any packing 5.00 KiB
+// CHECK-NEXT: constants outside the arena 1.00 KiB
 // CHECK-NEXT: peak at copy 256 f32 in micro, h.1 (report.mlir:[[#@LINE+13]])
 // CHECK-NEXT: largest buffers at the peak:
 // CHECK-NEXT: 4.00 KiB activation memref<1024xf32> from copy 1024 f32, h.0 (report.mlir:[[#@LINE+7]])

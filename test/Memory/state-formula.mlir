@@ -8,7 +8,7 @@
 // CHECK-NEXT: 16P: 4P f32, 2P copies, 2P gradients, 8P 17.34 KiB
 // CHECK-NEXT: parameters without a working copy - 220 B
 // CHECK-NEXT: gradients in f32 200 B
-// CHECK-NEXT: parameters kept in low precision alone - 20 B
+// CHECK-NEXT: parameters only in low precision - 20 B
 // CHECK-NEXT: optimizers without two moments - 40 B
 // CHECK-NEXT: parameters that are not trained 60 B
 // CHECK-NEXT: step counters and loss scale 12 B
@@ -71,8 +71,8 @@ module attributes {weft.options = {precision = "bf16"}} {
 // rank holds the half.
 // CHECK: state of mixed precision, P = 1100 trained parameters:
 // CHECK-NEXT: 16P: 4P f32, 2P copies, 2P gradients, 8P 17.19 KiB
-// CHECK-NEXT: between the parameters of flat states 832 B
-// CHECK-NEXT: slices that other ranks hold - 4.50 KiB
+// CHECK-NEXT: gaps in flat states 832 B
+// CHECK-NEXT: shards of other ranks - 4.50 KiB
 // CHECK-NEXT: step counters and loss scale 8 B
 // CHECK-NEXT: persistent state 13.51 KiB
 #a = #plan.segment<@a [10, 100] at 0 to 1000>

@@ -6,7 +6,7 @@
 // RUN: weft-opt --weft-split-async --weft-schedule="prefetch=1 prefetch-max=1" %s | FileCheck %s --check-prefixes=CHECK,ONE
 
 // Repeated gathers belong to the backward pass, which has a prefetch depth of its own.
-// A gather that takes longer than what is computed meanwhile begins earlier, if it may
+// A gather that takes longer than the computation meanwhile begins earlier, if it may
 // and the program gets shorter: h.2 here, but not h.1, for which nobody waits.
 dist.mesh @mesh("dp" = 2)
 plan.state param @h.0.w : memref<4xf32>

@@ -4,6 +4,7 @@
 
 #include "ViewTable.h"
 
+#include "weft/Base/CountText.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Base/Text.h"
 #include "weft/Formats/JsonFields.h"
@@ -102,7 +103,7 @@ Status ShardingReader::readState(const JsonCursor &entry, Bucket &bucket) {
   if (!held)
     return held.takeError();
   if (bucket.elements % *slices != 0 || ranks % *slices != 0)
-    return entry.error("expects slices that divide " + std::to_string(ranks) +
+    return entry.error("expects shards that divide " + std::to_string(ranks) +
                        " ranks and " + std::to_string(bucket.elements) +
                        " elements, but got " + std::to_string(*slices));
   if (slot->empty())
@@ -277,7 +278,7 @@ static std::string nameOf(const Json &object, const char *field) {
 }
 
 static void printBytes(const Json &sharding) {
-  std::printf("states, of a rank and whole\n");
+  std::printf("states: bytes of a rank, of all shards\n");
   for (const ByteKind &kind : kKinds)
     if (const Json *bytes = sharding.find("bytes")->find(kind.field);
         bytes && numberOf(*bytes, "held") != 0) {
@@ -295,7 +296,7 @@ static constexpr size_t kMostShown = 8;
 /// "rank 0: 0 to 128, rank 1: 128 to 256"; of many ranks the first ones.
 static std::string rangesText(const Json &bucket) {
   if (numberOf(bucket, "slices") == 1)
-    return "every rank holds all";
+    return "replicated on every rank";
   const Json::Array &ranges = bucket.find("ranges")->asArray();
   std::string text;
   for (size_t rank = 0; rank < ranges.size() && rank < kMostShown; ++rank)
@@ -311,12 +312,11 @@ static std::string stateText(const Json &state) {
   std::string text =
       (slot.empty() ? "parameters" : slot) + " " + nameOf(state, "dtype");
   const long long slices = numberOf(state, "slices");
-  return slices == 1 ? text
-                     : text + " in " + std::to_string(slices) + " slices";
+  return slices == 1 ? text : text + " in " + countText(slices, "shard");
 }
 
 static void printBuckets(const Json &sharding) {
-  std::printf("buckets, their elements, padding among them\n");
+  std::printf("buckets: elements, padding, shards\n");
   for (Json bucket : sharding.find("buckets")->asArray()) {
     std::string states;
     for (const Json &state : bucket.find("states")->asArray())
@@ -344,14 +344,16 @@ static std::string ranksText(const Json &parameter) {
 
 void weft::printSharding(const Json &sharding) {
   if (sharding.isNull()) {
-    std::printf("one rank holds everything\n");
+    std::printf("one rank: no sharding\n");
     return;
   }
-  printText(
-      tableLine("mesh {=mesh}, {=ranks} ranks, ZeRO stage {=zero}", sharding));
+  printText(tableLine("mesh {=mesh}, " +
+                          countText(numberOf(sharding, "ranks"), "rank") +
+                          ", ZeRO stage {=zero}",
+                      sharding));
   printBytes(sharding);
   printBuckets(sharding);
-  std::printf("parameters, where they lie, who holds some of them\n");
+  std::printf("parameters: bucket and elements, ranks\n");
   for (Json parameter : sharding.find("parameters")->asArray()) {
     parameter.set("holders", ranksText(parameter));
     parameter.set("place", nameOf(parameter, "bucket") + " " +

@@ -154,7 +154,7 @@ std::string weft::drawCurves(const RunFacts &run) {
   const std::string head = "<h2 id=\"curves\">Training</h2>\n";
   if (!run.metrics && !run.lostMetrics.empty())
     return head +
-           missing("The metrics " + run.lostMetrics + " of the run are gone",
+           missing("The metrics " + run.lostMetrics + " of the run are missing",
                    "--metrics FILE names their new place");
   if (!run.metrics)
     return head +

@@ -3,6 +3,7 @@
 #include "InspectViews.h"
 #include "ReportPage.h"
 
+#include "weft/Base/CountText.h"
 #include "weft/Base/Text.h"
 
 #include <algorithm>
@@ -171,7 +172,7 @@ static std::string spaced(std::string name) {
 
 static std::string drawStateBytes(const Json &sharding) {
   HtmlTable table;
-  table.titles = {"state", ">of a rank", ">whole"};
+  table.titles = {"state", ">of a rank", ">all shards"};
   for (const JsonMember &member : sharding.find("bytes")->asObject()) {
     const int64_t held = int64_t(numberOf(member.value, "held"));
     const int64_t whole = int64_t(numberOf(member.value, "whole"));
@@ -227,8 +228,9 @@ static std::string drawParameters(const Json &sharding) {
                           reportText(parameter, "bucket"),
                           reportText(parameter, "begin"),
                           reportText(parameter, "end"), ranksText(parameter)});
-  return "<details><summary>" + std::to_string(parameters.size()) +
-         " parameters</summary>\n" + table.str() + "</details>\n";
+  return "<details><summary>" +
+         countText(int64_t(parameters.size()), "parameter") + "</summary>\n" +
+         table.str() + "</details>\n";
 }
 
 std::string weft::drawSharding(const ReportedProgram *program) {
@@ -237,11 +239,11 @@ std::string weft::drawSharding(const ReportedProgram *program) {
     return head + missing("No sharding", kNeedsProgram);
   const Json &sharding = program->sharding;
   if (sharding.isNull())
-    return head + missing("One rank holds everything",
+    return head + missing("No sharding for one rank",
                           "a program compiled with --mesh dp:N shards it");
   return head + "<p>Mesh " + htmlText(reportText(sharding, "mesh")) + ", " +
-         htmlText(reportText(sharding, "ranks")) + " ranks, ZeRO stage " +
-         htmlText(reportText(sharding, "zero")) + ".</p>\n" +
+         countText(int64_t(numberOf(sharding, "ranks")), "rank") +
+         ", ZeRO stage " + htmlText(reportText(sharding, "zero")) + ".</p>\n" +
          drawStateBytes(sharding) + drawBuckets(sharding) +
          drawParameters(sharding);
 }

@@ -227,7 +227,7 @@ Error MemoryFit::refuse(const MemoryBound &bound) {
     text += "with " + smallest.change + "; " + exactBytes(bytes) + " without\n";
   text += smallest.report.toText();
   if (!knobs.empty())
-    text += "what one flag would save of " + exactBytes(bytes) + ":\n" + knobs;
+    text += "savings of single flags, of " + exactBytes(bytes) + ":\n" + knobs;
   return Error(ExitCode::DoesNotFit, text)
       .hint("the smallest limit that works is " +
             std::to_string(smallest.getBytes()) +

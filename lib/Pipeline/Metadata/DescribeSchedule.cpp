@@ -124,12 +124,12 @@ static std::string findReason(ArrayRef<TimelineEntry> entries,
                         [](auto &entry) { return computes(entry.command); });
   };
   if (!isBehind(0, overlap.begun) && cover.time == 0)
-    return "nothing is computed before it";
+    return "no computation before it";
   if (!isBehind(overlap.awaited, entries.size()) && cover.time == 0)
-    return "nothing is computed behind it";
+    return "no computation after it";
   if (cover.time == 0)
     return "needed at once";
-  return "takes longer than what is computed meanwhile";
+  return "takes longer than the computation meanwhile";
 }
 
 /// One collective of another stream.

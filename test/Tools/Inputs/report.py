@@ -82,7 +82,7 @@ def check_scale():
     assert half.points(title, "loss_scale") == [(line["step"], line["loss_scale"]) for line in lines if "lr" in line]
     assert "Skipped steps, 1: 2." in half.text, half.text
     assert half.source.count('class="mark"') == 1
-    assert "One rank holds everything: a program compiled with --mesh dp:N shards it." in half.text
+    assert "No sharding for one rank: a program compiled with --mesh dp:N shards it." in half.text
     assert "Not all flags: a run with --save-dir DIR records them" in half.text
 
 
@@ -103,7 +103,7 @@ def check_missing():
     write("begun.jsonl", json.dumps(lines[0]) + "\n")
     assert "No curves: the run has not finished a step yet." in page("begun.jsonl").text
     shutil.move("m.jsonl", "moved.jsonl")
-    assert "m.jsonl of the run are gone: --metrics FILE names their new place." in page("run").text
+    assert "m.jsonl of the run are missing: --metrics FILE names their new place." in page("run").text
     assert page("run", "--metrics", "moved.jsonl").points("Loss", "loss")
     shutil.move("moved.jsonl", "m.jsonl")
 
@@ -190,8 +190,8 @@ def check_outputs():
     write("mine.html", open("mine.html").read().replace("Training", "My training"))
     assert "but got one that was edited since" in report("m.jsonl", "-o", "mine.html", code=2)
     before = open("m.jsonl").read()
-    for output, said in (("m.jsonl", "--output expects a file of its own, but got that of the metrics"),
-                         ("two", "--output expects a file of its own, but got that of --program"),
+    for output, said in (("m.jsonl", "--output expects a file of its own, but got the file of the metrics"),
+                         ("two", "--output expects a file of its own, but got the file of --program"),
                          ("run/step_00000005/page.html", "--output expects a file outside of checkpoints")):
         assert said in report("run", "--program", "two", "-o", output, code=2), output
     assert open("m.jsonl").read() == before
