@@ -17,10 +17,10 @@ static const FlagSpec kModelFlags[] = {
      "cpu (this machine), cpu:LEVEL (x86-64-v2, -v3, -v4), cuda:sm_80, "
      "cuda:sm_90, cuda:sm_100, or several chips: cuda:sm_80,sm_90"},
     {"batch", FlagKind::Int, CompileFlag, "", "N",
-     "rows of a micro-step on each rank", "", 1, kMost},
+     "rows of a micro-batch on each rank", "", 1, kMost},
     {"seq", FlagKind::Int, CompileFlag, "", "N",
-     "tokens of a row; default: the positions of the model, at most 1024", "",
-     1, kMost},
+     "tokens per row; default: the positions of the model, at most 1024", "", 1,
+     kMost},
     {"ignore-field", FlagKind::List, CompileFlag, "", "NAME",
      "accept this unknown field of config.json"},
 };
@@ -28,15 +28,19 @@ static const FlagSpec kModelFlags[] = {
 /// Types.
 static const FlagSpec kPrecisionFlags[] = {
     {"precision", FlagKind::Enum, CompileFlag, "f32", "",
-     "type of the heavy computation", "f32|f16|bf16"},
+     "type of matrix products and other heavy computation", "f32|f16|bf16"},
     {"recipe", FlagKind::Enum, CompileFlag, "amp", "", "mixed-precision recipe",
      "amp|llm|pure-f16"},
     {"grad-dtype", FlagKind::Enum, CompileFlag, "f32", "",
-     "type of gradient contributions", "f32|torch"},
+     "type that gradients of low-precision weights are added in; torch: their "
+     "own",
+     "f32|torch"},
     {"autocast-lists", FlagKind::String, CompileFlag, "", "FILE",
      "overrides of the autocast policies (TOML)"},
     {"numerics", FlagKind::Enum, CompileFlag, "strict", "",
-     "strict rounds at op borders, fast inside kernels only", "strict|fast"},
+     "rounding of f16 and bf16: strict after every op, fast only where kernels "
+     "store",
+     "strict|fast"},
     {"tf32", FlagKind::Switch, CompileFlag, "", "",
      "let CUDA devices round the factors of f32 products to TF32"},
     {"epilogues", FlagKind::Enum, CompileFlag, "on", "",
@@ -73,7 +77,7 @@ static const FlagSpec kScalerFlags[] = {
 /// Types of weights, in addition to kPrecisionFlags.
 static const FlagSpec kWeightTypeFlags[] = {
     {"master-weights", FlagKind::Enum, CompileFlag, "on", "",
-     "keep f32 weights beside low-precision ones", "on|off"},
+     "keep f32 weights in addition to low-precision ones", "on|off"},
     {"working-copies", FlagKind::Enum, CompileFlag, "on", "",
      "keep low-precision copies of weights from step to step; off: cast them "
      "in each program",
@@ -91,7 +95,7 @@ static const FlagSpec kTrainingFlags[] = {
     {"groups", FlagKind::String, CompileFlag, "", "FILE",
      "parameter groups by regular expression (TOML)"},
     {"accumulation", FlagKind::Enum, CompileFlag, "on", "",
-     "on: one program serves every --accum K", "on|off"},
+     "on: the program takes any --accum K; off: only 1", "on|off"},
 };
 
 /// Ranks and what travels between them.
@@ -99,44 +103,50 @@ static const FlagSpec kDistributionFlags[] = {
     {"mesh", FlagKind::String, CompileFlag, "", "AXES",
      "ranks, such as dp:4 or replica:2,shard:2"},
     {"zero", FlagKind::Int, CompileFlag, "0", "STAGE",
-     "ZeRO stage: what is sharded over the ranks", "", 0, 3},
+     "ZeRO stage: shard nothing (0), optimizer states (1), gradients too (2), "
+     "parameters too (3)",
+     "", 0, 3},
     {"sync", FlagKind::Enum, CompileFlag, "last", "",
-     "reduce gradients in each micro-step or in the last", "each|last"},
+     "micro-steps that reduce gradients: each, or the last of a step",
+     "each|last"},
     {"bucket", FlagKind::String, CompileFlag, "", "RULE",
-     "parameters that lie in one flat state: those of a block (scope), "
-     "neighbours (bytes:N), those of a module (params:N), or none; default: "
-     "scope for cuda and with --mesh, else none"},
+     "parameters that share a flat state: a block (scope), adjacent parameters "
+     "of at most N bytes (bytes:N), a module of at least N elements "
+     "(params:N), or none; default: scope for cuda and with --mesh, else none"},
     {"shard-align", FlagKind::Int, CompileFlag, "128", "N",
-     "elements that a parameter in a flat state is aligned to", "", 1, 1 << 20},
+     "alignment of parameters in a flat state, in elements", "", 1, 1 << 20},
     {"shard-min", FlagKind::Int, CompileFlag, "0", "N",
-     "parameters of fewer elements are whole on each rank, at every stage", "",
-     0, kMost},
+     "replicate parameters with fewer elements at every stage", "", 0, kMost},
     {"shard-rules", FlagKind::String, CompileFlag, "", "FILE",
-     "which parameters a stage may shard, by regular expression (TOML)"},
+     "rules for the parameters that a stage may shard, by regular expression "
+     "(TOML)"},
     {"prefetch", FlagKind::Int, CompileFlag, "1", "K",
-     "units gathered ahead, and under reduction", "", 0, 64},
+     "prefetch depth: units gathered before their use, and reductions in "
+     "flight",
+     "", 0, 64},
     {"prefetch-backward", FlagKind::Int, CompileFlag, "", "K",
-     "the same of the backward pass; default: that of --prefetch", "", 0, 64},
+     "prefetch depth of the backward pass; default: --prefetch", "", 0, 64},
     {"prefetch-max", FlagKind::Int, CompileFlag, "", "N",
-     "gather up to N units ahead what would be exposed by the estimates; "
-     "default: that of --prefetch",
+     "largest prefetch depth, for gathers with exposed time in the estimates; "
+     "default: --prefetch",
      "", 1, 64},
     {"comm-streams", FlagKind::Enum, CompileFlag, "auto", "",
-     "1: gathers and reductions wait for each other in one stream; auto: 1 for "
-     "CUDA devices, 2 for the CPU",
+     "streams of gathers and reductions; with 1 they wait for each other; "
+     "auto: 1 for CUDA devices, 2 for the CPU",
      "auto|1|2"},
     {"reduction", FlagKind::Enum, CompileFlag, "auto", "",
-     "who adds gradients of CUDA ranks: ordered, weft in the order of ranks; "
-     "native, NCCL; auto: native between nodes of --cluster (without it: "
+     "sums of gradients on CUDA devices: ordered (by weft, in rank order) or "
+     "native (by NCCL); auto: native between nodes of --cluster (without it: "
      "between replicas)",
      "auto|ordered|native"},
     {"reshard", FlagKind::String, CompileFlag, "on", "on|off|MODULES",
-     "free gathered parameters after the forward pass: all, none, or those of "
-     "some modules (h.0,h.1)"},
+     "free gathered parameters after the forward pass and gather them again: "
+     "all (on), none (off), or only some modules (h.0,h.1)"},
     {"reduce-dtype", FlagKind::Enum, CompileFlag, "auto", "",
-     "type that gradients are reduced in; auto: theirs", "auto|f32|f16|bf16"},
+     "type that gradients are reduced in; auto: their own",
+     "auto|f32|f16|bf16"},
     {"gather-dtype", FlagKind::Enum, CompileFlag, "auto", "",
-     "type that wider trained parameters are gathered in; auto: theirs",
+     "type that wider trained parameters are gathered in; auto: their own",
      "auto|f32|f16|bf16"},
 };
 
@@ -151,28 +161,28 @@ static const FlagSpec kPluginFlags[] = {
 
 static const FlagSpec kMemoryFlags[] = {
     {"recompute", FlagKind::String, CompileFlag, "none", "RULE",
-     "what the backward pass computes again: none, blocks, every:N blocks, or "
-     "bytes:N, the cheapest that save N bytes"},
+     "values that the backward pass recomputes: none, blocks, every:N blocks, "
+     "or bytes:N, the cheapest that free N bytes"},
     {"memory-limit", FlagKind::Bytes, CompileFlag, "", "BYTES",
-     "fail (exit 4) if the program needs more, whatever --recompute and "
-     "--reshard are, if not given; K, M, G are accepted"},
+     "memory of the program: choose --recompute and --reshard unless given, or "
+     "fail (exit 4); K, M, G are accepted"},
     {"device", FlagKind::Enum, CompileFlag, "", "",
-     "a --memory-limit: the memory of this CUDA device",
+     "use the memory of this CUDA device as --memory-limit",
      "a100|a100-80g|h100|h100-nvl|h200|b200"},
 };
 
 /// Estimates, and choices that change the time of a step.
 static const FlagSpec kSpeedFlags[] = {
     {"cost-table", FlagKind::String, CompileFlag, "", "FILE",
-     "speeds of the machine for estimates"},
+     "rates of the machine, for estimates (TOML)"},
     {"cluster", FlagKind::String, CompileFlag, "", "FILE",
-     "nodes and links that the ranks have, for estimates"},
+     "nodes and links of the ranks, for estimates (TOML)"},
     {"threads-max", FlagKind::Int, CompileFlag, "", "N",
-     "most threads that the program runs on (default: this machine's "
-     "processors; 16 for a level)",
+     "most threads of the program; default: this machine's processors, 16 for "
+     "a level",
      "", 1, 1024},
     {"attention", FlagKind::Enum, CompileFlag, "auto", "",
-     "what computes attention on CUDA devices: own kernels or cuDNN; auto: own",
+     "attention on CUDA devices: own kernels or cuDNN; auto: own",
      "auto|own|cudnn"},
 };
 
@@ -209,9 +219,9 @@ const std::vector<FlagSpec> &weft::compileFlags() {
 
 static const FlagSpec kOutputFlags[] = {
     {"output", FlagKind::String, DriverFlag, "", "FILE",
-     "where the result goes; default: the model's name, or standard output", "",
+     "file for the result; default: the model's name, or standard output", "",
      -kMost, kMost, "o", FlagFile::Written},
-    {"emit", FlagKind::Enum, DriverFlag, "exe", "", "what to write",
+    {"emit", FlagKind::Enum, DriverFlag, "exe", "", "kind of output",
      "graph|dist|plan|llvm|ptx|obj|exe|timeline"},
     {"overwrite", FlagKind::Switch, DriverFlag, "", "",
      "let outputs replace files that weft did not write"},
@@ -222,13 +232,13 @@ static const FlagSpec kPhaseFlags[] = {
      "write the module after every phase that has passes: "
      "DIR/NN-phase.mlir"},
     {"from", FlagKind::String, DriverFlag, "", "PHASE",
-     "MODEL is a dump written after PHASE: continue behind it"},
+     "MODEL is a dump written after PHASE: continue with the next phase"},
     {"to", FlagKind::String, DriverFlag, "", "PHASE",
      "stop after PHASE and write the module"},
     {"print-pipeline", FlagKind::Switch, DriverFlag, "", "",
      "print the passes as text that weft-opt accepts"},
     {"reproducer", FlagKind::String, DriverFlag, "", "FILE",
-     "where a failing pass leaves the module and the passes to run", "", -kMost,
+     "file for the module and the remaining passes if a pass fails", "", -kMost,
      kMost, "", FlagFile::Written},
 };
 

@@ -89,7 +89,7 @@ static const ForeignName dataNames[] = {
      "val-fraction", "it is a fraction from 0 to 1"},
     {"num-workers|dataloader-num-workers|pin-memory|dataloader-pin-memory|"
      "prefetch-factor|persistent-workers",
-     "", "it reads ahead by itself"},
+     "", "it always reads ahead"},
     {"tokenizer-name|tokenizer-path|tokenizer-model|tokenizer-file", "",
      "text is read as bytes, and --data takes files of tokens"},
     {"random-seed|manual-seed|data-seed|rng-seed", "seed"},
@@ -143,7 +143,7 @@ static const ForeignName outputNames[] = {
      "resume"},
     {"force|overwrite-existing|allow-overwrite", "overwrite"},
     {"overwrite-output-dir", "",
-     "name another --save-dir, or go on with --resume=auto"},
+     "name another --save-dir, or continue with --resume=auto"},
     {"push-to-hub|hub-model-id|hub-token|hub-strategy|trust-remote-code|"
      "use-auth-token",
      "", "models and data are local files"},

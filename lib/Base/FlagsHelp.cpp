@@ -195,7 +195,7 @@ Status FlagTable::checkTable() const {
     if (!isKebab(spec.name))
       return fail("is not in kebab-case");
     if (!names.insert(spec.name).second)
-      return fail("stands twice");
+      return fail("appears twice");
     if (*spec.shortName && !shortNames.insert(spec.shortName).second)
       return fail("has the short name of another flag");
     if ((spec.kind == FlagKind::Enum) != (*spec.choices != 0))

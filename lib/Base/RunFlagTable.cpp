@@ -50,10 +50,11 @@ static std::vector<FlagSpec> dataFlags() {
       text("data", "FILE", "training data: text, .bin tokens, or safetensors",
            FlagFile::Read),
       text("val-data", "FILE", "validation data", FlagFile::Read),
-      number("val-fraction", "0", "tail of the data kept for validation", 0,
+      number("val-fraction", "0",
+             "fraction of the data, at its end, that is kept for validation", 0,
              0.999),
       choice("data-format", "auto", "auto|text|u16|u32",
-             "what the token file holds; auto knows text and llm.c .bin"),
+             "format of the token file; auto recognises text and llm.c .bin"),
       choice("tokenizer", "auto", "auto|bytes",
              "bytes: read text as bytes even if the model has a tokenizer"),
       toggle("shuffle",
@@ -65,14 +66,14 @@ static std::vector<FlagSpec> dataFlags() {
 
 static std::vector<FlagSpec> stepFlags() {
   return {
-      integer("steps", "", "optimizer steps in total, resumed ones included",
+      integer("steps", "", "optimizer steps in total, including resumed ones",
               0),
       integer("epochs", "",
-              "optimizer steps that read all rows of --data N times, in place "
-              "of --steps",
-              1),
-      integer("stop-after", "0",
-              "end this run, with a checkpoint, after N steps of its own", 0),
+              "passes over all rows of --data, instead of --steps", 1),
+      integer(
+          "stop-after", "0",
+          "stop this run after N more steps, with a checkpoint; 0: do not stop",
+          0),
       integer("accum", "1", "micro-steps per optimizer step", 1),
   };
 }
@@ -81,7 +82,7 @@ static std::vector<FlagSpec> optimizerFlags() {
   return {
       number("lr", "0.001", "learning rate after the warmup", 0, 1e30),
       choice("lr-schedule", "constant", "constant|linear|cosine|wsd",
-             "course of the learning rate"),
+             "schedule of the learning rate"),
       integer("lr-decay-steps", "",
               "step at which --min-lr is reached; "
               "default: the steps of the run",
@@ -95,7 +96,7 @@ static std::vector<FlagSpec> optimizerFlags() {
              0.9999999999),
       number("beta2", "0.999", "decay of the second moment (adam, adamw)", 0,
              0.9999999999),
-      number("eps", "1e-08", "added to the denominator (adam, adamw)", 0, 1e30),
+      number("eps", "1e-08", "term in the denominator (adam, adamw)", 0, 1e30),
       number("momentum", "0", "momentum (sgd)", 0, 1e30),
       number("clip", "0", "limit of the global gradient norm; 0: none", 0,
              kInf),
@@ -115,13 +116,13 @@ static std::vector<FlagSpec> weightFlags() {
 static std::vector<FlagSpec> checkpointFlags() {
   return {
       text("save-dir", "DIR|none",
-           "where checkpoints go; default: with --resume PATH beside the "
-           "checkpoint, else nowhere"),
+           "folder of checkpoints; default: with --resume PATH the folder of "
+           "that checkpoint, else none"),
       integer("save-every", "0", "steps between checkpoints; 0: only the last",
               0),
-      integer("keep", "0", "checkpoints to keep; 0: all", 0),
-      toggle("keep-best", "keep the checkpoint with the lowest validation loss "
-                          "too, and save it as soon as it is found"),
+      integer("keep", "0", "newest checkpoints to keep; 0: all", 0),
+      toggle("keep-best", "also keep the checkpoint with the lowest validation "
+                          "loss, saved as soon as it is found"),
       FlagSpec{"resume", FlagKind::String, RunFlag, "never",
                "auto|never|must|PATH",
                "continue from the newest checkpoint, or from PATH"},
@@ -143,14 +144,15 @@ static std::vector<FlagSpec> evaluationFlags() {
 static std::vector<FlagSpec> outputFlags() {
   return {
       integer("log-every", "1", "steps between progress lines", 1),
-      text("metrics", "FILE", "one JSON object per step", FlagFile::Written),
-      text("tensorboard", "DIR",
-           "the numbers of the metrics as an event file in DIR"),
-      choice("progress", "auto", "auto|bar|line|json|none",
-             "what to print; auto: a bar on a terminal, else lines"),
-      text("trace", "FILE", "Chrome trace of the commands that ran",
+      text("metrics", "FILE", "write one JSON object per step",
            FlagFile::Written),
-      text("dump-grads", "FILE", "gradients of the first step, as safetensors",
+      text("tensorboard", "DIR", "write the metrics as an event file in DIR"),
+      choice("progress", "auto", "auto|bar|line|json|none",
+             "progress output; auto: a bar on a terminal, else lines"),
+      text("trace", "FILE", "write a Chrome trace of the commands",
+           FlagFile::Written),
+      text("dump-grads", "FILE",
+           "write the gradients of the first step as safetensors",
            FlagFile::Written),
       toggle("overwrite", "let outputs replace files that weft did not write"),
   };
@@ -161,31 +163,29 @@ static std::vector<FlagSpec> rankFlags() {
       integer("threads", "0", "threads; 0: all that the process may use", 0,
               1024),
       integer("loopback", "",
-              "ranks as threads of one process: as many as the mesh has", 1),
-      number("timeout", "60", "seconds until a silent rank is given up", 0.1,
+              "run the N ranks of the mesh as threads of one process", 1),
+      number("timeout", "60", "seconds until a silent rank times out", 0.1,
              1e9),
-      integer("check-replicas", "0",
-              "steps between comparisons of what several ranks hold alike; 0: "
-              "only before checkpoints",
-              0),
+      integer(
+          "check-replicas", "0",
+          "steps between comparisons of replicas; 0: only before checkpoints",
+          0),
   };
 }
 
 static std::vector<FlagSpec> deviceFlags() {
   return {
       choice("gather", "auto", "auto|sm|ce",
-             "what gathers parameters from several CUDA devices: kernels of "
-             "NCCL (sm) or copy engines (ce); auto: sm"),
-      toggle(
-          "no-graph",
-          "give a CUDA device each command by itself, not as recorded graphs"),
+             "gathers of parameters on CUDA devices: by kernels of NCCL (sm) "
+             "or copy engines (ce); auto: sm"),
+      toggle("no-graph", "launch each command separately on a CUDA device, "
+                         "without recorded graphs"),
       text("tune", "FILE",
            "measure the algorithms of all products on a CUDA device, write the "
-           "fastest ones and end",
+           "fastest to FILE and exit",
            FlagFile::Written),
       text("tuning", "FILE|none",
-           "take the algorithms of products on a CUDA device from what --tune "
-           "wrote",
+           "use the algorithms of products in FILE, which --tune wrote",
            FlagFile::Read),
   };
 }

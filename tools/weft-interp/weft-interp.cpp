@@ -38,12 +38,12 @@ static const std::vector<FlagSpec> flagSpecs = {
      "", 0, 1e6},
     {"accum", FlagKind::Int, DriverFlag, "1", "K",
      "micro-batches of a step with --steps; a tensor of --inputs has the rows "
-     "of "
-     "all of them, those of micro-batch k of rank r of W at (k W + r) B",
+     "of all of them: rows of micro-batch k on rank r of W begin at (k W + r) "
+     "B",
      "", 1, 1e6},
     {"inputs", FlagKind::String, DriverFlag, "random:0", "FILE|random:SEED",
-     "inputs by name (rank1/NAME: of rank 1 alone); missing ones are made from "
-     "seed 0",
+     "inputs by name (rank1/NAME: only for rank 1); missing ones are drawn "
+     "from seed 0",
      "", -kNoLimit, kNoLimit, "", FlagFile::Read},
     {"set", FlagKind::List, DriverFlag, "", "NAME=VALUE",
      "fill an input with a value"},
@@ -53,8 +53,8 @@ static const std::vector<FlagSpec> flagSpecs = {
     {"mode", FlagKind::Enum, DriverFlag, "f64", "",
      "compute in double, or round results to their element types", "f64|f32"},
     {"stream-order", FlagKind::Int, DriverFlag, "0", "SEED",
-     "run commands of a plan with streams in an order that its events allow "
-     "(0: as they stand)",
+     "run commands of a plan with streams in a random order that its events "
+     "allow (0: program order)",
      "", 0, 1e15},
     {"outputs", FlagKind::String, DriverFlag, "", "FILE",
      "write outputs as safetensors", "", -kNoLimit, kNoLimit, "",
@@ -70,7 +70,7 @@ static const std::vector<FlagSpec> flagSpecs = {
     {"print", FlagKind::Switch, DriverFlag, "on", "",
      "print outputs and written states"},
     {"each-rank", FlagKind::Switch, DriverFlag, "off", "",
-     "print those of each rank, not of rank 0 alone"},
+     "print outputs and states of each rank, not only of rank 0"},
     {"compare", FlagKind::Switch, DriverFlag, "off", "",
      "run two modules and compare outputs and states; exit 1 if they differ"},
     {"tolerance", FlagKind::Double, DriverFlag, "1e-12", "X",

@@ -4,6 +4,7 @@
 #include "MlirFlags.h"
 #include "ToolCommands.h"
 
+#include "weft/Base/CountText.h"
 #include "weft/Base/OutputFile.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Formats/OwnFiles.h"
@@ -35,17 +36,17 @@ FlagTable weft::benchFlags() {
       {"overwrite", FlagKind::Switch, DriverFlag, "", "",
        "let the table replace a file that weft did not write"},
       {"ranks", FlagKind::Int, DriverFlag, "1", "N",
-       "ranks that run at once, whose links are measured too", "", 1, 64},
+       "ranks that run at once; their links are measured too", "", 1, 64},
       {"loopback", FlagKind::Switch, DriverFlag, "", "",
        "ranks are threads of one process"},
       {"threads", FlagKind::Int, DriverFlag, "", "N",
-       "threads of a rank; default: that of programs", "", 1, 4096},
+       "threads of a rank; default: as in a run", "", 1, 4096},
       {"precision", FlagKind::List, DriverFlag, "", "f16|bf16",
-       "measure these types beside f32"},
+       "measure these types in addition to f32"},
       {"quick", FlagKind::Switch, DriverFlag, "", "",
-       "two of the models alone, for a rough table"},
+       "only two of the models, for a rough table"},
       {"rounds", FlagKind::Int, DriverFlag, "5", "N",
-       "runs of each model, whose medians count", "", 1, 1000},
+       "runs of each model; the table has medians", "", 1, 1000},
       {"steps", FlagKind::Int, DriverFlag, "12", "N",
        "steps of each run; the first two count only if there are no others", "",
        1, 1000},
@@ -274,9 +275,8 @@ Expected<CostTable> Bench::makeTable(const std::vector<CostFit> &rates) const {
 static std::string describe(const CostFit &fit) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  stream << fit.samples << (fit.samples == 1 ? " command" : " commands")
-         << ", typically " << llvm::format("%.0f", 100 * std::expm1(fit.error))
-         << " % off";
+  stream << countText(fit.samples, "command") << ", typically "
+         << llvm::format("%.0f", 100 * std::expm1(fit.error)) << " % off";
   return text;
 }
 
@@ -295,7 +295,8 @@ static Expected<std::string> writeTable(const Bench &bench,
   if (!table)
     return table.takeError();
   llvm::StringMap<std::string> notes;
-  notes[""] = describe(flags) + "; rates of what is not named below";
+  notes[""] =
+      describe(flags) + "; rates of all commands that are not named below";
   for (const CostFit &fit : fits)
     notes[fit.getPart()] = describe(fit);
   return writeCostTable(*table, notes);
@@ -388,10 +389,9 @@ Expected<ExitCode> weft::benchCommand(const Arguments &args) {
   if (!flags)
     return flags.takeError();
   if (flags->getSwitch("help")) {
-    std::printf("usage: weft bench [-o FILE] [flags]\n\n"
-                "Measures what the commands of programs take on this machine, "
-                "and writes it\nas the file of --cost-table. Nothing else "
-                "should run meanwhile.\n\n%s",
+    std::printf("usage: weft bench [-o FILE] [flags]\n\nMeasures the commands "
+                "of programs on this machine and writes the file "
+                "of\n--cost-table. Nothing else should run meanwhile.\n\n%s",
                 table.help().c_str());
     return ExitCode::Ok;
   }

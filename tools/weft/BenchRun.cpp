@@ -75,7 +75,7 @@ double weft::medianOf(std::vector<double> values) {
 static Error describeEnd(const HelperEnd &end) {
   if (end.code < 0)
     return Error(ExitCode::Device,
-                 "cannot run what is measured: " + end.problem)
+                 "cannot run the measured program: " + end.problem)
         .hint("programs are run in the folder for temporary files: TMPDIR "
               "names another one");
   llvm::StringRef said = end.said;

@@ -3,6 +3,7 @@
 #include "ProgramCache.h"
 #include "ToolCommands.h"
 
+#include "weft/Base/CountText.h"
 #include "weft/Base/Flags.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Base/Temporaries.h"
@@ -15,9 +16,8 @@ using namespace weft;
 static const char *const kCacheUsage =
     "usage: weft cache ls      the programs that weft train keeps\n"
     "       weft cache clear   remove them\n"
-    "XDG_CACHE_HOME (default ~/.cache) says where, WEFT_CACHE_SIZE (default "
-    "1G)\n"
-    "how much\n";
+    "XDG_CACHE_HOME (default ~/.cache) names their folder, WEFT_CACHE_SIZE\n"
+    "(default 1G) limits their size\n";
 
 static std::string fieldOf(const Json &meta, const char *name) {
   const Json *value = meta.find(name);
@@ -45,7 +45,7 @@ static std::string dateOf(const CacheEntry &entry) {
 }
 
 static std::string countOf(int64_t programs) {
-  return std::to_string(programs) + (programs == 1 ? " program" : " programs");
+  return countText(programs, "program");
 }
 
 static void printEntries(const ProgramCache &cache) {

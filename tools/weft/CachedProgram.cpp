@@ -67,7 +67,7 @@ static Expected<Program> findOrCompile(const FlagValues &flags,
     return status.takeError();
   if (Descriptor file = cache->find(*key))
     return Program{path, std::move(file)};
-  return storageError("cannot read back what was written").at(path);
+  return storageError("cannot read the output back").at(path);
 }
 
 /// Becomes the program; returns the error if that fails.

@@ -19,7 +19,7 @@ static FlagTable checkFlags() {
       {"grad", FlagKind::Switch, DriverFlag, "", "",
        "compare every gradient with finite differences in f64"},
       {"batch", FlagKind::Int, DriverFlag, "", "N",
-       "rows; default: 1, or what model text says", "", 1, 1 << 20},
+       "rows; default: 1, or the rows in the model text", "", 1, 1 << 20},
       {"seq", FlagKind::Int, DriverFlag, "", "N", "tokens of a row; default: 4",
        "", 1, 1 << 20},
       {"ignore-field", FlagKind::List, DriverFlag, "", "NAME",
@@ -34,7 +34,8 @@ static FlagTable checkFlags() {
        "", 0, 1 << 30},
       {"tolerance", FlagKind::Double, DriverFlag, "1e-6", "X",
        "largest relative error of a gradient", "", 0, 1},
-      {"seed", FlagKind::Int, DriverFlag, "1", "N", "of the random values"},
+      {"seed", FlagKind::Int, DriverFlag, "1", "N",
+       "seed of the random values"},
       helpFlag(DriverFlag),
   });
 }

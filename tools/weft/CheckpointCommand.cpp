@@ -37,7 +37,7 @@ Expected<ExitCode> weft::checkpointCommand(const Arguments &args) {
       {"dtype", FlagKind::Enum, DriverFlag, "f32", "",
        "type of exported weights", "f32|f16|bf16"},
       {"overwrite", FlagKind::Switch, DriverFlag, "", "",
-       "let an export replace files that are there"},
+       "let an export replace existing files"},
       helpFlag(DriverFlag),
   });
   FlagParseOptions options;

@@ -61,7 +61,7 @@ static Expected<int> lastPhase(const FlagValues &flags,
                         std::string(", but got '") + name + "'")
           .hint("weft compile --help-all lists the phases");
     if (flags.isSet("from") && index < phases.find(flags.getString("from")))
-      return usageError("expects --to to name a phase after that of --from, " +
+      return usageError("expects --to to name a phase after --from, " +
                         flags.getString("from") + ", but got " +
                         flags.getString("to"));
     return index;
@@ -310,7 +310,7 @@ Expected<ExitCode> weft::compileCommand(const Arguments &args) {
   const bool simulates = flags->getSwitch("dry-run");
   const bool printsPasses = !simulates && flags->getSwitch("print-pipeline");
   if (flags->getSwitch("json") && !simulates)
-    return usageError("expects --json with --dry-run, but got it alone");
+    return usageError("expects --json with --dry-run, but got only --json");
   if (flags->positionals().empty() && !printsPasses)
     return usageError("expects a MODEL").hint("weft compile --help");
   if (Status status = applyMlirFlags(flags->passThrough()); !status)

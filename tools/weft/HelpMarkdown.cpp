@@ -31,7 +31,7 @@ static Expected<std::string> flagsMarkdown() {
         std::pair("weft bench", benchFlags())})
     text += "\n## " + std::string(title) + "\n\n" + more.markdown();
   return text + "\n## Flags of other tools\n\n" +
-         "weft refuses them, and says this:\n\n" + foreignMarkdown();
+         "weft refuses them with a hint:\n\n" + foreignMarkdown();
 }
 
 static Expected<std::string> markdownOf(const std::string &what) {

@@ -177,7 +177,7 @@ static void printOverlap(const std::string &name, const Json &program) {
   Json rows = *collectives;
   for (Json &row : rows.asArray())
     if (const std::string by = textOf(row.find("hidden_by")); !by.empty())
-      row.set("reason", textOf(row.find("reason")) + "; beside " + by);
+      row.set("reason", textOf(row.find("reason")) + "; overlaps with " + by);
   printTable("  {begin=command:5.0} {at us=begin_us:12.1} "
              "{takes us=time_us:10.1} {wait=wait:6.0} "
              "{exposed us=exposed_us:10.1}  {collective=name:-32} "
@@ -268,19 +268,20 @@ static void printHeader(const Json &meta) {
 
 static FlagTable inspectFlags() {
   return FlagTable({
-      {"memory", FlagKind::Switch, DriverFlag, "", "", "where the bytes go"},
+      {"memory", FlagKind::Switch, DriverFlag, "", "",
+       "sizes of states, activations, workspaces and the largest buffers"},
       {"schedule", FlagKind::Switch, DriverFlag, "", "",
-       "commands in order, with estimated times; how collectives hide"},
+       "commands in order, with estimated times; overlap of collectives"},
       {"params", FlagKind::Switch, DriverFlag, "", "",
        "configuration, update groups and parameters"},
       {kKernels, FlagKind::Switch, DriverFlag, "", "",
-       "generated kernels and library routines; of a program for devices, what "
-       "their machine code takes"},
+       "generated kernels and library routines; for devices, resources of the "
+       "machine code"},
       {kSharding, FlagKind::Switch, DriverFlag, "", "",
-       "what each rank holds: of buckets, of parameters, in bytes"},
+       "shards of each rank: buckets, parameters and bytes"},
       {"profile", FlagKind::String, DriverFlag, "", "TRACE",
-       "measured times per kernel and scope; the program's --trace wrote "
-       "TRACE"},
+       "measured times per kernel and scope, from a trace of the program's "
+       "--trace"},
       {"json", FlagKind::Switch, DriverFlag, "", "", "as JSON"},
       helpFlag(DriverFlag),
   });

@@ -123,7 +123,7 @@ Status Images::describe(const Cubin &cubin, Json &kernels,
                         std::set<std::string> &found) const {
   if (cubin.chip != images.chip)
     return inputError(section() + "expects machine code of " + images.chip +
-                      ", but got that of " + cubin.chip);
+                      ", but got code of " + cubin.chip);
   for (const CubinKernel &kernel : cubin.kernels) {
     auto launch = launches.find(kernel.name);
     const bool isGenerated = launch != launches.end();

@@ -25,11 +25,11 @@ using namespace weft;
 
 static std::vector<FlagSpec> modelViews() {
   return {{"activations", FlagKind::Switch, DriverFlag, "", "",
-           "of a MODEL, with the flags of weft compile: what the backward pass "
-           "reads of the forward pass, kept or computed again"},
+           "for a MODEL, with the flags of weft compile: forward values that "
+           "the backward pass reads, kept or recomputed"},
           {"tradeoff", FlagKind::Switch, DriverFlag, "", "",
-           "of a MODEL, with the flags of weft compile: the estimated step "
-           "that each memory limit makes possible"}};
+           "for a MODEL, with the flags of weft compile: estimated step time "
+           "for each memory limit"}};
 }
 
 bool weft::asksAboutModel(const Arguments &args) {

@@ -5,6 +5,7 @@
 #include "LaunchedProcesses.h"
 #include "LocalRun.h"
 
+#include "weft/Base/CountText.h"
 #include "weft/Base/FlagNames.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Base/Text.h"
@@ -29,14 +30,16 @@ static std::string helpText() {
                   "PROGRAM [RUN FLAGS]",
                   7, columns) +
          "\n\n" + wrapText(purpose, 0, columns) + "\n\nRanks:\n" +
-         helpLine("-n RANKS", "as many as the mesh has: the default", columns) +
+         helpLine("-n RANKS",
+                  "number of ranks; must be the size of the mesh, the default",
+                  columns) +
          helpLine("--tcp",
-                  "without mpirun: starts the processes on this machine, which "
-                  "talk over TCP in place of MPI",
+                  "start the processes on this machine without mpirun; they "
+                  "communicate over TCP",
                   columns) +
          helpLine("--restarts N",
-                  "go on from the newest checkpoint (--resume=auto) up to N "
-                  "times after a rank was lost (exit 7)",
+                  "resume from the newest checkpoint (--resume=auto) up to N "
+                  "times after a rank failed (exit 7)",
                   columns) +
          "\n" +
          wrapText("RUN FLAGS are flags of the program: PROGRAM --help lists "
@@ -85,8 +88,8 @@ static Error unknownFlag(const std::string &shown, const std::string &value) {
     return error.hint("weft launch writes it '--restarts'");
   const ForeignName *entry = findForeignFlag(name);
   if (isOfRun(name))
-    return error.hint(entry ? describeForeign(*entry) + ", behind the program"
-                            : "flags of the run come behind the program");
+    return error.hint(entry ? describeForeign(*entry) + ", after the program"
+                            : "flags of the run follow the program");
   // The program was compiled, whatever with.
   static const std::map<std::string, std::string> compiled;
   FlagParseOptions options;
@@ -215,8 +218,8 @@ Expected<ExitCode> weft::launchCommand(const Arguments &args) {
       return code;
     if (!code)
       code.error().report();
-    warn("a rank was lost: starting again from the newest checkpoint, " +
-         std::to_string(left - 1) + " restarts left");
+    warn("a rank failed: starting again from the newest checkpoint, " +
+         countText(left - 1, "restart") + " left");
     flags = resumed(launch->args);
   }
 }

@@ -10,8 +10,8 @@
 namespace weft {
 
 /// The hint after a rank was lost.
-inline constexpr char kResumeHint[] =
-    "the checkpoints so far are whole: --resume=auto goes on from the newest";
+inline constexpr char kResumeHint[] = "the checkpoints so far are complete: "
+                                      "--resume=auto continues from the newest";
 
 /// Makes this process the parent of what its children leave behind, so that
 /// killDescendants() finds it.

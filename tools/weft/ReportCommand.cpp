@@ -19,11 +19,11 @@ static FlagTable reportFlags() {
   return FlagTable({
       output,
       {"metrics", FlagKind::String, DriverFlag, "", "FILE",
-       "metrics of the run; default: those that its checkpoint names"},
+       "metrics of the run; default: the file that its checkpoint names"},
       {"program", FlagKind::String, DriverFlag, "", "FILE",
        "program of the run: memory, timeline, commands, sharding"},
       {"trace", FlagKind::String, DriverFlag, "", "FILE",
-       "measured times; a run of the program with --trace wrote FILE"},
+       "measured times, from a run of the program with --trace FILE"},
       {"overwrite", FlagKind::Switch, DriverFlag, "", "",
        "let the page replace a file that weft did not write"},
       helpFlag(DriverFlag),

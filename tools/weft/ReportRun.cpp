@@ -160,7 +160,7 @@ static Status checkModel(RunFacts &run, const std::string &path) {
   if (run.fingerprint == found->asString())
     return Status::success();
   return inputError("expects the metrics of the model of the checkpoint, but "
-                    "got those of ",
+                    "got metrics of ",
                     inQuotes(run.metrics->header.find("model")->asString()))
       .at(path, 1);
 }

@@ -14,12 +14,11 @@
 using namespace weft;
 
 std::vector<FlagSpec> weft::simulateFlags() {
-  const FlagSpec flags[] = {
-      {"dry-run", FlagKind::Switch, DriverFlag, "", "",
-       "write nothing: print what a step takes by the estimates, on this mesh "
-       "and those beside it"},
-      {"json", FlagKind::Switch, DriverFlag, "", "",
-       "with --dry-run: as JSON"}};
+  const FlagSpec flags[] = {{"dry-run", FlagKind::Switch, DriverFlag, "", "",
+                             "write nothing: print the estimated time and "
+                             "memory of a step, on this mesh and similar ones"},
+                            {"json", FlagKind::Switch, DriverFlag, "", "",
+                             "with --dry-run: as JSON"}};
   std::vector<FlagSpec> all;
   appendFlags(all, flags, FlagTopic::General);
   markCommon(all, {"dry-run"});

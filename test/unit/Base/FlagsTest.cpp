@@ -378,7 +378,7 @@ TEST(Flags, MistakesInTheTable) {
     return errorOf(all.checkTable());
   };
   EXPECT_EQ(check({"steps", FlagKind::Int, RunFlag, "", "N", "x"}),
-            "70|flag table: '--steps' stands twice");
+            "70|flag table: '--steps' appears twice");
   EXPECT_EQ(check({"Bad", FlagKind::Int, RunFlag, "", "N", "x"}),
             "70|flag table: '--Bad' is not in kebab-case");
   EXPECT_EQ(
