@@ -138,7 +138,7 @@ inline bool checkEmbeddingGrad(WeftContext &context, const WeftCommand &command,
   if (record.dtypeTable != WEFT_F32 && record.dtypeTable != record.dtypeOut)
     return failCommand(
         context, command,
-        "expects dtable of dtype f32 (0) or that of dout, but got ",
+        "expects dtable of dtype f32 (0) or the dtype of dout, but got ",
         record.dtypeTable);
   return checkBuffers(context, command,
                       3 + (record.accumulate == WEFT_ADD_IF_FLAG));

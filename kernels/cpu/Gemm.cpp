@@ -138,7 +138,7 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
   if (wrong.empty() && (shape.epilogue || shape.hasAux || shape.hasColumnSum ||
                         shape.hasSumA || shape.hasSumB))
     wrong =
-        "expects a product with a bias alone on the CPU, but got epilogue " +
+        "expects a product with at most a bias on the CPU, but got epilogue " +
         std::to_string(shape.epilogue);
   if (!wrong.empty())
     return failCommand(*context, *command, internalError(wrong));

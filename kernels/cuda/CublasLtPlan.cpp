@@ -302,7 +302,7 @@ Status Planner::take(GemmPlan &plan, const cublasLtMatmulAlgo_t &tuned,
   if (result.workspaceSize > most)
     return refuse("that works in " + exactBytes(result.workspaceSize));
   if (!repeatsBits(tuned))
-    return calls.ok() ? refuse("whose parts do not meet as f32") : calls.take();
+    return calls.ok() ? refuse("whose partial sums are not f32") : calls.take();
   return give(plan, tuned, result.workspaceSize);
 }
 

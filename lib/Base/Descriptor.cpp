@@ -59,9 +59,8 @@ Expected<FileLock> FileLock::take(const std::string &path) {
     if (failed == 0 && !isGone(fd, path))
       return lock;
     if (failed == EWOULDBLOCK)
-      return storageError(
-                 "expects a file that no other run writes, but another "
-                 "process holds it")
+      return storageError("expects a file that no other run writes, but "
+                          "another process has locked it")
           .at(path);
     if (failed != 0 && hasNoLocks(failed))
       return FileLock();

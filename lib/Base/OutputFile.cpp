@@ -222,7 +222,7 @@ static bool isInCheckpoint(const std::string &path, std::string_view marker) {
 
 static Error sameFile(const FileUse &output, const FileUse &other) {
   return usageError(output.role +
-                    " expects a file of its own, but got that of " +
+                    " expects a file of its own, but got the file of " +
                     other.role + ", " + inQuotes(other.path))
       .at(output.path)
       .hint("nothing was written; give another file");
@@ -245,9 +245,9 @@ static Status checkStandardOutput(const std::vector<FileUse> &inputs) {
   std::optional<FileIdentity> file = identityOf(info);
   for (const FileUse &input : inputs)
     if (file && identify(input.path) == file)
-      return usageError("standard output expects a file of its own, but got "
-                        "that of " +
-                        input.role + ", " + inQuotes(input.path));
+      return usageError(
+          "standard output expects a file of its own, but got the file of " +
+          input.role + ", " + inQuotes(input.path));
   return Status::success();
 }
 
@@ -264,8 +264,9 @@ Status weft::checkOutputPaths(const std::vector<FileUse> &outputs,
       return usageError(output.role + " expects a file outside of checkpoints")
           .at(output.path);
     if (fs::path(output.path).filename() == ".lock")
-      return usageError(output.role + " expects another name than .lock, that "
-                                      "of the lock of a save directory")
+      return usageError(
+                 output.role +
+                 " expects another name than .lock, which save directories use")
           .at(output.path);
   }
   return checkStandardOutput(inputs);

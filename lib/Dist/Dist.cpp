@@ -52,8 +52,8 @@ static LogicalResult verifyRule(Operation *op, Attribute value) {
            << value;
   auto param = dyn_cast<weft::SegmentedOpInterface>(op);
   if (!param || !param.holdsParameters() || param.isSegmented())
-    return op->emitOpError("expects dist.rule on a parameter alone that lies "
-                           "in no flat one");
+    return op->emitOpError(
+        "expects dist.rule on a parameter outside of flat parameters");
   return success();
 }
 
@@ -66,7 +66,7 @@ static LogicalResult verifyLayout(Operation *op, Attribute value) {
                            "got ")
            << value;
   if (!isa<weft::SegmentedOpInterface>(op))
-    return op->emitOpError("expects dist.layout on a parameter or state alone");
+    return op->emitOpError("expects dist.layout only on a parameter or state");
   MeshOp mesh = findMesh(op->getParentOfType<ModuleOp>());
   if (!mesh)
     return op->emitOpError("expects a dist.mesh in the module of a layout, but "
@@ -86,8 +86,8 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op,
     return verifyLayout(op, attribute.getValue());
   if (attribute.getName() == kRuleAttr)
     return verifyRule(op, attribute.getValue());
-  return op->emitOpError("expects the attributes dist.layout and dist.rule "
-                         "alone of this dialect, but got ")
+  return op->emitOpError("expects only the attributes dist.layout and "
+                         "dist.rule of this dialect, but got ")
          << attribute.getName();
 }
 

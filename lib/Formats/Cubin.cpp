@@ -109,12 +109,12 @@ Status Reader::readHeader() {
   uint64_t segmentBytes = uint64_t(header.e_phentsize) * header.e_phnum;
   if (!isInside(bytes, header.e_phoff, segmentBytes) ||
       (segmentBytes != 0 && header.e_phentsize != sizeof(Elf64_Phdr)))
-    return broken("its segments lie outside of it");
+    return broken("its segments end after the file");
   const uint64_t sectionBytes = header.e_shnum * sizeof(Elf64_Shdr);
   if (header.e_shentsize != sizeof(Elf64_Shdr) ||
       header.e_shstrndx >= header.e_shnum ||
       !isInside(bytes, header.e_shoff, sectionBytes))
-    return broken("its table of sections lies outside of it");
+    return broken("its section table ends after the file");
   grow(0, sizeof header);
   if (segmentBytes != 0)
     grow(header.e_phoff, segmentBytes);
@@ -128,7 +128,7 @@ Status Reader::readSection(Section &section) {
     return Status::success();
   if (!isInside(bytes, own.sh_offset, own.sh_size))
     return broken("section " + std::to_string(sections.size() - 1) +
-                  " lies outside of it");
+                  " ends after the file");
   section.content = bytes.substr(own.sh_offset, own.sh_size);
   grow(own.sh_offset, own.sh_size);
   return Status::success();

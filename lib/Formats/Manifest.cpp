@@ -103,7 +103,7 @@ static Status checkPieces(const ManifestTensor &tensor,
   for (const ManifestPiece &piece : tensor.pieces) {
     if (!files.count(piece.file))
       return checkpointError("tensor " + inQuotes(tensor.name) +
-                             " lies in file " + inQuotes(piece.file) +
+                             " is in file " + inQuotes(piece.file) +
                              ", which is not listed");
     if (piece.begin != end || piece.end < piece.begin)
       return checkpointError("the pieces of tensor " + inQuotes(tensor.name) +

@@ -200,7 +200,7 @@ static Status checkName(const std::string &stepDirectory,
     return checkpointError("expects step " + std::to_string(*step) +
                            ", but got " + std::to_string(manifest.step))
         .at(stepDirectory + "/" + manifestName)
-        .hint("the directory was renamed: its name is that of another step");
+        .hint("the directory was renamed: its name belongs to another step");
   return Status::success();
 }
 

@@ -124,7 +124,7 @@ static Expected<TensorInfo> readEntry(const JsonCursor &entry,
   auto bytes = countBytes(info.type, info.shape);
   if (!bytes)
     return entry.error("the size of shape " + shapeText(info.shape) +
-                       " in bytes is no whole number of 63 bits");
+                       " in bytes is no whole number below 2^63");
   if (*bytes != info.bytes())
     return entry.error("expects " + exactBytes(*bytes) + " for shape " +
                        shapeText(info.shape) + " of " + *type + ", but got " +

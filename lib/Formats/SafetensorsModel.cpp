@@ -139,8 +139,9 @@ static Expected<std::string> shardName(const JsonCursor &field) {
   bool plain = !file->empty() && *file != "." && *file != ".." &&
                file->find('/') == file->npos && file->find('\0') == file->npos;
   if (!plain)
-    return field.error("expects the name of a file beside the index, but got " +
-                       inQuotes(*file));
+    return field.error(
+        "expects the name of a file in the folder of the index, but got " +
+        inQuotes(*file));
   return *file;
 }
 

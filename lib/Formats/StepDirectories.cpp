@@ -179,8 +179,8 @@ static void waitForRetirement() {
 }
 
 static Error someLocked(const std::string &folder) {
-  return storageError("cannot hold a checkpoint: another process locks its "
-                      "directory")
+  return storageError("cannot lock a checkpoint: another process has locked "
+                      "its directory")
       .at(folder);
 }
 

@@ -96,8 +96,9 @@ static constexpr char kAsText[] =
 static std::string tokensHint(std::string_view head, const std::string &path,
                               bool isNumpy) {
   if (!isNumpy)
-    return "write its tokens alone, ARRAY.astype('uint16').tofile('tokens.bin'"
-           "), and give --data-format=u16";
+    return "write only its tokens, "
+           "ARRAY.astype('uint16').tofile('tokens.bin'), and give "
+           "--data-format=u16";
   const std::string_view header = head.substr(0, 128);
   const bool isNarrow = header.find("u2'") != header.npos ||
                         header.find("u1'") != header.npos ||
@@ -182,8 +183,8 @@ Status TokenFile::readPlain(TokenFormat format) {
   if (format == TokenFormat::Auto && head.compare(0, 3, byteOrderMark) == 0)
     base = 3;
   if (bytes == base)
-    return inputError("expects tokens, but the file has a byte-order mark "
-                      "alone");
+    return inputError(
+        "expects tokens, but the file has only a byte-order mark");
   if (bytes % tokenWidth)
     return inputError("expects a multiple of " + std::to_string(tokenWidth) +
                       " bytes, but got " + exactBytes(bytes));

@@ -161,7 +161,7 @@ static std::string saveTorch(const std::string &path) {
                      "{k: v.clone().contiguous() for k, v in torch.load(FILE, "
                      "weights_only=True).items()}, 'model.safetensors')") +
          (isCheckpoint ? ", with ['model'] or ['state_dict'] before .items() "
-                         "where FILE holds more than weights"
+                         "if FILE contains more than weights"
                        : "");
 }
 

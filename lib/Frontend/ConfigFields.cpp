@@ -223,7 +223,7 @@ void ConfigFields::finish(llvm::StringRef family,
          << printable(name, 200) << "'";
     std::string near = similarName(member.name, names);
     std::string ignore = "--ignore-field=" + printable(name, 200) +
-                         " goes on without its effect";
+                         " continues without its effect";
     if (near.empty())
       diag.attachNote() << ignore;
     else

@@ -83,7 +83,8 @@ void Gpt2::read(ConfigFields &fields) {
   scaleByLayer = fields.boolean("scale_attn_by_inverse_layer_idx", false);
   tied = fields.boolean("tie_word_embeddings", true);
   readInertFields(fields);
-  fields.expectNumber("n_special", 0, "special tokens beside the vocabulary");
+  fields.expectNumber("n_special", 0,
+                      "special tokens in addition to the vocabulary");
   fields.dtype();
   if (!fields.failed() && width % heads != 0)
     fields.valueError("n_head")

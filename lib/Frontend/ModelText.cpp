@@ -143,8 +143,8 @@ static LogicalResult checkAttributes(ModuleOp module) {
 /// Optimizers update f32 alone. States are what passes declare.
 static LogicalResult checkParameters(ModuleOp module) {
   for (StateOp state : module.getOps<StateOp>())
-    return state.emitOpError("expects no state in a model, which has "
-                             "parameters and programs alone");
+    return state.emitOpError(
+        "expects no state in a model, which has only parameters and programs");
   for (ParamOp param : module.getOps<ParamOp>())
     if (param.getSegments())
       return param.emitOpError("expects no segments in a model, whose "

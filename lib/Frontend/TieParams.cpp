@@ -57,7 +57,7 @@ static LogicalResult checkTie(ParamOp param, ParamOp target) {
   }
   if (param.getTrainable() != target.getTrainable()) {
     InFlightDiagnostic diag =
-        param.emitOpError("expects trainable to equal that of its tie @")
+        param.emitOpError("expects trainable as in its tie @")
         << target.getSymName() << ", but got "
         << (param.getTrainable() ? "true" : "false");
     diag.attachNote(target.getLoc()) << "tied to this parameter";

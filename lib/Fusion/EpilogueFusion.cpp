@@ -277,11 +277,11 @@ void FusedProduct::addFactorSum(FactorSum sum) {
   std::string reason = refuseFactorSum(sum);
   if (!reason.empty()) {
     log.add(sum.op,
-            "is not part of the product that reads what it adds up: " + reason);
+            "is not merged into the product that reads its operand: " + reason);
     ++missed;
     return;
   }
-  log.add(sum.op, "is part of the product that reads what it adds up");
+  log.add(sum.op, "is merged into the product that reads its operand");
   members.push_back(sum.op);
   (sum.part == ProductPart::LhsSum ? lhsSum : rhsSum) = sum.op.getResult();
 }

@@ -123,8 +123,8 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
     for (auto &[number, update] : llvm::reverse(clusters.formulas.repeated)) {
       remark::passed(update.repeats.front().getLoc(),
                      remark::RemarkOpts::name("repeated").category("fusion"))
-          << remark::add("this update, of {0} that differ from another in "
-                         "their tensors alone, calls its kernels",
+          << remark::add("this update, one of {0} that differ from another "
+                         "only in their tensors, calls its kernels",
                          update.repeats.size());
       numRepeated += update.repeats.size();
       pool.calls += callForRepeats(update);

@@ -45,7 +45,7 @@ static const char *findReason(OptimizerOpInterface update) {
   for (Value tensor : getTensors(update)) {
     auto read = tensor.getDefiningOp<ReadOp>();
     if (!read)
-      return "it reads what is computed, not a state";
+      return "it reads a computed value, not a state";
     if (cast<RankedTensorType>(tensor.getType()).getNumElements() == 1)
       return "one element is a number, which shares a kernel with others";
     if (!states.insert(read.getSourceAttr()).second)
@@ -154,7 +154,7 @@ static LogicalResult checkAlike(const RepeatedUpdate &update,
     if (getKey(repeat) != getKey(first) ||
         repeat->getAttr(WeftDialect::kRepeatsAttr) != link)
       return reject(repeat, ops.front())
-             << "to differ from the first repeat in its tensors alone";
+             << "to differ from the first repeat only in its tensors";
   }
   const size_t tensors = getTensors(first).size();
   if (update.states.size() == tensors &&
@@ -190,7 +190,7 @@ static LogicalResult checkFormula(const RepeatedUpdate &update, int64_t number,
       llvm::drop_begin(block, 1 + update.states.size())));
   if (!isByElement(model, formula))
     return reject(repeat, first)
-           << "a formula that computes each element alone";
+           << "a formula that computes each element separately";
   OperandRange outputs = repeat->getBlock()->getTerminator()->getOperands();
   for (auto [result, place] : llvm::zip(*results, update.results))
     if (place >= int64_t(outputs.size()) ||

@@ -127,7 +127,7 @@ struct SelectKernelsPass
   LogicalResult checkParts(GemmOp op) const {
     for (ProductPart part : getProductParts(op))
       if (!chosen->hasPart(part))
-        return op.emitOpError("expects what a product of ")
+        return op.emitOpError("expects an operation that a product of ")
                << chosen->getTitle() << " does itself, but got "
                << stringifyProductPart(part);
     return success();

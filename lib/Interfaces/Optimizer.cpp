@@ -36,16 +36,16 @@ static LogicalResult verifyRanges(OptimizerOpInterface op) {
                              std::pair("decay_scale", op.getDecayScale())})
     if (scale.convertToDouble() != 1.0)
       return op->emitOpError("expects no ")
-             << name << " beside factors by range, but got "
+             << name << " with factors by range, but got "
              << scale.convertToDouble();
   if (ranges.front().begin != 0)
-    return op->emitOpError("expects the first factors from element 0 on, but "
-                           "got those from ")
+    return op->emitOpError(
+               "expects the first factors to begin at element 0, but got ")
            << ranges.front().begin;
   for (auto [before, range] : llvm::zip(ranges, ArrayRef(ranges).drop_front()))
     if (range.begin <= before.begin)
-      return op->emitOpError("expects factors from behind element ")
-             << before.begin << ", but got those from " << range.begin;
+      return op->emitOpError("expects factors to begin after element ")
+             << before.begin << ", but got " << range.begin;
   return success();
 }
 

@@ -69,7 +69,7 @@ static LogicalResult verifyOwner(SegmentedOpInterface state,
   SmallVector<Segment> segments = state.getSegmentList();
   if (segments.empty() || (segments.size() == 1 && segments[0].param == name))
     return success();
-  return state->emitOpError("expects one segment, that of ")
+  return state->emitOpError("expects only the segment of ")
          << name << ", but got " << segments.size() << ", the first of "
          << segments[0].param;
 }

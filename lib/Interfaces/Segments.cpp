@@ -64,8 +64,8 @@ LogicalResult weft::verifySegment(function_ref<InFlightDiagnostic()> emitError,
                        << begin;
   if (end < begin || end - begin != elements)
     return emitError() << "expects " << elements << " elements for the sizes ["
-                       << shape << "] of a segment, but got those from "
-                       << begin << " to " << end;
+                       << shape << "] of a segment, but got the range " << begin
+                       << " to " << end;
   return success();
 }
 
@@ -112,8 +112,8 @@ static LogicalResult verifyNames(SegmentedOpInterface op,
   if (op.holdsParameters())
     return success();
   if (StringAttr slot = op.getSlotName(); !slot || slot.empty())
-    return op->emitOpError("expects a slot, which names what a state with "
-                           "segments holds of each parameter, but got none");
+    return op->emitOpError("expects a slot, the name of the values in a state "
+                           "with segments, but got none");
   for (const Segment &segment : segments)
     if (segment.source)
       return op->emitOpError("expects no source where a segment is no "

@@ -92,11 +92,10 @@ static FailureOr<Tensor> requireEqual(const RanksRunner &ranks, StringRef name,
       continue;
     if (isGradient && other)
       return meanOverRanks(ranks, name, holders);
-    return state->emitError()
-           << "expects '@" << differs.value_or(name.str())
-           << "' to be equal on all ranks that hold it, but got other elements "
-              "on ranks "
-           << holders.front() << " and " << rank;
+    return state->emitError() << "expects '@" << differs.value_or(name.str())
+                              << "' to be equal on all ranks that store it, "
+                                 "but got other elements on ranks "
+                              << holders.front() << " and " << rank;
   }
   return first;
 }

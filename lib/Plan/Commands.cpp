@@ -146,8 +146,8 @@ LogicalResult verifyWorkspace(WorkspaceOpInterface op) {
            << workspace.getType();
   unsigned last = op->getNumOperands() - 1;
   if (op->getOperand(last) != workspace)
-    return op->emitOpError("expects its workspace behind all other operands, "
-                           "but got ")
+    return op->emitOpError(
+               "expects its workspace after all other operands, but got ")
            << op->getOperand(last).getType() << " there";
   Access access = cast<CommandOpInterface>(*op).getAccesses()[last];
   if (!access.isRead)

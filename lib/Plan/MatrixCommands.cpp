@@ -105,7 +105,7 @@ static LogicalResult verifyFactorSums(GemmOp op, const ProductShape &shape) {
   MemRefType lhs = getType(op.getLhs()), rhs = getType(op.getRhs());
   if ((op.getLhsSum() || op.getRhsSum()) &&
       (lhs.getRank() != 2 || rhs.getRank() != 2))
-    return op.emitOpError("expects factors of rank 2 beside ")
+    return op.emitOpError("expects factors of rank 2 with ")
            << (op.getLhsSum() ? "lhs_sum" : "rhs_sum") << ", but got " << lhs
            << " and " << rhs;
   if (failed(verifySums(op, "lhs_sum", op.getLhsSum(), shape.m)))

@@ -45,7 +45,7 @@ LogicalResult RecordOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (stream == expected)
     return success();
   InFlightDiagnostic error = emitOpError("expects stream ")
-                             << expected << ", that of the event, but got "
+                             << expected << ", the event's stream, but got "
                              << stream;
   error.attachNote(event.getLoc()) << "declared here";
   return error;

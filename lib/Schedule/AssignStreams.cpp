@@ -198,7 +198,7 @@ struct AssignStreamsPass
     OpBuilder builder(programs.front());
     for (EventName event : {kUploaded, kPlaced, kGathered, kArrived}) {
       if (Operation *taken = module.lookupSymbol(event.symbol)) {
-        taken->emitOpError("expects a name other than that of the event @")
+        taken->emitOpError("expects a name other than the event's, @")
             << event.symbol;
         return signalPassFailure();
       }

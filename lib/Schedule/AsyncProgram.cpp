@@ -99,7 +99,7 @@ LogicalResult weft::declareEvents(ModuleOp module) {
     Operation *taken = symbols.lookup(name);
     auto event = dyn_cast_or_null<plan::EventOp>(taken);
     if (taken && (!event || static_cast<int64_t>(event.getStream()) != stream))
-      return taken->emitOpError("expects a name other than that of the event ")
+      return taken->emitOpError("expects a name other than the event's, ")
              << FlatSymbolRefAttr::get(name) << " of stream " << stream;
     if (!taken)
       symbols.insert(plan::EventOp::create(builder, module.getLoc(), name,

@@ -142,7 +142,7 @@ LogicalResult ClusterReader::read(const toml::table &table) {
       return failure();
   const toml::node *network = table.get("network");
   if (network && !file.cluster.node)
-    return report(*network) << "expects `network` beside a `node`";
+    return report(*network) << "expects `network` only with a `node`";
   return success();
 }
 

@@ -89,7 +89,8 @@ FailureOr<CostTable> EstimatePass::readGivenCosts() {
     return failure();
   if (file->costs && isGiven)
     return emitError(FileLineColLoc::get(&getContext(), cluster, 1, 1))
-           << "expects no `costs` beside the cost table '" << costTable << "'";
+           << "expects no `costs` in addition to the cost table '" << costTable
+           << "'";
   if (file->costs)
     costs = std::move(*file->costs);
   isGiven |= file->costs.has_value();

@@ -31,8 +31,8 @@ static LogicalResult verifyParam(ParamOp param) {
                              "got tie = @")
            << *param.getTie();
   if (param.isSegmented())
-    return param.emitOpError("expects a parameter that lies in no flat state "
-                             "yet, but got one with segments");
+    return param.emitOpError("expects a parameter outside of flat states, but "
+                             "got one with segments");
   return success();
 }
 

@@ -192,8 +192,9 @@ static LogicalResult verifyOrder(ArrayRef<ShardCheck> checks) {
   for (ShardCheck check : checks)
     for (Operation *user : check.op->getUsers())
       if (user->isBeforeInBlock(last)) {
-        InFlightDiagnostic error = user->emitOpError(
-            "expects all checks of gradients above what reads one of them");
+        InFlightDiagnostic error =
+            user->emitOpError("expects all checks of gradients above the first "
+                              "user of one of them");
         error.attachNote(last->getLoc()) << "a check below";
         return error;
       }
@@ -214,7 +215,7 @@ LogicalResult ApplyPartition::checkShards() {
     return success();
   if (checks.empty())
     return program.emitOpError("expects a check of gradients, whose message "
-                               "tells presence, but got none");
+                               "carries presence, but got none");
   if (failed(verifyOrder(checks)) || failed(presence.verify(checks.back().op)))
     return failure();
   reduceChecks(checks, presence);

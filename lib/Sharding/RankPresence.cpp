@@ -35,8 +35,9 @@ LogicalResult RankPresence::verify(Operation *message) {
                                  "above zero to be all that reads it");
       for (Operation *needed : user->getUsers())
         if (needed->isBeforeInBlock(message)) {
-          InFlightDiagnostic error = needed->emitOpError(
-              "expects all checks of gradients above what reads presence");
+          InFlightDiagnostic error =
+              needed->emitOpError("expects all checks of gradients above the "
+                                  "first user of presence");
           error.attachNote(message->getLoc()) << "a check below";
           return error;
         }

@@ -154,7 +154,7 @@ InFlightDiagnostic StateOrder::reportUnwritten(const StateAccess &access,
   error << (isLater(program) ? program.getSymName() : program.getKindName())
         << ", but got " << (isPart ? "a part of them" : "no write");
   if (start == Start::Checkpoint)
-    error << ", in a run that goes on from a checkpoint";
+    error << ", in a run that resumes from a checkpoint";
   return noteState(std::move(error), state);
 }
 

@@ -31,8 +31,8 @@ static ParseResult parseFacts(OpAsmParser &parser,
   SMLoc place = parser.getCurrentLocation();
   StringRef word;
   if (parser.parseOptionalKeyword(&word))
-    return parser.emitError(place, "expects elementwise, rows or columns: what "
-                                   "the kernel runs over");
+    return parser.emitError(
+        place, "expects elementwise, rows or columns, the kind of the kernel");
   std::optional<KernelKind> kind = symbolizeKernelKind(word);
   if (!kind)
     return parser.emitError(place, "expects elementwise, rows or columns, but "
@@ -310,7 +310,7 @@ std::string weft::findWrongPitch(TypeRange ports, ArrayRef<int64_t> pitches) {
 
 std::string weft::describeReadAfterWrite(unsigned result, int64_t input) {
   return "expects result " + std::to_string(result) +
-         " not to take the buffer of argument " + std::to_string(input) +
+         " not to reuse the buffer of argument " + std::to_string(input) +
          ", whose elements are read in another order or later";
 }
 

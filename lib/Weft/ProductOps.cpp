@@ -138,14 +138,13 @@ static LogicalResult verifyEpilogue(GemmOp op) {
       epilogue == Epilogue::ReluGrad || epilogue == Epilogue::GeluGrad;
   bool isActivation = epilogue == Epilogue::Relu || epilogue == Epilogue::Gelu;
   if (isGradient != (op.getAux() != Value()))
-    return op.emitOpError(
-               "expects aux beside relu_grad and gelu_grad and only there, "
-               "but got ")
-           << (op.getAux() ? "one" : "none") << " beside "
+    return op.emitOpError("expects aux with relu_grad and gelu_grad and only "
+                          "there, but got ")
+           << (op.getAux() ? "one" : "none") << " with "
            << stringifyEpilogue(epilogue);
   if (op.getSum() && !isActivation)
-    return op.emitOpError("expects sum only beside relu and gelu, but got one "
-                          "beside ")
+    return op.emitOpError(
+               "expects sum only with relu and gelu, but got one with ")
            << stringifyEpilogue(epilogue);
   if (op.getAux() &&
       failed(verifySum(op, "aux", op.getAux(),
@@ -174,7 +173,7 @@ static LogicalResult verifyFactorSums(GemmOp op) {
   ArrayRef<int64_t> result = getShape(op.getResult());
   if ((op.getLhsSum() || op.getRhsSum()) &&
       (getShape(op.getLhs()).size() != 2 || getShape(op.getRhs()).size() != 2))
-    return op.emitOpError("expects factors of rank 2 beside ")
+    return op.emitOpError("expects factors of rank 2 with ")
            << (op.getLhsSum() ? "lhs_sum" : "rhs_sum") << ", but got "
            << op.getLhs().getType() << " and " << op.getRhs().getType();
   if (failed(verifySums(op, "lhs_sum", op.getLhsSum(),

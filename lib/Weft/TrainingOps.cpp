@@ -24,9 +24,8 @@ LogicalResult DrawAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                int64_t end) {
   if (begin >= 0 && begin < end)
     return success();
-  return emitError() << "expects elements of " << key
-                     << " from 0 on, but got those at " << begin << " to "
-                     << end;
+  return emitError() << "expects elements of " << key << " from 0 on, but got "
+                     << begin << " to " << end;
 }
 
 LogicalResult RandomSliceOp::verify() {
@@ -37,7 +36,7 @@ LogicalResult RandomSliceOp::verify() {
     if (draw.getBegin() < end)
       return emitOpError(
                  "expects draws in the order of their elements, but got ")
-             << draw.getKey() << " at " << draw.getBegin() << " behind " << end;
+             << draw.getKey() << " at " << draw.getBegin() << " before " << end;
     end = draw.getEnd();
   }
   return success();
@@ -192,8 +191,7 @@ static LogicalResult verifyFactorUses(OptimizerOpInterface op,
       cast<RankedTensorType>(op.getParam().getType()).getNumElements();
   if (ranges.back().begin >= elements)
     return op->emitOpError("expects factors that begin inside the ")
-           << elements << " elements, but got those from "
-           << ranges.back().begin;
+           << elements << " elements, but got " << ranges.back().begin;
   ParamOp param = findParam(op, symbols);
   if (!param)
     return success();

@@ -47,7 +47,7 @@ weft.param @w : tensor<8xf32> {dist.layout = 1 : i64}
 // -----
 
 dist.mesh @mesh("dp" = 2)
-// expected-error @+1 {{expects the attributes dist.layout and dist.rule alone of this dialect, but got "dist.unit"}}
+// expected-error @+1 {{expects only the attributes dist.layout and dist.rule of this dialect, but got "dist.unit"}}
 weft.param @w : tensor<8xf32> {dist.unit = 1 : i64}
 
 // -----
@@ -58,17 +58,17 @@ weft.param @w : tensor<8xf32> {dist.rule = "replicated"}
 // -----
 
 weft.param @w : tensor<8xf32>
-// expected-error @+1 {{expects dist.rule on a parameter alone that lies in no flat one}}
+// expected-error @+1 {{expects dist.rule on a parameter outside of flat parameters}}
 weft.state @w.grad : tensor<8xf32> {kind = #weft.state_kind<gradient>, param = @w, dist.rule = #dist.rule<replicated by "a">}
 
 // -----
 
-// expected-error @+1 {{expects dist.rule on a parameter alone that lies in no flat one}}
+// expected-error @+1 {{expects dist.rule on a parameter outside of flat parameters}}
 weft.param @flat : tensor<8xf32> {dist.rule = #dist.rule<sharded by "a">, segments = [#weft.segment<@w [8] at 0 to 8>]}
 
 // -----
 
-// expected-error @+1 {{expects dist.layout on a parameter or state alone}}
+// expected-error @+1 {{expects dist.layout only on a parameter or state}}
 dist.mesh @mesh("dp" = 2) {dist.layout = #dist.layout<replicated>}
 
 // -----

@@ -27,5 +27,5 @@ weft.param @b : tensor<8xf32> {tie = @a}
 
 // expected-note @below {{tied to this parameter}}
 weft.param @a : tensor<4xf32>
-// expected-error @below {{expects trainable to equal that of its tie @a, but got false}}
+// expected-error @below {{expects trainable as in its tie @a, but got false}}
 weft.param @b : tensor<4xf32> {tie = @a, trainable = false}

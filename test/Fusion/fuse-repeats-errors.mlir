@@ -20,7 +20,7 @@
 // Another step size, momentum and kind of momentum.
 // RUN: sed '/states/{x;s/^/x/;/^xx$/{x;s/%arg3, %arg4, %arg5/%arg4, %arg4, %arg5/;x};x}' %t.mlir | not weft-opt --weft-fuse 2>&1 | FileCheck %s --check-prefix=ALIKE
 // RUN: sed '/states/{x;s/^/x/;/^xx$/{x;s/{weft/{nesterov, weft/;x};x}' %t.mlir | not weft-opt --weft-fuse 2>&1 | FileCheck %s --check-prefix=ALIKE
-// ALIKE: error: 'weft.sgd' op expects to differ from the first repeat in its tensors alone
+// ALIKE: error: 'weft.sgd' op expects to differ from the first repeat only in its tensors
 // ALIKE: note: the update that it repeats begins here
 
 // A state that the program does not read, and states of other operands.

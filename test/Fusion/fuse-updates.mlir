@@ -45,9 +45,9 @@ weft.state @og : tensor<1xf32> {kind = #weft.state_kind<gradient>, param = @one}
 // CHECK-NEXT: weft.return writes @a = %[[NA]]#0 : {{.*}}, @a.m = %[[NA]]#1 : {{.*}}, @b = %[[NB]]#0 : {{.*}}, @b.m = %[[NB]]#1 : {{.*}}, @c = %[[CD]]#0 : {{.*}}, @d = %[[CD]]#1 : {{.*}}, @d.m = %[[CD]]#2 : {{.*}}, @e = %[[NE]]#0 : {{.*}}, @e.m = %[[NE]]#1 :
 
 // REMARK: :[[@LINE+30]]:{{.*}}: remark: {{.*}}Remark="this update shares no kernels with others: a result of it does not leave the program
-// REMARK: :[[@LINE+32]]:{{.*}}: remark: {{.*}}Remark="this update shares no kernels with others: it reads what is computed, not a state
+// REMARK: :[[@LINE+32]]:{{.*}}: remark: {{.*}}Remark="this update shares no kernels with others: it reads a computed value, not a state
 // REMARK: :[[@LINE+35]]:{{.*}}: remark: {{.*}}Remark="this update shares no kernels with others: one element is a number, which shares a kernel with others
-// REMARK: :[[@LINE+25]]:{{.*}}: remark: {{.*}}Remark="this update, of 2 that differ from another in their tensors alone, calls its kernels
+// REMARK: :[[@LINE+25]]:{{.*}}: remark: {{.*}}Remark="this update, one of 2 that differ from another only in their tensors, calls its kernels
 // REMARK-NOT: this update
 
 weft.program @apply(%coef: tensor<f32> {weft.input = "coef"}, %skip: tensor<i1> {weft.input = "skip"},

@@ -88,7 +88,7 @@ weft.program @low(%x: tensor<8x4xf16> {weft.input = "x"}, %w: tensor<4x16xf16> {
 // WHY-DAG: Remark="gelu is not part of the product before it: it is rounded before
 // WHY-DAG: Remark="gelu_grad is not part of the product before it: expects rows of aux of a multiple of 8 elements, but got 6
 // WHY-DAG: Remark="relu is not part of the product before it: expects no aux of relu, of which cuBLASLt keeps bits, but got 1
-// WHY-DAG: Remark="reduce is not part of the product before it: expects a column sum beside gelu_grad (4) alone, but got 0
+// WHY-DAG: Remark="reduce is not part of the product before it: expects a column sum only with gelu_grad (4), but got 0
 // WITHOUT-DAG: Remark="gelu is not part of the product before it: epilogues are off
 weft.program @kept(%x: tensor<8x4xf32> {weft.input = "x"}, %w: tensor<4x16xf32> {weft.input = "w"}, %v: tensor<4x6xf32> {weft.input = "v"}, %s: tensor<8x6xf32> {weft.input = "s"})
     -> (tensor<8x16xf32> {weft.output = "a"}, tensor<8x6xf32> {weft.output = "b"}, tensor<8x16xf32> {weft.output = "c"}, tensor<16xf32> {weft.output = "d"}, tensor<8x16xf32> {weft.output = "e"}) attributes {kind = #weft.kind<eval>} {

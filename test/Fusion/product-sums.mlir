@@ -25,8 +25,8 @@
 // SAME-DAG: needed: 0 of {{[1-9][0-9]*}} tensors differ
 // SAME-DAG: others: 0 of {{[1-9][0-9]*}} tensors differ
 
-// CPU-DAG: Remark="reduce is not part of the product that reads what it adds up: products of the CPU have no rhs_sum
-// WITHOUT-DAG: Remark="reduce is not part of the product that reads what it adds up: epilogues are off
+// CPU-DAG: Remark="reduce is not merged into the product that reads its operand: products of the CPU have no rhs_sum
+// WITHOUT-DAG: Remark="reduce is not merged into the product that reads its operand: epilogues are off
 
 // Of rows in batches, and of a factor that is transposed: the gradients of a
 // weight and of one stored the other way.
@@ -35,7 +35,7 @@
 // CHECK: %[[W:.*]], %[[B:.*]] = weft.gemm %arg0 transposed * %[[G]] {weft.impl = "gemm"} : tensor<8x4xf32> * tensor<8x3xf32> -> tensor<4x3xf32> rhs_sum(tensor<3xf32>)
 // CHECK: %[[V:.*]], %[[C:.*]] = weft.gemm %{{.*}} transposed * %arg0 {weft.impl = "gemm"} : tensor<8x3xf32> * tensor<8x4xf32> -> tensor<3x4xf32> lhs_sum(tensor<3xf32>)
 // CHECK-NEXT: weft.return %[[W]], %[[B]], %[[V]], %[[C]]
-// WHY: Remark="reduce is part of the product that reads what it adds up; {{[0-9]+}} times, here first
+// WHY: Remark="reduce is merged into the product that reads its operand; {{[0-9]+}} times, here first
 // OFF-LABEL: weft.program @inputs
 // OFF-NOT: weft.gemm
 weft.program @inputs(%x: tensor<8x4xf32> {weft.input = "x"}, %g: tensor<2x4x3xf32> {weft.input = "g"}, %h: tensor<2x4x3xf32> {weft.input = "h"})
@@ -75,8 +75,8 @@ weft.program @attention(%x: tensor<8x8xf32> {weft.input = "x"}, %q: tensor<2x4x2
 // CHECK: weft.matmul %arg0, %arg2
 // CHECK: weft.reduce sum %arg2
 // CHECK: weft.reduce sum
-// WHY-DAG: Remark="reduce is not part of the product that reads what it adds up: it is rounded
-// WHY-DAG: Remark="reduce is not part of the product that reads what it adds up: another op widens that too
+// WHY-DAG: Remark="reduce is not merged into the product that reads its operand: it is rounded
+// WHY-DAG: Remark="reduce is not merged into the product that reads its operand: another op widens that too
 weft.program @low(%x: tensor<8x4xf16> {weft.input = "x"}, %g: tensor<8x3xf16> {weft.input = "g"}, %h: tensor<8x3xf16> {weft.input = "h"})
     -> (tensor<4x3xf32> {weft.output = "dw"}, tensor<3xf32> {weft.output = "db"}, tensor<4x3xf32> {weft.output = "dv"}, tensor<3xf16> {weft.output = "dc"}) attributes {kind = #weft.kind<eval>} {
   %wide = weft.cast %g : tensor<8x3xf16> to tensor<8x3xf32>
@@ -126,8 +126,8 @@ weft.program @moved(%x: tensor<8x4xf32> {weft.input = "x"}, %g: tensor<8x3xf32> 
 // CHECK: weft.reduce
 // CHECK: weft.matmul
 // CHECK-NEXT: weft.reduce sum %{{.*}} dims [1]
-// WHY-DAG: Remark="reduce is not part of the product that reads what it adds up: a kernel computes that
-// WHY-DAG: Remark="reduce is not part of the product that reads what it adds up: expects the sum of a factor without an epilogue, but got 1
+// WHY-DAG: Remark="reduce is not merged into the product that reads its operand: a kernel computes that
+// WHY-DAG: Remark="reduce is not merged into the product that reads its operand: expects the sum of a factor without an epilogue, but got 1
 weft.program @kept(%x: tensor<8x4xf32> {weft.input = "x"}, %g: tensor<8x3xf32> {weft.input = "g"}, %k: tensor<8x3xf32> {weft.input = "k"})
     -> (tensor<4x3xf32> {weft.output = "a"}, tensor<3xf32> {weft.output = "b"}, tensor<4x3xf32> {weft.output = "c"}, tensor<3xf32> {weft.output = "d"}, tensor<4x3xf32> {weft.output = "o"}, tensor<8xf32> {weft.output = "j"}) attributes {kind = #weft.kind<eval>} {
   %n = weft.exp %g : tensor<8x3xf32>
@@ -146,7 +146,7 @@ weft.program @kept(%x: tensor<8x4xf32> {weft.input = "x"}, %g: tensor<8x3xf32> {
 // CHECK: weft.gemm {{.*}} lhs_sum(tensor<4xf32>)
 // CHECK-NEXT: weft.reduce sum %arg1
 // CHECK-NEXT: weft.matmul
-// WHY-DAG: Remark="reduce is not part of the product that reads what it adds up: expects the sum of one factor, but got those of both
+// WHY-DAG: Remark="reduce is not merged into the product that reads its operand: expects the sum of one factor, but got both
 weft.program @both(%x: tensor<8x4xf32> {weft.input = "x"}, %h: tensor<8x3xf32> {weft.input = "h"})
     -> (tensor<4x3xf32> {weft.output = "e"}, tensor<4xf32> {weft.output = "i"}, tensor<3xf32> {weft.output = "f"}, tensor<4x4xf32> {weft.output = "s"}) attributes {kind = #weft.kind<eval>} {
   %e = weft.matmul %x, %h {transpose_lhs} : tensor<8x4xf32>, tensor<8x3xf32>
@@ -165,7 +165,7 @@ weft.program @both(%x: tensor<8x4xf32> {weft.input = "x"}, %h: tensor<8x3xf32> {
 // CHECK: weft.reduce
 // CHECK: weft.matmul
 // CHECK: weft.reduce
-// WHY-DAG: Remark="reduce is not part of the product that reads what it adds up: expects the sum of a factor of the type of C, f32 (0), but got 2
+// WHY-DAG: Remark="reduce is not merged into the product that reads its operand: expects the sum of a factor of the type of C, f32 (0), but got 2
 weft.program @others(%x: tensor<8x4xf32> {weft.input = "x"}, %w: tensor<4x3xf32> {weft.input = "w"}, %v: tensor<3x4xf32> {weft.input = "v"}, %y: tensor<2x3x4xf32> {weft.input = "y"}, %l: tensor<8x4xf16> {weft.input = "l"})
     -> (tensor<8x4xf32> {weft.output = "a"}, tensor<8xf32> {weft.output = "b"}, tensor<2x3x3xf32> {weft.output = "c"}, tensor<4xf32> {weft.output = "d"}, tensor<4xf32> {weft.output = "e"}) attributes {kind = #weft.kind<eval>} {
   %p = weft.matmul %x, %w : tensor<8x4xf32>, tensor<4x3xf32>
@@ -190,7 +190,7 @@ weft.program @others(%x: tensor<8x4xf32> {weft.input = "x"}, %w: tensor<4x3xf32>
 // CHECK-NEXT: weft.matmul
 // CHECK-NEXT: weft.reduce
 // CHECK-NEXT: weft.matmul {{.*}} bias
-// WHY-DAG: Remark="reduce is not part of the product that reads what it adds up: it is needed before the product
+// WHY-DAG: Remark="reduce is not merged into the product that reads its operand: it is needed before the product
 weft.program @needed(%g: tensor<8x3xf32> {weft.input = "g"}, %x: tensor<8x3xf32> {weft.input = "x"}, %h: tensor<8x3xf32> {weft.input = "h"})
     -> (tensor<3x3xf32> {weft.output = "a"}, tensor<3x3xf32> {weft.output = "b"}) attributes {kind = #weft.kind<eval>} {
   %s = weft.reduce sum %g dims [0] : tensor<8x3xf32>

@@ -27,7 +27,7 @@ weft.kernel @k_partial(%x: tensor<8x4xf32>, %v: tensor<4xf32>) -> (tensor<8x4xf3
 // -----
 
 // A sum over 4 x 17 elements is one over 68.
-// expected-error @below {{expects loops that add up in the order of whole rows, but got steps of 17 elements}}
+// expected-error @below {{expects loops that add up complete rows in order, but got steps of 17 elements}}
 weft.kernel @k_steps(%x: tensor<4x17xf32>, %g: tensor<17xf32>) -> tensor<f32> rows [4, 17] over [0, 1] inplace [[]] {
   %m = weft.mul %x, %g : tensor<4x17xf32>, tensor<17xf32>
   %s = weft.reduce sum %m dims [0, 1] : tensor<4x17xf32>

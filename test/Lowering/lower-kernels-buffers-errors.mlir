@@ -339,7 +339,7 @@ func.func @k_no_barrier(%x: memref<8x2xf32>, %v: memref<2xf32>, %y: memref<8x2xf
     %d = arith.subf %in, %s : f32
     linalg.yield %d : f32
   }
-  // expected-error @+1 {{expects a sum, maximum or minimum behind what reads argument 1, whose buffer a result may take, but got output 0 behind none}}
+  // expected-error @+1 {{expects a sum, maximum or minimum after the last read of argument 1, whose buffer a result may reuse, but got output 0 behind none}}
   linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%v : memref<2xf32>) outs(%w : memref<2xf32>) {
   ^bb0(%in: f32, %old: f32):
     %n = arith.negf %in : f32

@@ -233,7 +233,7 @@ func.func @k_type(%x: memref<8xf16>, %y: memref<8xf32>) attributes {weft.kernel_
 // -----
 
 // Read the other way round.
-// expected-error @+1 {{expects result 0 not to take the buffer of argument 0, whose elements are read in another order or later}}
+// expected-error @+1 {{expects result 0 not to reuse the buffer of argument 0, whose elements are read in another order or later}}
 func.func @k_order(%x: memref<8x8xf32>, %y: memref<8x8xf32>) attributes {weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8, 8>, weft.over = array<i64>, weft.inplace = [array<i64: 0>]} {
   // expected-note @+1 {{reads argument 0}}
   linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : memref<8x8xf32>) outs(%y : memref<8x8xf32>) {
@@ -246,7 +246,7 @@ func.func @k_order(%x: memref<8x8xf32>, %y: memref<8x8xf32>) attributes {weft.ke
 // -----
 
 // Read again when the result is there.
-// expected-error @+1 {{expects result 0 not to take the buffer of argument 0, whose elements are read in another order or later}}
+// expected-error @+1 {{expects result 0 not to reuse the buffer of argument 0, whose elements are read in another order or later}}
 func.func @k_late(%x: memref<8xf32>, %y: memref<8xf32>, %z: memref<8xf32>) attributes {weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8>, weft.over = array<i64>, weft.inplace = [array<i64: 0>, array<i64>]} {
   linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : memref<8xf32>) outs(%y : memref<8xf32>) {
   ^bb0(%in: f32, %old: f32):

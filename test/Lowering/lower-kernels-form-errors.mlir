@@ -21,7 +21,7 @@ func.func @k_blocks(%x: memref<8xf32>, %y: memref<8xf32>) attributes {weft.kerne
 
 // -----
 
-// expected-error @+1 {{expects results in arguments alone, but got 1 others}}
+// expected-error @+1 {{expects results only in arguments, but got 1 others}}
 func.func @k_returned(%x: memref<8xf32>, %y: memref<8xf32>) -> memref<8xf32> attributes {weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8>, weft.over = array<i64>, weft.inplace = [array<i64>]} {
   linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : memref<8xf32>) outs(%y : memref<8xf32>) {
   ^bb0(%in: f32, %old: f32):

@@ -51,7 +51,7 @@
 // RUN: not weft-opt %t/sizes.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=SIZES
 // SIZES: sizes.mlir:2:{{.*}}error: 'weft.kernel' op expects elementwise [64], which its body runs over, but got elementwise [8, 8]
 // RUN: not weft-opt %t/inplace.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=INPLACE
-// INPLACE: inplace.mlir:2:{{.*}}error: 'weft.kernel' op expects result 0 not to take the buffer of argument 0, whose elements are read in another order or later
+// INPLACE: inplace.mlir:2:{{.*}}error: 'weft.kernel' op expects result 0 not to reuse the buffer of argument 0, whose elements are read in another order or later
 // RUN: not weft-opt %t/no-programs.mlir --weft-verify-contract=phase=verify-plan 2>&1 | FileCheck %s --check-prefix=NO-PROGRAM
 // NO-PROGRAM: no-programs.mlir:1:{{.*}}error: expects a plan.program of kind micro, but got none
 // RUN: not weft-opt %t/plan-loss.mlir --weft-verify-contract=phase=verify-plan 2>&1 | FileCheck %s --check-prefix=PLAN-LOSS

@@ -623,6 +623,6 @@ plan.program "eval" @eval {
   %w = plan.alloc temporary : memref<4x2xf32>
   %y = plan.alloc temporary : memref<2x8x2xf32>
   %c = plan.alloc temporary : memref<2xf32>
-  // expected-error @+1 {{expects factors of rank 2 beside rhs_sum, but got 'memref<2x8x4xf32>' and 'memref<4x2xf32>'}}
+  // expected-error @+1 {{expects factors of rank 2 with rhs_sum, but got 'memref<2x8x4xf32>' and 'memref<4x2xf32>'}}
   plan.gemm %x * %w -> %y rhs_sum(%c : memref<2xf32>) : memref<2x8x4xf32> * memref<4x2xf32> -> memref<2x8x2xf32>
 }

@@ -5,7 +5,7 @@ plan.state param @w : memref<4xf32, strided<[2]>>
 
 // -----
 
-// expected-error @+1 {{expects 4 elements for the sizes [4] of a segment, but got those from 0 to 3}}
+// expected-error @+1 {{expects 4 elements for the sizes [4] of a segment, but got the range 0 to 3}}
 plan.state param @flat : memref<8xf32> {segments = [#plan.segment<@w [4] at 0 to 3>]}
 
 // -----
@@ -20,7 +20,7 @@ plan.state param @flat : memref<?xf32> {segments = [#plan.segment<@w [4] at 5 to
 
 // -----
 
-// expected-error @+1 {{expects a slot, which names what a state with segments holds of each parameter, but got none}}
+// expected-error @+1 {{expects a slot, the name of the values in a state with segments, but got none}}
 plan.state working @flat.f16 : memref<8xf16> {segments = [#plan.segment<@w [4] at 4 to 8>]}
 
 // -----

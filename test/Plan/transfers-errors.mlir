@@ -23,7 +23,7 @@ plan.program "eval" @eval {
 // expected-note @+1 {{declared here}}
 plan.event @e on 1
 plan.program "eval" @eval {
-  // expected-error @+1 {{expects stream 1, that of the event, but got 0}}
+  // expected-error @+1 {{expects stream 1, the event's stream, but got 0}}
   plan.record @e
 }
 

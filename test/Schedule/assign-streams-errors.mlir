@@ -31,7 +31,7 @@ plan.program "eval" @eval {
 
 // -----
 
-// expected-error @+1 {{expects a name other than that of the event @placed}}
+// expected-error @+1 {{expects a name other than the event's, @placed}}
 plan.state param @placed : memref<f32>
 plan.program "eval" @eval {
 }

@@ -122,7 +122,7 @@ node = "fast"
 [network]
 gigabytes_per_second = 100
 latency_us = 5
-# NETWORK: network.toml:1:{{[0-9]+}}: error: expects `network` beside a `node`
+# NETWORK: network.toml:1:{{[0-9]+}}: error: expects `network` only with a `node`
 
 //--- costs-key.toml
 ranks_per_node = 8

@@ -4,7 +4,7 @@
 // MOST: error: expects `prefetch-max` of at least 0, but got -2
 
 // CHECK: error: expects `prefetch` of at least 0, but got -1
-// expected-error @+1 {{expects a name other than that of the event @w.gather of stream 3}}
+// expected-error @+1 {{expects a name other than the event's, @w.gather of stream 3}}
 plan.state param @w.gather : memref<4xf32>
 plan.state param @w : memref<4xf32>
 plan.program "eval" @eval {
@@ -17,7 +17,7 @@ plan.program "eval" @eval {
 // -----
 
 plan.state param @w : memref<4xf32>
-// expected-error @+1 {{expects a name other than that of the event @w.gather of stream 3}}
+// expected-error @+1 {{expects a name other than the event's, @w.gather of stream 3}}
 plan.event @w.gather on 1
 plan.program "eval" @eval {
   %w = plan.use @w : memref<4xf32>

@@ -18,7 +18,7 @@ weft.param @v : tensor<4xf32> {tie = @w}
 
 // -----
 
-// expected-error @+1 {{expects a parameter that lies in no flat state yet, but got one with segments}}
+// expected-error @+1 {{expects a parameter outside of flat states, but got one with segments}}
 weft.param @flat : tensor<8xf32> {slices = 2, segments = [#weft.segment<@w [8] at 0 to 8>]}
 
 // -----

@@ -59,7 +59,7 @@ weft.program @apply(%max: tensor<f64> {weft.input = "max_norm"}) -> (tensor<f32>
   %w = weft.read @w.flat.grad : tensor<4xf32>
   %v = weft.read @v.flat.grad : tensor<4xf32>
   %nw, %bw = weft.norm_and_check %w {p = 2.0 : f64} : tensor<4xf32>
-  // expected-error @+1 {{expects all checks of gradients above what reads one of them}}
+  // expected-error @+1 {{expects all checks of gradients above the first user of one of them}}
   %c = weft.clip_coefficient %nw, %max
   // expected-note @+1 {{a check below}}
   %nv, %bv = weft.norm_and_check %v {p = 2.0 : f64} : tensor<4xf32>
@@ -87,7 +87,7 @@ weft.program @apply() attributes {kind = #weft.kind<apply>} {
 
 dist.mesh @mesh("dp" = 2)
 weft.state @p : tensor<f32> {dist.layout = #dist.layout<replicated>, kind = #weft.state_kind<presence>}
-// expected-error @+1 {{expects a check of gradients, whose message tells presence, but got none}}
+// expected-error @+1 {{expects a check of gradients, whose message carries presence, but got none}}
 weft.program @apply() -> (tensor<f32> {weft.output = "n"}) attributes {kind = #weft.kind<apply>} {
   %p = weft.read @p : tensor<f32>
   weft.return %p : tensor<f32>
@@ -119,7 +119,7 @@ weft.program @apply() -> (tensor<f64> {weft.output = "n"}, tensor<i1> {weft.outp
   %p = weft.read @p : tensor<f32>
   %zero = weft.constant dense<0.0> : tensor<f32>
   %b = weft.compare gt %p, %zero : tensor<f32>, tensor<f32>
-  // expected-error @+1 {{expects all checks of gradients above what reads presence}}
+  // expected-error @+1 {{expects all checks of gradients above the first user of presence}}
   %c = weft.not %b : tensor<i1>
   %w = weft.read @w.flat.grad : tensor<4xf32>
   // expected-note @+1 {{a check below}}

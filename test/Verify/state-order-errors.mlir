@@ -140,7 +140,7 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.alignment = 64 : i64,
   plan.program "eval" @eval {
     %c = plan.use @w.bf16 {offset = 64 : i64} : memref<4xbf16>
     %y = plan.alloc temporary {offset = 128 : i64} : memref<4xbf16>
-    // expected-error @+1 {{expects every element of @w.bf16 that it reads to be written before, in refresh or eval, but got no write, in a run that goes on from a checkpoint}}
+    // expected-error @+1 {{expects every element of @w.bf16 that it reads to be written before, in refresh or eval, but got no write, in a run that resumes from a checkpoint}}
     plan.copy %c to %y : memref<4xbf16> to memref<4xbf16>
     plan.output "y" %y : memref<4xbf16>
   }
@@ -305,7 +305,7 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.alignment = 64 : i64,
     %c = plan.use @w.bf16 {offset = 64 : i64} : memref<4xbf16>
     %y = plan.alloc temporary {offset = 128 : i64} : memref<4xbf16>
     plan.output "w" %w : memref<4xf32>
-    // expected-error @+1 {{expects every element of @w.bf16 that it reads to be written before, in refresh or micro, but got no write, in a run that goes on from a checkpoint}}
+    // expected-error @+1 {{expects every element of @w.bf16 that it reads to be written before, in refresh or micro, but got no write, in a run that resumes from a checkpoint}}
     plan.copy %c to %y : memref<4xbf16> to memref<4xbf16>
     plan.output "y" %y : memref<4xbf16>
   }

@@ -295,7 +295,7 @@ weft.program @init(%seed: tensor<i64> {weft.input = "seed"}, %r: tensor<i64> {we
 
 // -----
 
-// expected-error @below {{expects elements of "w" from 0 on, but got those at 3 to 3}}
+// expected-error @below {{expects elements of "w" from 0 on, but got 3 to 3}}
 weft.param @w : tensor<4xf32> {test.draw = #weft.draw<"w", <ones>, at 3 to 3>}
 
 // -----

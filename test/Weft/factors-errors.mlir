@@ -40,7 +40,7 @@ weft.program @p(%p: tensor<8xf32> {weft.input = "p"}, %c: tensor<f32> {weft.inpu
 // -----
 
 weft.program @p(%p: tensor<8xf32> {weft.input = "p"}, %c: tensor<f32> {weft.input = "c"}, %s: tensor<i1> {weft.input = "s"}, %t: tensor<i64> {weft.input = "t"}, %d: tensor<f64> {weft.input = "d"}) attributes {kind = #weft.kind<model>} {
-  // expected-error @below {{expects the first factors from element 0 on, but got those from 2}}
+  // expected-error @below {{expects the first factors to begin at element 0, but got 2}}
   %n, %q = weft.sgd (%p, %p, %p, %c, %s, %t, %d, %d, %d) {factors = [#weft.factors<from 2>]} : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<8xf32>, tensor<8xf32>)
   weft.return
 }
@@ -48,7 +48,7 @@ weft.program @p(%p: tensor<8xf32> {weft.input = "p"}, %c: tensor<f32> {weft.inpu
 // -----
 
 weft.program @p(%p: tensor<8xf32> {weft.input = "p"}, %c: tensor<f32> {weft.input = "c"}, %s: tensor<i1> {weft.input = "s"}, %t: tensor<i64> {weft.input = "t"}, %d: tensor<f64> {weft.input = "d"}) attributes {kind = #weft.kind<model>} {
-  // expected-error @below {{expects factors from behind element 4, but got those from 4}}
+  // expected-error @below {{expects factors to begin after element 4, but got 4}}
   %n, %q = weft.sgd (%p, %p, %p, %c, %s, %t, %d, %d, %d) {factors = [#weft.factors<from 0>, #weft.factors<from 4, lr_scale = 2.0>, #weft.factors<from 4>]} : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<8xf32>, tensor<8xf32>)
   weft.return
 }
@@ -64,7 +64,7 @@ weft.program @p(%p: tensor<2x4xf32> {weft.input = "p"}, %c: tensor<f32> {weft.in
 // -----
 
 weft.program @p(%p: tensor<8xf32> {weft.input = "p"}, %c: tensor<f32> {weft.input = "c"}, %s: tensor<i1> {weft.input = "s"}, %t: tensor<i64> {weft.input = "t"}, %d: tensor<f64> {weft.input = "d"}) attributes {kind = #weft.kind<model>} {
-  // expected-error @below {{expects no lr_scale beside factors by range, but got 2}}
+  // expected-error @below {{expects no lr_scale with factors by range, but got 2}}
   %n, %q = weft.sgd (%p, %p, %p, %c, %s, %t, %d, %d, %d) {lr_scale = 2.0 : f64, factors = [#weft.factors<from 0>]} : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<8xf32>, tensor<8xf32>)
   weft.return
 }
@@ -72,7 +72,7 @@ weft.program @p(%p: tensor<8xf32> {weft.input = "p"}, %c: tensor<f32> {weft.inpu
 // -----
 
 weft.program @p(%p: tensor<8xf32> {weft.input = "p"}, %c: tensor<f32> {weft.input = "c"}, %s: tensor<i1> {weft.input = "s"}, %t: tensor<i64> {weft.input = "t"}, %d: tensor<f64> {weft.input = "d"}) attributes {kind = #weft.kind<model>} {
-  // expected-error @below {{expects no decay_scale beside factors by range, but got 0}}
+  // expected-error @below {{expects no decay_scale with factors by range, but got 0}}
   %n, %q = weft.sgd (%p, %p, %p, %c, %s, %t, %d, %d, %d) {decay_scale = 0.0 : f64, factors = [#weft.factors<from 0>]} : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<8xf32>, tensor<8xf32>)
   weft.return
 }
@@ -80,7 +80,7 @@ weft.program @p(%p: tensor<8xf32> {weft.input = "p"}, %c: tensor<f32> {weft.inpu
 // -----
 
 weft.program @p(%p: tensor<8xf32> {weft.input = "p"}, %c: tensor<f32> {weft.input = "c"}, %s: tensor<i1> {weft.input = "s"}, %t: tensor<i64> {weft.input = "t"}, %d: tensor<f64> {weft.input = "d"}) attributes {kind = #weft.kind<model>} {
-  // expected-error @below {{expects factors that begin inside the 8 elements, but got those from 8}}
+  // expected-error @below {{expects factors that begin inside the 8 elements, but got 8}}
   %n, %q = weft.sgd (%p, %p, %p, %c, %s, %t, %d, %d, %d) {factors = [#weft.factors<from 0>, #weft.factors<from 8, lr_scale = 2.0>]} : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<8xf32>, tensor<8xf32>)
   weft.return
 }

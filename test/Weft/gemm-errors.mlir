@@ -58,7 +58,7 @@ weft.program @p(%x: tensor<8x4xf32> {weft.input = "x"}, %w: tensor<4x3xf32> {wef
 // -----
 
 weft.program @p(%x: tensor<8x4xf32> {weft.input = "x"}, %w: tensor<4x3xf32> {weft.input = "w"}) attributes {kind = #weft.kind<micro>} {
-  // expected-error @below {{expects aux beside relu_grad and gelu_grad and only there, but got none beside gelu_grad}}
+  // expected-error @below {{expects aux with relu_grad and gelu_grad and only there, but got none with gelu_grad}}
   %z = weft.gemm %x * %w epilogue gelu_grad : tensor<8x4xf32> * tensor<4x3xf32> -> tensor<8x3xf32>
   weft.return
 }
@@ -66,7 +66,7 @@ weft.program @p(%x: tensor<8x4xf32> {weft.input = "x"}, %w: tensor<4x3xf32> {wef
 // -----
 
 weft.program @p(%x: tensor<8x4xf32> {weft.input = "x"}, %w: tensor<4x3xf32> {weft.input = "w"}, %y: tensor<8x3xf32> {weft.input = "y"}) attributes {kind = #weft.kind<micro>} {
-  // expected-error @below {{expects aux beside relu_grad and gelu_grad and only there, but got one beside relu}}
+  // expected-error @below {{expects aux with relu_grad and gelu_grad and only there, but got one with relu}}
   %z = weft.gemm %x * %w epilogue relu aux(%y : tensor<8x3xf32>) : tensor<8x4xf32> * tensor<4x3xf32> -> tensor<8x3xf32>
   weft.return
 }
@@ -74,7 +74,7 @@ weft.program @p(%x: tensor<8x4xf32> {weft.input = "x"}, %w: tensor<4x3xf32> {wef
 // -----
 
 weft.program @p(%x: tensor<8x4xf32> {weft.input = "x"}, %w: tensor<4x3xf32> {weft.input = "w"}) attributes {kind = #weft.kind<micro>} {
-  // expected-error @below {{expects sum only beside relu and gelu, but got one beside none}}
+  // expected-error @below {{expects sum only with relu and gelu, but got one with none}}
   %z, %s = weft.gemm %x * %w : tensor<8x4xf32> * tensor<4x3xf32> -> tensor<8x3xf32> sum(tensor<8x3xf32>)
   weft.return
 }
@@ -82,7 +82,7 @@ weft.program @p(%x: tensor<8x4xf32> {weft.input = "x"}, %w: tensor<4x3xf32> {wef
 // -----
 
 weft.program @p(%x: tensor<8x4xf32> {weft.input = "x"}, %w: tensor<4x3xf32> {weft.input = "w"}, %y: tensor<8x3xf32> {weft.input = "y"}) attributes {kind = #weft.kind<micro>} {
-  // expected-error @below {{expects sum only beside relu and gelu, but got one beside gelu_grad}}
+  // expected-error @below {{expects sum only with relu and gelu, but got one with gelu_grad}}
   %z, %s = weft.gemm %x * %w epilogue gelu_grad aux(%y : tensor<8x3xf32>) : tensor<8x4xf32> * tensor<4x3xf32> -> tensor<8x3xf32> sum(tensor<8x3xf32>)
   weft.return
 }
@@ -162,7 +162,7 @@ weft.program @p(%x: tensor<8x4xbf16> {weft.input = "x"}, %g: tensor<8x3xbf16> {w
 // -----
 
 weft.program @p(%x: tensor<2x8x4xf32> {weft.input = "x"}, %w: tensor<4x3xf32> {weft.input = "w"}) attributes {kind = #weft.kind<micro>} {
-  // expected-error @below {{expects factors of rank 2 beside rhs_sum, but got 'tensor<2x8x4xf32>' and 'tensor<4x3xf32>'}}
+  // expected-error @below {{expects factors of rank 2 with rhs_sum, but got 'tensor<2x8x4xf32>' and 'tensor<4x3xf32>'}}
   %z, %s = weft.gemm %x * %w : tensor<2x8x4xf32> * tensor<4x3xf32> -> tensor<2x8x3xf32> rhs_sum(tensor<3xf32>)
   weft.return
 }

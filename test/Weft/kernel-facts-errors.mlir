@@ -1,7 +1,7 @@
 // RUN: weft-opt %s --split-input-file --verify-diagnostics
 // The facts of a kernel: none may be missing, and they go with each other and with the body.
 
-// expected-error @below {{expects elementwise, rows or columns: what the kernel runs over}}
+// expected-error @below {{expects elementwise, rows or columns, the kind of the kernel}}
 weft.kernel @k(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
   %y = weft.neg %x : tensor<8x4xf32>
   weft.yield %y : tensor<8x4xf32>

@@ -16,12 +16,12 @@ weft.param @flat : tensor<8xf32> {segments = [#weft.segment<@w [4] at -1 to 3>]}
 
 // -----
 
-// expected-error @+1 {{expects 6 elements for the sizes [2, 3] of a segment, but got those from 1 to 6}}
+// expected-error @+1 {{expects 6 elements for the sizes [2, 3] of a segment, but got the range 1 to 6}}
 weft.param @flat : tensor<8xf32> {segments = [#weft.segment<@w [2, 3] at 1 to 6>]}
 
 // -----
 
-// expected-error @+1 {{expects 4 elements for the sizes [4] of a segment, but got those from 8 to -9223372036854775808}}
+// expected-error @+1 {{expects 4 elements for the sizes [4] of a segment, but got the range 8 to -9223372036854775808}}
 weft.param @flat : tensor<8xf32> {segments = [#weft.segment<@w [4] at 8 to -9223372036854775808>]}
 
 // -----
@@ -56,7 +56,7 @@ weft.param @flat : tensor<2x4xf32> {segments = [#weft.segment<@w [4] at 0 to 4>]
 
 // -----
 
-// expected-error @+1 {{expects a slot, which names what a state with segments holds of each parameter, but got none}}
+// expected-error @+1 {{expects a slot, the name of the values in a state with segments, but got none}}
 weft.state @s : tensor<8xf32> {kind = #weft.state_kind<optimizer>, segments = [#weft.segment<@w [4] at 0 to 4>]}
 
 // -----
@@ -150,7 +150,7 @@ weft.state @flat.grad : tensor<8xf32> {kind = #weft.state_kind<gradient>, param 
 
 weft.param @w : tensor<4xf32>
 weft.param @v : tensor<4xf32>
-// expected-error @+1 {{expects one segment, that of @w, but got 2, the first of @w}}
+// expected-error @+1 {{expects only the segment of @w, but got 2, the first of @w}}
 weft.state @m : tensor<8xf32> {kind = #weft.state_kind<optimizer>, param = @w, slot = "exp_avg", segments = [#weft.segment<@w [4] at 0 to 4>, #weft.segment<@v [4] at 4 to 8>]}
 
 // -----

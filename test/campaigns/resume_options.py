@@ -44,7 +44,7 @@ def warned(flag, was, now):
 
 
 def rows_warned(was, now, row):
-    return f"weft: warning: a step had {was} rows in the checkpoint, now {now}: the data go on with row {row}"
+    return f"weft: warning: a step had {was} rows in the checkpoint, now {now}: the data continue at row {row}"
 
 
 class Change:

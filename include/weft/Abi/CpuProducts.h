@@ -63,7 +63,7 @@ inline std::string findWrongProduct(const WeftGemmRecord &s) {
   if (s.dtype != WEFT_F32 && s.dtype != WEFT_F16 && s.dtype != WEFT_BF16)
     return say("A and B of dtype f32 (0), f16 (2) or bf16 (3)", s.dtype);
   if (s.dtypeC != WEFT_F32 && s.dtypeC != s.dtype)
-    return say("C of dtype f32 (0) or that of A", s.dtypeC);
+    return say("C of dtype f32 (0) or the dtype of A", s.dtypeC);
   if (s.epilogue < WEFT_EPILOGUE_NONE || s.epilogue > WEFT_EPILOGUE_GELU_GRAD)
     return say("an epilogue of 0 to 4", s.epilogue);
   return "";

@@ -32,18 +32,18 @@ inline std::string findWrongSums(const WeftGemmRecord &s) {
   if (!s.hasSumA && !s.hasSumB)
     return "";
   if (s.hasSumA && s.hasSumB)
-    return "expects the sum of one factor, but got those of both";
+    return "expects the sum of one factor, but got both";
   if (s.epilogue != WEFT_EPILOGUE_NONE)
     return say("the sum of a factor without an epilogue", s.epilogue);
   if (s.hasBias || s.hasColumnSum)
-    return std::string("expects the sum of a factor alone, but got ") +
+    return std::string("expects only the sum of a factor, but got ") +
            (s.hasBias ? "a bias" : "a column sum");
   if (s.dtypeC != WEFT_F32)
     return say("the sum of a factor of the type of C, f32 (0)", s.dtypeC);
   if (s.batch != 1)
     return say("the sum of a factor of one matrix", s.batch);
   if (s.m < 1 || s.n < 1)
-    return say("the sum of a factor beside a product with elements",
+    return say("the sum of a factor only with a product that has elements",
                std::min(s.m, s.n));
   return "";
 }
@@ -78,7 +78,7 @@ inline std::string findWrongEpilogue(WeftGemmRecord s) {
   if (s.hasBias && s.dtype != s.dtypeC)
     return say("a bias of the type of C", s.dtype);
   if (s.hasColumnSum && s.epilogue != WEFT_EPILOGUE_GELU_GRAD)
-    return say("a column sum beside gelu_grad (4) alone", s.epilogue);
+    return say("a column sum only with gelu_grad (4)", s.epilogue);
   if (s.hasColumnSum && s.dtypeC != WEFT_F32)
     return say("a column sum of the type of C, f32 (0)", s.dtypeC);
   if (s.hasColumnSum && s.batch > 1)

@@ -38,9 +38,8 @@ inline std::string findWrongCudnnAttention(const WeftAttentionRecord &s,
            std::to_string(most) + " on sm_" + std::to_string(chip) + "," + on +
            std::to_string(s.headSize);
   if (s.dropout != 0.0)
-    return "expects no dropout, whose masks cuDNN would draw by other "
-           "numbers," +
-           on + std::to_string(s.dropout);
+    return "expects no dropout, because cuDNN draws other masks," + on +
+           std::to_string(s.dropout);
   if (s.causal && s.queries != s.keys)
     return "expects as many keys as queries of causal attention" + on +
            std::to_string(s.keys) + " and " + std::to_string(s.queries);

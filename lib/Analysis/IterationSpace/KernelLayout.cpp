@@ -286,8 +286,8 @@ FailureOr<KernelLayout> KernelLayout::compute(KernelOp kernel) {
            << type << " as port " << *port;
   }
   if (!layout->findLoops(kernel))
-    return kernel.emitOpError("expects loops that add up in the order of whole "
-                              "rows, but got steps of ")
+    return kernel.emitOpError("expects loops that add up complete rows in "
+                              "order, but got steps of ")
            << layout->space.getSizes().back() << " elements";
   return layout;
 }

@@ -34,8 +34,8 @@ public:
   LogicalResult check(plan::CommandOpInterface command,
                       const RoutineCall &call) const override {
     if (isTransfer(call.kind))
-      return command->emitOpError("expects a target that works beside the "
-                                  "host, but got the CPU");
+      return command->emitOpError("expects a target that runs asynchronously "
+                                  "to the host, but got the CPU");
     if (plan::isTransfer(command))
       return checkEvent(command);
     auto reduction = dyn_cast<plan::ReduceScatterOp>(command.getOperation());
@@ -46,8 +46,8 @@ public:
     StringRef wrong = product ? findWrong(product) : "";
     if (wrong.empty())
       return success();
-    return command->emitOpError("expects a product with a bias alone on the "
-                                "CPU, but got ")
+    return command->emitOpError(
+               "expects a product with at most a bias on the CPU, but got ")
            << wrong;
   }
 

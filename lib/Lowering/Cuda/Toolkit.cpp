@@ -115,7 +115,7 @@ assemble(const std::string &ptxas, StringRef chip, const std::string &ptx) {
   auto code = llvm::MemoryBuffer::getFile(output, /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false);
   if (!code)
-    return systemError(ExitCode::Device, "cannot read what it has written",
+    return systemError(ExitCode::Device, "cannot read its output",
                        code.getError().value())
         .at(ptxas);
   StringRef bytes = (*code)->getBuffer();
@@ -217,7 +217,7 @@ assembleWithoutSpills(const std::string &ptxas, StringRef chip,
 Status weft::checkCubin(const Cubin &cubin, StringRef chip, StringRef kernel) {
   if (cubin.chip != chip)
     return inputError("expects machine code of " + chip.str() +
-                      ", but got that of " + cubin.chip);
+                      ", but got code of " + cubin.chip);
   if (llvm::none_of(cubin.kernels,
                     [&](auto &entry) { return entry.name == kernel; }))
     return inputError("expects machine code of the kernel " +

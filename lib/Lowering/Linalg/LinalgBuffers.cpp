@@ -189,8 +189,8 @@ LogicalResult LinalgKernel::checkSaved(const KernelNest &nest, unsigned output,
   }
   return op.emitOpError("expects at most ")
          << kMostBytes << " bytes of a row in memref.alloca, but got "
-         << elements << " elements in output " << output << " beside " << bytes
-         << " bytes";
+         << elements << " elements in output " << output << " in addition to "
+         << bytes << " bytes";
 }
 
 LogicalResult LinalgKernel::checkWrite(const KernelNest &nest, unsigned output,
@@ -232,10 +232,11 @@ LogicalResult LinalgKernel::checkMeetings(func::FuncOp function) const {
     for (auto [i, output] : llvm::enumerate(nest.outputs))
       for (int64_t input : getInPlaceInputs(output.base))
         if (read.contains(function.getArgument(input)))
-          return op.emitOpError("expects a sum, maximum or minimum behind what "
-                                "reads argument ")
-                 << input << ", whose buffer a result may take, but got output "
-                 << i << " behind none";
+          return op.emitOpError("expects a sum, maximum or minimum after the "
+                                "last read of argument ")
+                 << input
+                 << ", whose buffer a result may reuse, but got output " << i
+                 << " after none";
   }
   return success();
 }

@@ -68,7 +68,7 @@ LogicalResult LinalgKernel::checkFunction(func::FuncOp function) {
     return function.emitOpError("expects a body of one block, but got ")
            << function.getBody().getBlocks().size();
   if (function.getNumResults() != 0)
-    return function.emitOpError("expects results in arguments alone, but got ")
+    return function.emitOpError("expects results only in arguments, but got ")
            << function.getNumResults() << " others";
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
     if (!isDenseBuffer(type) && !isPitchedBuffer(type))

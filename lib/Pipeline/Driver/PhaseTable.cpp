@@ -76,7 +76,7 @@ static Status checkPipeline(const std::string &pipeline) {
                     inQuotes(pipeline) +
                     (message.empty() ? "" : ": " + message))
       .hint("--load-pass-plugin=FILE loads the passes of a plug-in; weft-opt "
-            "--help lists those of weft");
+            "--help lists weft's own passes");
 }
 
 /// The pipelines that --add-pass names, each with the index of its phase. A
@@ -265,10 +265,10 @@ static Status checkReadsBack(const std::string &text, const FlagValues &flags) {
   std::vector<std::string> paths;
   for (const FileUse &file : flags.files(FlagFile::Read))
     paths.push_back(file.path);
-  return usageError("expects paths that the text of a pipeline can hold, but "
-                    "got " +
+  return usageError("expects paths that a pipeline in text form can contain, "
+                    "but got " +
                     llvm::join(paths, " and "))
-      .hint("it holds paths without quotes and braces");
+      .hint("quotes and braces cannot be written in it");
 }
 
 Expected<std::string> weft::pipelineText(const PhaseTable &phases,

@@ -190,7 +190,7 @@ static Status checkMesh(const FlagValues &flags) {
     if (isGiven && flags.getInt("prefetch") == 0)
       return usageError(std::string(flag) +
                         " expects a --prefetch of at least 1, but got 0")
-          .hint("with 0 collectives have no stream of their own");
+          .hint("with 0, collectives have no separate stream");
   for (const char *other : {"prefetch", "prefetch-backward"})
     if (flags.isSet("prefetch-max") &&
         flags.getInt("prefetch-max") < flags.getInt(other))

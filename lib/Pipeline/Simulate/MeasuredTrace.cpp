@@ -89,8 +89,7 @@ Status Trace::read(const std::string &path) {
   if (auto other = trace.get("otherData"))
     if (auto dropped = other->getInt("dropped"); dropped && *dropped > 0)
       return trace.error(
-          "expects a whole trace, but it was full: fewer --steps "
-          "do");
+          "expects a complete trace, but it was full: use fewer --steps");
   auto list = trace.get("traceEvents");
   if (!list)
     return list.takeError();

@@ -25,6 +25,6 @@ Expected<std::string> weft::runtimeFolder() {
     if (fs::exists(prefix / name / kRuntimeMain))
       return (prefix / name).string();
   return Error(ExitCode::Device,
-               std::string("cannot find ") + kRuntimeMain + " beside the tool")
+               std::string("cannot find ") + kRuntimeMain + " next to the tool")
       .at((prefix / "lib").string());
 }

@@ -258,9 +258,9 @@ static Status compareTensor(const NamedTensor &tensor, size_t i, int64_t step,
       got += (got.empty() ? "" : " and ") + digest + " on " + rankList(ranks);
     return communicationError(
                "after step ", step, ": expects tensor ", inQuotes(tensor.name),
-               " to have one digest on all ranks that hold it, but got ", got)
-        .hint("the memory or the processor of a rank may be faulty; go on from "
-              "a checkpoint before that step");
+               " to have one digest on all ranks that store it, but got ", got)
+        .hint("the memory or the processor of a rank may be faulty; resume "
+              "from a checkpoint before that step");
   }
   return Status::success();
 }

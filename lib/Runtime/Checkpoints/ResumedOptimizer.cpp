@@ -22,7 +22,7 @@ std::string ResumedOptimizer::describe() const {
          (others == 0 ? ""
                       : " and of " + std::to_string(others) + " other" +
                             (others == 1 ? "" : "s")) +
-         " begins anew: frozen in the checkpoint";
+         " starts at 0: frozen in the checkpoint";
 }
 
 Json weft::describeCounters(const Metadata &metadata) {
@@ -159,7 +159,7 @@ Status Resuming::add(const std::string &param,
     return Status::success();
   return together("the steps of " + inQuotes(first.param) + " and " +
                   inQuotes(param) +
-                  " are counted apart in the checkpoint, but together by the "
+                  " have separate counters in the checkpoint, but one in the "
                   "program")
       .hint("keep the `name` of the [[group]] of --groups that one of them is "
             "in");
@@ -174,11 +174,11 @@ Status Resuming::beginCounters() {
     auto other = continued.find(counter);
     if (other != continued.end())
       return together("parameter " + inQuotes(param) +
-                      " was frozen in the checkpoint, but its steps are "
-                      "counted with those of " +
+                      " was frozen in the checkpoint, but shares a step "
+                      "counter with " +
                       inQuotes(other->second.param))
-          .hint("put what was frozen into a [[group]] of --groups with a "
-                "`name` of its own, so that its optimizer starts at step 0");
+          .hint("put the frozen parameters into a [[group]] of --groups with a "
+                "`name` of its own, so that their optimizer starts at step 0");
     result.fresh.insert(counter);
   }
   for (const std::string &counter : counters.names)
@@ -262,7 +262,7 @@ static Status limitHysteresis(const WeftContext &context,
 /// The adapted scale and the reason; nothing if the saved scale is kept.
 static std::optional<std::pair<float, std::string>>
 adaptedScale(float saved, const LossScaler &program) {
-  const std::string was = "; that of the checkpoint was " + numberText(saved);
+  const std::string was = "; it was " + numberText(saved);
   if (!program.isDynamic()) {
     const float fixed = program.first.value_or(saved);
     if (fixed == saved)

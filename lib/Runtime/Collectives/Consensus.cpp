@@ -24,7 +24,7 @@ std::string weft::placeText(const Place &place) {
   case Place::Replicas:
     return "where ranks are compared after " + step;
   case Place::NanCauses:
-    return "where what is not finite in " + step + " is looked for";
+    return "in the search for non-finite values of " + step + " is looked for";
   case Place::Part:
     return "before the first step, part " + std::to_string(place.step);
   }

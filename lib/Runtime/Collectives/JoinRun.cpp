@@ -281,8 +281,8 @@ Expected<Descriptor> Guest::knock(const SocketAddress &address) const {
   if (!sendBy(socket->get(), &hello, sizeof hello, by) ||
       !receiveBy(socket->get(), &answer, sizeof answer, by))
     return joinError(run, SocketClock::now() < by
-                              ? "what is there closes the connection"
-                              : "what is there does not answer");
+                              ? "the process there closes the connection"
+                              : "the process there does not answer");
   if (std::memcmp(answer.magic, Hello::kMagic, sizeof answer.magic) != 0)
     return joinError(run, "something else answers there");
   if (answer.answer == Acknowledgement::OtherVersion)

@@ -93,7 +93,7 @@ static Status readTorch(Rendezvous &into) {
   for (const char *name : {"MASTER_ADDR", "MASTER_PORT"})
     if (!hasVariable(name))
       return usageError("expects ", name,
-                        " beside RANK and WORLD_SIZE, but it is not set");
+                        " with RANK and WORLD_SIZE, but it is not set");
   if (Status s = readMaster(into); !s)
     return s;
   // The agent has the port of its own store.

@@ -201,7 +201,7 @@ Error CudaDevice::tooLittle(const std::string &what) const {
                      chip.device, " has ", humanBytes(int64_t(memory.free)),
                      " free of ", humanBytes(int64_t(memory.total)), ": ",
                      describeMemory())
-      .hint((isTaken ? "other processes hold memory of the device (nvidia-smi "
+      .hint((isTaken ? "other processes use memory of the device (nvidia-smi "
                        "lists them): end them, choose another device with "
                        "CUDA_VISIBLE_DEVICES, or "
                      : "") +

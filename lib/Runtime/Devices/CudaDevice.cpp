@@ -15,7 +15,7 @@ using namespace weft;
 
 static Error noDevice() {
   return deviceError("expects a CUDA device, but got none")
-      .hint("CUDA_VISIBLE_DEVICES chooses among those of the machine");
+      .hint("CUDA_VISIBLE_DEVICES selects devices of the machine");
 }
 
 /// That there is no device is no failure of the call.
@@ -45,7 +45,7 @@ Status CudaDevice::choose() {
   if (number >= count)
     return deviceError("expects a device for each of ", options.ranksOfMachine,
                        " ranks of this machine, but got ", count)
-        .hint("CUDA_VISIBLE_DEVICES chooses among those of the machine");
+        .hint("CUDA_VISIBLE_DEVICES selects devices of the machine");
   if (Status s = cuda.cuDeviceGet(&device, number); !s)
     return s;
   char name[256] = {};
@@ -67,7 +67,7 @@ Status CudaDevice::choose() {
     return deviceError(
                "expects a device with virtual memory management, but got ",
                chip.device)
-        .hint("some virtual GPUs lack it: ask for a whole one");
+        .hint("some virtual GPUs lack it: use a complete GPU");
   return Status::success();
 }
 

@@ -213,7 +213,7 @@ static void ignoreVariables() {
     if (std::getenv(name)) {
       ::unsetenv(name);
       warn(std::string(name) +
-           " has no effect: the program decides what it computes");
+           " has no effect: the program chooses its own algorithms");
     }
 }
 

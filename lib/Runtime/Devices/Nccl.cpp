@@ -221,7 +221,7 @@ Status weft::compareNcclFacts(RankMeetings &meetings, const Settings &facts,
     warn("settings of NCCL differ between ranks 0 and " + std::to_string(rank) +
              ": " + describeDifference(all->front().text, (*all)[rank].text),
          "bits of native reductions may depend on them; a checkpoint records "
-         "those of rank 0");
+         "the settings of rank 0");
   return Status::success();
 }
 
@@ -290,9 +290,9 @@ Status NcclWindows::checkRefusals(RankMeetings &meetings, int64_t group,
     if (each.refuses == first.refuses)
       continue;
     return deviceError("expects NCCL to register the arenas of all ranks, but "
-                       "it refuses that of rank ",
+                       "it refuses the arena of rank ",
                        first.refuses ? first.rank : each.rank,
-                       " and accepts that of rank ",
+                       " and accepts the arena of rank ",
                        first.refuses ? each.rank : first.rank)
         .hint("give all ranks the same NCCL_ variables, and the same version "
               "of NCCL and of the driver");

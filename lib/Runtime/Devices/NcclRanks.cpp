@@ -46,7 +46,7 @@ Status NcclRanks::settle(const char *call, ncclResult_t result,
   const auto end = Clock::now() + std::chrono::duration<double>(timeout);
   while (result == ncclInProgress) {
     if (isAborted)
-      return communicationError(call, " was given up");
+      return communicationError(call, " was aborted");
     const bool isLate = Clock::now() >= end;
     cause = isLate ? FailureCause::Standstill : FailureCause::OtherRank;
     if (!isLate && meetings.hasOneLeft())

@@ -210,6 +210,6 @@ Error weft::failedCall(const std::string &entry, const std::string &got,
   if (!isOutOfMemory)
     return deviceError(message);
   return memoryError(message).hint(
-      "other processes may hold memory of the device (nvidia-smi lists "
-      "them); a smaller --batch or --seq needs less");
+      "other processes may use memory of the device (nvidia-smi lists them); a "
+      "smaller --batch or --seq needs less");
 }

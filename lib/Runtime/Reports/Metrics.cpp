@@ -63,7 +63,7 @@ static Status checkSameModel(const Json &header, const std::string &now,
   const Json *old = json ? json->find("fingerprint_1") : nullptr;
   if (!is || !wanted || *is == *wanted || (old && *is == *old))
     return Status::success();
-  return inputError("expects the metrics of this model, but got those of ",
+  return inputError("expects the metrics of this model, but got metrics of ",
                     inQuotes(header.find("model")->asString()))
       .at(path)
       .hint("it stays as it is; choose another --metrics");

@@ -48,8 +48,8 @@ Expected<std::string> weft::findBadGradient(const WeftContext &context) {
     if (!element)
       return element.takeError();
     if (*element >= 0)
-      return "that of " + inQuotes(gradient.param) + " is not (element " +
-             std::to_string(*element) + ")";
+      return "the gradient of " + inQuotes(gradient.param) +
+             " is not (element " + std::to_string(*element) + ")";
   }
   return std::string();
 }
@@ -107,11 +107,11 @@ Status weft::checkFaults(const WeftExecutable &executable, int64_t ranks,
     if (fault.kind == Fault::Kind::BadGradient && !victimOf(fault, executable))
       return missing(fault.rank == Fault::kAllRanks
                          ? "is trained and matches"
-                         : "is trained, that its rank holds and that matches",
+                         : "is trained, stored on its rank and matches",
                      fault);
     if (fault.kind == Fault::Kind::FlippedBit &&
         !flippedBy(fault, executable, fault.rank))
-      return missing("its rank holds and that matches", fault);
+      return missing("is stored on its rank and matches", fault);
   }
   return Status::success();
 }

@@ -91,8 +91,8 @@ Status weft::checkRankFlags(const FlagValues &flags, const Metadata &metadata,
                       ranks)
         .hint("compile it without --mesh: a rank has the same products");
   if (ranks == 1 && flags.isSet("timeout"))
-    return usageError("--timeout expects a program of several ranks: one rank "
-                      "waits for nobody");
+    return usageError(
+        "--timeout expects a program of several ranks: one rank never waits");
   if (ranks == 1 && flags.isSet("gather"))
     return usageError("--gather expects a program of several ranks: one rank "
                       "has all parameters");
@@ -102,6 +102,6 @@ Status weft::checkRankFlags(const FlagValues &flags, const Metadata &metadata,
         options.loopback);
   if (ranks == 1 && flags.isSet("check-replicas"))
     return usageError("--check-replicas expects a program of several ranks: "
-                      "nobody holds what one rank has");
+                      "one rank has no replicas");
   return Status::success();
 }

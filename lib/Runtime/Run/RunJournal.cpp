@@ -42,8 +42,8 @@ Expected<MetricsLog> Run::openMetrics() const {
   for (const std::string &text : start->warnings)
     warn(text);
   if (start->isEmpty && wroteMetrics())
-    tell(options.metrics + ": begins anew: the metrics up to step " +
-         std::to_string(state.step) + " of the checkpoint are gone");
+    tell(options.metrics + ": starts empty: the metrics up to step " +
+         std::to_string(state.step) + " of the checkpoint are lost");
   return MetricsLog::open(options.metrics, *start, *old);
 }
 

@@ -56,7 +56,7 @@ void Run::warnOfChanges() const {
   const int64_t now = metadata.batch * options.accum * inputs.ranks();
   if (auto was = rowsOfStep(resume->manifest); was && *was != now)
     tell(concat("a step had ", *was, " rows in the checkpoint, now ", now,
-                ": the data go on with row ", state.cursor.rows));
+                ": the data continue at row ", state.cursor.rows));
 }
 
 /// Takes the state of the chosen checkpoint.

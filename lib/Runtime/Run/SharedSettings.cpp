@@ -55,7 +55,7 @@ static Error differenceIn(const SharedSetting &setting,
                           const std::vector<SharedSetting> &other,
                           size_t rank) {
   return Error(setting.code, "expects " + setting.name +
-                                 " to be alike in all processes, but got " +
+                                 " to be equal in all processes, but got " +
                                  valueOf(findShared(first, setting.name)) +
                                  " in rank 0 and " +
                                  valueOf(findShared(other, setting.name)) +
@@ -158,7 +158,7 @@ Status Run::checkFound() {
       Status::success(),
       {{"the data", identityText(record.data), ExitCode::Input},
        {"the validation data", identityText(record.valData), ExitCode::Input},
-       {"the step to go on from", std::to_string(state.step),
+       {"the step to resume from", std::to_string(state.step),
         ExitCode::Checkpoint},
        {"the seed", std::to_string(state.seed), ExitCode::Checkpoint}});
 }

@@ -48,9 +48,9 @@ Status Trainer::nonFinite(const StepInFlight &step) {
 /// result is not saved.
 Status Trainer::nonFiniteLoss(const StepReport &report) {
   foundBad = true;
-  return numericsError(
-             "step ", report.step, ": expects a finite loss, but got ",
-             numberText(report.loss), "; what was updated with it is not saved")
+  return numericsError("step ", report.step,
+                       ": expects a finite loss, but got ",
+                       numberText(report.loss), "; the update is not saved")
       .hint(adviceAgainstBad());
 }
 
@@ -62,8 +62,7 @@ Status Trainer::skipWithoutTargets(StepReport &report) {
   if (!warnedOfNoTargets)
     journal.warnOf("step " + std::to_string(report.step) +
                        ": no target of its rows counts, so nothing is updated",
-                   "later steps like this one are told by \"skipped\" in the "
-                   "metrics alone");
+                   "for later steps only \"skipped\" in the metrics says so");
   warnedOfNoTargets = true;
   return Status::success();
 }
@@ -176,7 +175,7 @@ static Error noInverse(int64_t step, double scale) {
   return numericsError(
              "step ", step,
              ": expects a loss scale with a finite inverse in f32, but got ",
-             numberText(scale), "; what was updated with it is not saved")
+             numberText(scale), "; the update is not saved")
       .hint("compile with --scaler-min to keep the scale from shrinking so "
             "far");
 }

@@ -238,8 +238,8 @@ Error Trainer::fail(const Decision &all, Status outcome) {
     return error;
   Status saved = save();
   std::string hint = error.hintText().empty() ? "" : error.hintText() + "; ";
-  error.hint(hint + (saved ? "all whole steps are saved: continue with "
-                             "--resume=auto once the data is whole"
+  error.hint(hint + (saved ? "all complete steps are saved: continue with "
+                             "--resume=auto once the data is complete"
                            : "the steps so far could not be saved: " +
                                  saved.error().where()));
   return error;

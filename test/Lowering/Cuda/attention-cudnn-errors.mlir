@@ -28,7 +28,7 @@ plan.program "eval" @dropout {
   %o = plan.alloc temporary : memref<2x16x4x64xf16>
   %l = plan.alloc temporary : memref<2x4x16xf32>
   %rng = plan.alloc temporary : memref<2xi64>
-  // expected-error @+2 {{'plan.attention' op expects no dropout, whose masks cuDNN would draw by other numbers, with --attention=cudnn, but got 0.100000}}
+  // expected-error @+2 {{'plan.attention' op expects no dropout, because cuDNN draws other masks, with --attention=cudnn, but got 0.100000}}
   // expected-note @+1 {{--attention=own computes it}}
   plan.attention %q, %q, %q -> %o, %l rng(%rng : memref<2xi64>) {dropout = 1.0e-01 : f64, scale = 0.125 : f64} : memref<2x16x4x64xf16>, memref<2x16x4x64xf16>, memref<2x16x4x64xf16> -> memref<2x16x4x64xf16>, memref<2x4x16xf32>
 }

@@ -49,7 +49,7 @@ TEST_F(OutputPathsTest, RefusesAnInputUnderAnyName) {
   for (const char *name :
        {"data", "link", "hard", "sub/../data", "./data", "folder/data"})
     EXPECT_FALSE(accepts({path(name)}, {path("data")})) << name;
-  EXPECT_NE(message.find("--out expects a file of its own, but got that of "
+  EXPECT_NE(message.find("--out expects a file of its own, but got the file of "
                          "--in"),
             std::string::npos)
       << message;

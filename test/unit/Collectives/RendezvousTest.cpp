@@ -170,11 +170,11 @@ TEST_F(RendezvousTest, TheInnermostLauncher) {
 
 TEST_F(RendezvousTest, WrongVariables) {
   set({{"RANK", "0"}, {"WORLD_SIZE", "2"}});
-  EXPECT_EQ(errorText(), "expects MASTER_ADDR beside RANK and WORLD_SIZE, but "
-                         "it is not set");
+  EXPECT_EQ(errorText(),
+            "expects MASTER_ADDR with RANK and WORLD_SIZE, but it is not set");
   set({{"MASTER_ADDR", "node1"}});
-  EXPECT_EQ(errorText(), "expects MASTER_PORT beside RANK and WORLD_SIZE, but "
-                         "it is not set");
+  EXPECT_EQ(errorText(),
+            "expects MASTER_PORT with RANK and WORLD_SIZE, but it is not set");
   set({{"MASTER_PORT", "0"}});
   EXPECT_EQ(errorText(),
             "MASTER_PORT expects a number from 1 to 65535, but got '0'");

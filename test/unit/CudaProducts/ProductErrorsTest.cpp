@@ -70,7 +70,7 @@ TEST(CudaProduct, WrongRecords) {
          [](WeftGemmRecord &s) { s.n = 7, s.epilogue = 3, s.hasAux = 1; });
   expect("expects a bias of the type of C, but got 3",
          [](WeftGemmRecord &s) { s.dtype = WEFT_BF16, s.hasBias = 1; });
-  expect("expects a column sum beside gelu_grad (4) alone, but got 0",
+  expect("expects a column sum only with gelu_grad (4), but got 0",
          [](WeftGemmRecord &s) { s.hasColumnSum = 1; });
   expect("expects a column sum of the type of C, f32 (0), but got 3",
          [](WeftGemmRecord &s) {
@@ -92,14 +92,14 @@ TEST(CudaProduct, WrongSumsOfFactors) {
     change(p.s);
     expectFailure(70, message, p);
   };
-  expect("expects the sum of one factor, but got those of both",
+  expect("expects the sum of one factor, but got both",
          [](WeftGemmRecord &s) { s.hasSumA = 1; });
   expect("expects the sum of a factor without an epilogue, but got 1",
          [](WeftGemmRecord &s) { s.epilogue = 1; });
   expect(
       "expects the sum of a factor without an epilogue, but got 4",
       [](WeftGemmRecord &s) { s.epilogue = 4, s.hasAux = s.hasColumnSum = 1; });
-  expect("expects the sum of a factor alone, but got a bias",
+  expect("expects only the sum of a factor, but got a bias",
          [](WeftGemmRecord &s) { s.hasBias = 1; });
   expect("expects the sum of a factor of the type of C, f32 (0), but got 3",
          [](WeftGemmRecord &s) { s.dtype = s.dtypeC = WEFT_BF16; });
@@ -108,7 +108,8 @@ TEST(CudaProduct, WrongSumsOfFactors) {
            s.batch = 2;
            s.batchStrideA = 20, s.batchStrideB = 40, s.batchStrideC = 32;
          });
-  expect("expects the sum of a factor beside a product with elements, but got "
+  expect("expects the sum of a factor only with a product that has elements, "
+         "but got "
          "0",
          [](WeftGemmRecord &s) { s.m = 0; });
 }
@@ -208,7 +209,7 @@ TEST(CudaProduct, ALibraryMayFindNoMemory) {
             "routine in h.3: expects cublasLtMatmul to succeed, but got "
             "CUBLAS_STATUS_ALLOC_FAILED (3)");
   EXPECT_EQ(context.hint(),
-            "other processes may hold memory of the device (nvidia-smi lists "
+            "other processes may use memory of the device (nvidia-smi lists "
             "them); a smaller --batch or --seq needs less");
 }
 

@@ -114,7 +114,7 @@ TEST(CudaProduct, TunedPartsMeetAsF32) {
     EXPECT_EQ(plan.error().message(),
               "expects an algorithm of " + sum.library->describe() +
                   " for a product of 1 x 1 x 1 x 64 (batch, M, N, K), but got "
-                  "one whose parts do not meet as f32");
+                  "one whose partial sums are not f32");
   }
 }
 

@@ -105,7 +105,7 @@ TEST_F(CudaDeviceTest, RefusesMachinesThatWillNotDo) {
   fake.devices = 0;
   EXPECT_EQ(openError(),
             "9: expects a CUDA device, but got none|CUDA_VISIBLE_DEVICES "
-            "chooses among those of the machine");
+            "selects devices of the machine");
   fake.devices = 2;
   fake.major = 10;
   EXPECT_EQ(openError(),
@@ -116,7 +116,7 @@ TEST_F(CudaDeviceTest, RefusesMachinesThatWillNotDo) {
   fake.mapsMemory = 0;
   EXPECT_EQ(openError(),
             "9: expects a device with virtual memory management, but got Fake "
-            "GPU|some virtual GPUs lack it: ask for a whole one");
+            "GPU|some virtual GPUs lack it: use a complete GPU");
   fake.mapsMemory = 1;
   fake.freeBytes = fake.totalBytes = size_t(19) << 20;
   EXPECT_EQ(openError(), "4: the program needs 20.00 MiB, but Fake GPU has "
@@ -128,7 +128,7 @@ TEST_F(CudaDeviceTest, RefusesMachinesThatWillNotDo) {
 }
 
 static const char *const kTakenHint =
-    "|other processes hold memory of the device (nvidia-smi lists them): end "
+    "|other processes use memory of the device (nvidia-smi lists them): end "
     "them, choose another device with CUDA_VISIBLE_DEVICES, or compile with a "
     "smaller --batch or --seq";
 

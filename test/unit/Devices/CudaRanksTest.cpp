@@ -93,7 +93,7 @@ TEST_F(CudaDeviceTest, RanksTakeTheirDevices) {
   fake.devices = 2;
   EXPECT_EQ(openError(),
             "9: expects a device for each of 3 ranks of this machine, but got "
-            "2|CUDA_VISIBLE_DEVICES chooses among those of the machine");
+            "2|CUDA_VISIBLE_DEVICES selects devices of the machine");
 }
 
 TEST_F(CudaDeviceTest, RanksHaveDevicesOfTheirOwnOfOneKind) {

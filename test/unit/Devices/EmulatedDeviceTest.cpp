@@ -280,5 +280,5 @@ TEST(EmulatedDeviceDeathTest, NamesWhatChoosesDevicesWhereThereIsNone) {
     EXPECT_EXIT(openAndExit("CUDA_VISIBLE_DEVICES", list),
                 testing::ExitedWithCode(9),
                 "error: expects a CUDA device, but got none\nhint: "
-                "CUDA_VISIBLE_DEVICES chooses among those of the machine");
+                "CUDA_VISIBLE_DEVICES selects devices of the machine");
 }

@@ -95,7 +95,7 @@ TEST_F(ExtensionTest, WithAWorkspaceThatIsNone) {
       {R"("test.run_odd"(%x) : (memref<4xf32>) -> ())",
        "expects a workspace of i8, but got 'memref<4xf32>'"},
       {R"("test.run_odd"(%w, %x) : (memref<64xi8>, memref<4xf32>) -> ())",
-       "expects its workspace behind all other operands, but got "
+       "expects its workspace after all other operands, but got "
        "'memref<4xf32>' there"},
       {R"("test.run_odd"(%w) : (memref<64xi8>) -> ())",
        "expects to write its workspace, but got read"}};

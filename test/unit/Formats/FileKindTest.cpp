@@ -92,11 +92,11 @@ TEST(FileKind, DataIsNotTakenForText) {
   EXPECT_EQ(errorFor(std::string("\x1f\x8b\x08", 3), TokenFormat::Auto),
             "3|d: expects text or tokens, but got a gzip archive|unpack it "
             "first; --data-format=text reads its bytes as they are");
-  EXPECT_EQ(errorFor(kHeader, TokenFormat::Auto),
-            "3|d: expects text or tokens, but got a safetensors file|write its "
-            "tokens alone, ARRAY.astype('uint16').tofile('tokens.bin'), and "
-            "give --data-format=u16; --data-format=text reads its bytes as "
-            "they are");
+  EXPECT_EQ(
+      errorFor(kHeader, TokenFormat::Auto),
+      "3|d: expects text or tokens, but got a safetensors file|write only its "
+      "tokens, ARRAY.astype('uint16').tofile('tokens.bin'), and give "
+      "--data-format=u16; --data-format=text reads its bytes as they are");
   EXPECT_EQ(errorFor(kHeader, TokenFormat::Text), "ok");
   EXPECT_EQ(errorFor("<html>", TokenFormat::Auto), "ok");
 }

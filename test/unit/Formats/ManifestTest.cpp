@@ -167,7 +167,7 @@ TEST_F(ManifestTest, RulesOfTheValues) {
             "5|m: the pieces of tensor 'w' end at element 4, but it has 6");
   manifest.tensors[0].pieces[0].file = "other";
   EXPECT_EQ(invalid(),
-            "5|m: tensor 'w' lies in file 'other', which is not listed");
+            "5|m: tensor 'w' is in file 'other', which is not listed");
   manifest.tensors[0].shape = {-2};
   EXPECT_EQ(invalid(), "5|m: tensor 'w' has no size for shape [-2]");
   manifest.tensors[0] = manifest.tensors[1];

@@ -164,7 +164,7 @@ TEST(FileLock, KeepsOthersOutForItsLife) {
     EXPECT_EQ(errorOf(FileLock::take(path)),
               "8|" + path +
                   ": expects a file that no other run writes, but another "
-                  "process holds it");
+                  "process has locked it");
     // The name of a new file: the lock went with the old one.
     std::filesystem::rename(path, dir.file("old"));
     dir.write("m", "y");
@@ -223,9 +223,9 @@ TEST(StepGuard, WhatIsBeingRetiredIsGone) {
   EXPECT_TRUE(writer.isAlone());
   EXPECT_FALSE(StepGuard::ofReader(newest).isThere());
   EXPECT_EQ(holdStep(dir.path())->path, dir.file("step_00000001"));
-  std::string locked = "8|" + dir.path() +
-                       ": cannot hold a checkpoint: another process locks its "
-                       "directory";
+  std::string locked =
+      "8|" + dir.path() +
+      ": cannot lock a checkpoint: another process has locked its directory";
   // An older step is no answer while the newest may come back.
   EXPECT_EQ(errorOf(listSteps(dir.path())), locked);
   StepGuard other = StepGuard::ofWriter(dir.file("step_00000001"));

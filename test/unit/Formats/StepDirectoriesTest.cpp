@@ -174,7 +174,7 @@ TEST_F(DurableTest, ADirectoryBearsTheStepOfItsManifest) {
   save(10);
   std::filesystem::rename(dir.file("step_00000010"), dir.file("step_00000020"));
   const std::string what = ": expects step 20, but got 10|the directory was "
-                           "renamed: its name is that of another step";
+                           "renamed: its name belongs to another step";
   for (const std::string &path :
        {dir.file("step_00000020"), dir.file("step_00000020/"),
         dir.file("step_00000020/."), dir.file("link")}) {

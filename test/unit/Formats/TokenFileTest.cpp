@@ -135,9 +135,8 @@ TEST_F(TokenFileTest, AByteOrderMarkIsLeftOut) {
                     TokenFormat::Text);
   EXPECT_EQ(readAll(*bytes), (std::vector<int32_t>{239, 187, 191, 97}));
   EXPECT_TRUE(bytes->doubts(256)->empty());
-  EXPECT_EQ(
-      failure("a.txt", "\xef\xbb\xbf"),
-      "3|a.txt: expects tokens, but the file has a byte-order mark alone");
+  EXPECT_EQ(failure("a.txt", "\xef\xbb\xbf"),
+            "3|a.txt: expects tokens, but the file has only a byte-order mark");
 }
 
 TEST_F(TokenFileTest, StructuredTextIsRefused) {
@@ -189,8 +188,8 @@ TEST_F(TokenFileTest, ArraysAreNoTokens) {
   EXPECT_NE(quoted.find("\" '" + dir.file("it'\\''s $1.npy' '")), quoted.npos)
       << quoted;
   EXPECT_EQ(failure("a", std::string("\x89HDF\r\n\x1a\n", 8), TokenFormat::U16),
-            "3|a: expects u16 tokens, but got an HDF5 file|write its tokens "
-            "alone, ARRAY.astype('uint16').tofile('tokens.bin'), and give "
+            "3|a: expects u16 tokens, but got an HDF5 file|write only its "
+            "tokens, ARRAY.astype('uint16').tofile('tokens.bin'), and give "
             "--data-format=u16");
   EXPECT_EQ(failure("a.bin", std::string(256, 'a'), TokenFormat::U16),
             "3|a.bin: expects u16 tokens, but got text|leave --data-format out "

@@ -130,7 +130,7 @@ TEST_F(WeightFilesTest, HintsNameTheWayOn) {
                 rest);
   const std::string nested = unreadWeightsHint("m/ckpt.pt");
   EXPECT_NE(nested.find("'model.safetensors'), with ['model'] or ['state_dict'"
-                        "] before .items() where FILE holds more than weights; "
+                        "] before .items() if FILE contains more than weights; "
                         "--init-from FILE"),
             nested.npos)
       << nested;

@@ -66,7 +66,7 @@ TEST_F(ConfigTest, EffectsThatAreNotBuilt) {
   }
   EXPECT_EQ(errorOf(gpt2("\"n_special\": 2")),
             "config.json:3: field 'n_special': does not support special tokens "
-            "beside the vocabulary yet: expects 0, but got 2\n");
+            "in addition to the vocabulary yet: expects 0, but got 2\n");
   EXPECT_EQ(errorOf(llama("\"rope_interleaved\": true")),
             "config.json:4: field 'rope_interleaved': does not support "
             "interleaved rotary positions yet\n");

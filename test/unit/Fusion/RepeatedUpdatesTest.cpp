@@ -140,8 +140,9 @@ TEST_F(RepeatedUpdates, AreRejectedForNumbersOfTheirOwn) {
   mlir::PassManager manager(&context);
   manager.addPass(createFusePass());
   EXPECT_TRUE(failed(manager.run(*module)));
-  EXPECT_EQ(error, "'weft.sgd' op expects a formula that computes each element "
-                   "alone");
+  EXPECT_EQ(
+      error,
+      "'weft.sgd' op expects a formula that computes each element separately");
 }
 
 /// Asks about the ops between the update and the end of a program.

@@ -169,7 +169,7 @@ TEST_F(RanksTest, SetsAndReadsSlicesAsWholeTensors) {
   EXPECT_TRUE(succeeded(getNamedStates(ranks)));
   ASSERT_TRUE(succeeded(last.setState("flat", Tensor::floats({2}, {9, 8}))));
   EXPECT_TRUE(failed(findNamedState(ranks, "b")));
-  EXPECT_EQ(message, "expects '@b' to be equal on all ranks that hold it, but "
+  EXPECT_EQ(message, "expects '@b' to be equal on all ranks that store it, but "
                      "got other elements on ranks 1 and 3");
 }
 

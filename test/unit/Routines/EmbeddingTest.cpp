@@ -104,7 +104,7 @@ TEST(Embedding, Errors) {
               weft_cpu_embedding, {x.data(), ids.data(), x.data()},
               WeftEmbeddingRecord{3, 20, 1, WEFT_I32, WEFT_I64});
   expectError(
-      70, "expects dtable of dtype f32 (0) or that of dout, but got 2",
+      70, "expects dtable of dtype f32 (0) or the dtype of dout, but got 2",
       weft_cpu_embedding_grad, {x.data(), ids.data(), x.data()},
       WeftEmbeddingGradRecord{3, 20, 1, WEFT_I32, 0, WEFT_BF16, WEFT_F16});
   expectError(

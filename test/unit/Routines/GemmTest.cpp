@@ -330,16 +330,16 @@ TEST(Gemm, Errors) {
   expect("expects 4 buffers, but got 3", &Record::hasBias, 1);
   expect("expects A and B of dtype f32 (0), f16 (2) or bf16 (3), but got 1",
          &Record::dtype, WEFT_F64);
-  expect("expects C of dtype f32 (0) or that of A, but got 3", &Record::dtypeC,
-         WEFT_BF16);
+  expect("expects C of dtype f32 (0) or the dtype of A, but got 3",
+         &Record::dtypeC, WEFT_BF16);
   expect("expects an epilogue of 0 to 4, but got 5", &Record::epilogue, 5);
-  expect("expects a product with a bias alone on the CPU, but got epilogue 1",
+  expect("expects a product with at most a bias on the CPU, but got epilogue 1",
          &Record::epilogue, WEFT_EPILOGUE_RELU);
-  expect("expects a product with a bias alone on the CPU, but got epilogue 0",
+  expect("expects a product with at most a bias on the CPU, but got epilogue 0",
          &Record::hasColumnSum, 1);
-  expect("expects a product with a bias alone on the CPU, but got epilogue 0",
+  expect("expects a product with at most a bias on the CPU, but got epilogue 0",
          &Record::hasSumA, 1);
-  expect("expects a product with a bias alone on the CPU, but got epilogue 0",
+  expect("expects a product with at most a bias on the CPU, but got epilogue 0",
          &Record::hasSumB, 1);
 }
 

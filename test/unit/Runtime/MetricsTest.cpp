@@ -93,9 +93,9 @@ TEST_F(MetricsTest, theMetricsOfAnotherModelAreAnError) {
   std::string bytes = whole;
   bytes.replace(bytes.find("bigram-128"), 10, "bigram-256");
   write("m", bytes);
-  expectUntouched(
-      resume(), bytes,
-      "m: expects the metrics of this model, but got those of 'toy-bigram'\n");
+  expectUntouched(resume(), bytes,
+                  "m: expects the metrics of this model, but got metrics of "
+                  "'toy-bigram'\n");
 }
 
 TEST_F(MetricsTest, linesThatAreMissingAreNamed) {
@@ -119,8 +119,8 @@ TEST_F(MetricsTest, metricsThatAreGoneAreNamed) {
       write("m", "");
     auto run = bigram({"--resume", "b", "--progress", "none"});
     EXPECT_EQ(run.status, 0) << run.err;
-    EXPECT_EQ(run.err, "weft: warning: m: begins anew: the metrics up to step "
-                       "6 of the checkpoint are gone\n");
+    EXPECT_EQ(run.err, "weft: warning: m: starts empty: the metrics up to step "
+                       "6 of the checkpoint are lost\n");
     EXPECT_EQ(lines("m").size(), 3u);
   }
   // Those of another name are the first of this run.

@@ -49,9 +49,8 @@ TEST_F(ReplicasTest, ADifferenceIsNamedByAll) {
   const auto ends = compare(3, [](WeftContext &context) {
     at(context, 0, 2) = context.rank() == 0 ? 1.0f : 0.0f;
   });
-  const std::string start =
-      "after step 7: expects tensor 'w' to have one digest on all ranks that "
-      "hold it, but got ";
+  const std::string start = "after step 7: expects tensor 'w' to have one "
+                            "digest on all ranks that store it, but got ";
   for (const RankEnd &end : ends) {
     EXPECT_EQ(end.code, 7);
     EXPECT_EQ(end.step, 1);

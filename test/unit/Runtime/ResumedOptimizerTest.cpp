@@ -106,8 +106,8 @@ TEST(ResumedOptimizer, CountersGoByWhatTheyCount) {
       resume(saved, {{"a", "step.late"}, {"b", "step"}, {"c", "step.other"}}),
       "step=step.late step.late=step step.other=step.late ");
   EXPECT_EQ(resume(saved, {{"a", "step"}, {"b", "step"}, {"c", "step"}}),
-            "/s: the steps of 'a' and 'b' are counted apart in the checkpoint, "
-            "but together by the program");
+            "/s: the steps of 'a' and 'b' have separate counters in the "
+            "checkpoint, but one in the program");
   // A name for what was counted with all, and none any more.
   const Counted together = {{"a", "step"}, {"b", "step"}};
   EXPECT_EQ(resume(Saved(together), {{"a", "step"}, {"b", "step.late"}}),
@@ -126,17 +126,16 @@ TEST(ResumedOptimizer, ThawedParametersBegin) {
                    {{"a", "step"}, {"b", "step.late"}, {"c", "step.late"}},
                    &found),
             "b.exp_avg=0 c.exp_avg=0 step.late=0 step=step ");
-  EXPECT_EQ(found.describe(),
-            "the optimizer state of 'b' and of 1 other begins anew: frozen in "
-            "the checkpoint");
+  EXPECT_EQ(found.describe(), "the optimizer state of 'b' and of 1 other "
+                              "starts at 0: frozen in the checkpoint");
   EXPECT_EQ(found.savedName("a.exp_avg"), "a.exp_avg");
   EXPECT_EQ(
       resume(saved, {{"a", "step.old"}, {"b", "step"}, {"c", ""}}, &found),
       "b.exp_avg=0 step=0 step.old=step ");
   EXPECT_EQ(found.savedName("step.old"), "step");
   EXPECT_EQ(resume(saved, {{"a", "step"}, {"b", "step"}, {"c", ""}}),
-            "/s: parameter 'b' was frozen in the checkpoint, but its steps are "
-            "counted with those of 'a'");
+            "/s: parameter 'b' was frozen in the checkpoint, but shares a step "
+            "counter with 'a'");
   // No state resumes: that is another optimizer, which other checks find.
   const Saved none({{"a", ""}, {"b", ""}});
   EXPECT_EQ(resume(none, {{"a", "step"}, {"b", "step"}}), "");

@@ -227,7 +227,7 @@ std::string adapted(const ScaledProgram &program, float scale,
 TEST_F(ScalerTest, aFixedScaleIsTheProgramsOwn) {
   ScaledProgram fixed(ScalePolicy::Fixed, 1024.0);
   EXPECT_EQ(adapted(fixed, 512, {7, 7, 7}),
-            "the loss scale is 1024, as compiled; that of the checkpoint was "
+            "the loss scale is 1024, as compiled; it was "
             "512|1024.000000 7 7 7");
   EXPECT_EQ(adapted(fixed, 1024, {7, 7, 7}), "|1024.000000 7 7 7");
   ScaledProgram none(ScalePolicy::None);
@@ -237,8 +237,8 @@ TEST_F(ScalerTest, aFixedScaleIsTheProgramsOwn) {
 TEST_F(ScalerTest, aDynamicScaleObeysTheProgramsNumbers) {
   ScaledProgram torch(ScalePolicy::Torch, 262144.0, 1, 131072.0);
   EXPECT_EQ(adapted(torch, 65536, {4, 0, 0}),
-            "the loss scale is 131072, the least of this program; that of the "
-            "checkpoint was 65536|131072.000000 4 0 0");
+            "the loss scale is 131072, the least of this program; it was "
+            "65536|131072.000000 4 0 0");
   EXPECT_EQ(adapted(torch, 131072, {4, 0, 0}), "|131072.000000 4 0 0");
   ScaledProgram deepspeed(ScalePolicy::DeepSpeed, 16.0, 3, 1.0);
   EXPECT_EQ(adapted(deepspeed, 16, {4, -1, 5}), "|16.000000 4 -1 3");

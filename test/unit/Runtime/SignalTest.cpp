@@ -125,7 +125,7 @@ TEST_F(SignalTest, withoutSaveDirectoryTheFirstSignalEndsTheRun) {
                            sigabbrev_np(signal) +
                            ": all steps of this run are lost, for it has no "
                            "--save-dir\nhint: with --save-dir DIR a signal "
-                           "saves, and --resume=auto goes on\n");
+                           "saves, and --resume=auto continues the run\n");
   }
 }
 

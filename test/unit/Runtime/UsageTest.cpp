@@ -43,8 +43,7 @@ TEST_F(UsageTest, flagsThatDoNotFitTogether) {
        "--no-graph expects a program for CUDA devices, but got one for "
        "--target=cpu\n"},
       {{"--timeout", "2"},
-       "--timeout expects a program of several ranks: one rank waits for "
-       "nobody\n"},
+       "--timeout expects a program of several ranks: one rank never waits\n"},
       {{"--val-data", "a", "--val-fraction", "0.5"},
        "expects --val-data or --val-fraction, but got both\n"},
       {{"--eval-every", "2"},
@@ -210,7 +209,7 @@ TEST_F(UsageTest, outputsThatAreInputs) {
     for (const char *file : {"text.txt", "./text.txt", "link"})
       expectError(train({"--steps", "1", flag, file}), 2,
                   std::string(file) + ": " + flag +
-                      " expects a file of its own, but got that of --data, "
+                      " expects a file of its own, but got the file of --data, "
                       "'text.txt'\n");
     expectError(
         train({"--steps", "1", "--val-data", "val.txt", flag, "val.txt"}), 2,
@@ -221,7 +220,7 @@ TEST_F(UsageTest, outputsThatAreInputs) {
                 2, std::string("program: ") + flag);
   }
   expectError(train({"--steps", "1", "--metrics", "m", "--trace", "./m"}), 2,
-              "./m: --trace expects a file of its own, but got that of "
+              "./m: --trace expects a file of its own, but got the file of "
               "--metrics, 'm'\n");
   EXPECT_FALSE(exists("m"));
   expectError(train({"--steps", "1", "--overwrite"}), 2,
@@ -242,8 +241,8 @@ TEST_F(UsageTest, outputsInsideACheckpoint) {
               file + ": --metrics expects a file outside of checkpoints\n");
   EXPECT_EQ(read(file), before);
   expectError(train({"--steps", "2", "--metrics", "ck/.lock"}), 2,
-              "ck/.lock: --metrics expects another name than .lock, that of "
-              "the lock of a save directory\n");
+              "ck/.lock: --metrics expects another name than .lock, which save "
+              "directories use\n");
 }
 
 TEST_F(UsageTest, countsNearTheLimit) {

@@ -82,7 +82,7 @@ private:
 inline constexpr char kStepsAreLost[] =
     ": all steps of this run are lost, for it has no --save-dir";
 inline constexpr char kStepsAreLostHint[] =
-    "with --save-dir DIR a signal saves, and --resume=auto goes on";
+    "with --save-dir DIR a signal saves, and --resume=auto continues the run";
 
 /// Which signals say what they cost when they end the process at once. Of
 /// several processes one speaks, of SIGINT and SIGUSR1. SIGTERM says nothing:
