@@ -48,7 +48,7 @@ struct ResumedOptimizer {
   bool isFresh(const std::string &name) const { return fresh.count(name) > 0; }
   /// The name in the checkpoint of a state of the program.
   const std::string &savedName(const std::string &name) const;
-  /// "the optimizer state of 'b' begins anew: frozen in the checkpoint", or ""
+  /// "the optimizer state of 'b' starts at 0: frozen in the checkpoint", or ""
   /// if there is none.
   std::string describe() const;
 };
