@@ -20,6 +20,7 @@ packages=(
   build-essential cmake ninja-build ccache git python3 python3-numpy
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22
   libdnnl-dev nlohmann-json3-dev libtomlplusplus-dev libxxhash-dev
+  libpcre2-dev libutf8proc-dev libsentencepiece-dev
   libgtest-dev zlib1g-dev libzstd-dev libopenmpi-dev openmpi-bin
 )
 

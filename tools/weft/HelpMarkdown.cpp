@@ -28,7 +28,8 @@ static Expected<std::string> flagsMarkdown() {
   std::string text = compile.markdown() + "\n" + train.markdown(RunFlag);
   for (const auto &[title, more] :
        {std::pair("weft compile --dry-run", FlagTable(simulateFlags())),
-        std::pair("weft bench", benchFlags())})
+        std::pair("weft bench", benchFlags()),
+        std::pair("weft tokenize", tokenizeFlags())})
     text += "\n## " + std::string(title) + "\n\n" + more.markdown();
   return text + "\n## Flags of other tools\n\n" +
          "weft refuses them with a hint:\n\n" + foreignMarkdown();

@@ -21,6 +21,7 @@ ALLOWED = {
     "Layout": MLIR,
     "Interfaces": MLIR | {"Layout"},
     "Formats": set(),
+    "Tokenizer": {"Formats"},
     "Weft": MLIR | {"Layout", "Interfaces"},
     "Dist": MLIR | {"Interfaces"},
     "Plan": MLIR | {"Layout", "Interfaces"},
@@ -73,7 +74,7 @@ ALLOWED = {
                      "Runtime/Execute", "Runtime/Checkpoints",
                      "Runtime/Collectives", "Runtime/Reports", "Runtime/Run", "Weft", "Dist", "Plan",
                      "Precision", "Schedule",
-                     "Support"},
+                     "Support", "Tokenizer"},
 }
 # Routines of a device are told of it by one header, and open its libraries.
 DEVICE_KERNELS = {"cuda": {"weft/Runtime/Devices/Launch.h",

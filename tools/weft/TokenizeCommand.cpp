@@ -1,0 +1,266 @@
+//===- TokenizeCommand.cpp - weft tokenize: text to ids and back ----------===//
+
+#include "TokenFiles.h"
+#include "ToolCommands.h"
+
+#include "weft/Base/InputFile.h"
+#include "weft/Base/Results.h"
+#include "weft/Base/StandardStreams.h"
+#include "weft/Formats/OwnFiles.h"
+#include "weft/Formats/StepDirectories.h"
+
+#include <charconv>
+#include <cstdio>
+
+using namespace weft;
+
+static const char *const kUsage =
+    "usage: weft tokenize FILE --tokenizer=PATH [flags]\n"
+    "FILE: text, any bytes; with --decode token numbers, as text or as a file "
+    "of tokens\n\n";
+
+FlagTable weft::tokenizeFlags() {
+  return FlagTable({
+      {"tokenizer", FlagKind::String, DriverFlag, "", "PATH",
+       "tokenizer.json or tokenizer.model, or the folder of one", "", 0, 0, "",
+       FlagFile::Read},
+      {"output", FlagKind::String, DriverFlag, "", "FILE",
+       "write a file of tokens for --data, or the text; default: standard "
+       "output",
+       "", 0, 0, "o", FlagFile::Written},
+      {"overwrite", FlagKind::Switch, DriverFlag, "", "",
+       "let the output replace a file that weft did not write"},
+      {"decode", FlagKind::Switch, DriverFlag, "", "",
+       "FILE holds token numbers, whose text is wanted"},
+      {"lines", FlagKind::Switch, DriverFlag, "", "",
+       "each line of FILE is a document; default: FILE is one"},
+      {"add-special", FlagKind::Switch, DriverFlag, "on", "",
+       "add the tokens that begin and end each document"},
+      {"parse-special", FlagKind::Switch, DriverFlag, "on", "",
+       "text such as <|endoftext|> becomes the special token"},
+      {"skip-special", FlagKind::Switch, DriverFlag, "on", "",
+       "leave special tokens out of decoded text"},
+      helpFlag(DriverFlag),
+  });
+}
+
+namespace {
+
+class TokenizeRun {
+public:
+  TokenizeRun(const FlagValues &flags, std::string input, Tokenizer tokenizer)
+      : flags(flags), input(std::move(input)), tokenizer(std::move(tokenizer)) {
+  }
+
+  Status encode();
+  Status decode();
+
+private:
+  Status encodeDocument(std::string_view text);
+  Status printIds(const int32_t *ids, size_t count);
+  Status decodeTokens(TokenFile &file);
+  Status decodeLine(std::string_view line, int number);
+  Status put(std::string_view text);
+  void warnOfLosses() const;
+
+  const FlagValues &flags;
+  std::string input;
+  Tokenizer tokenizer;
+  EncodeLosses losses;
+  std::optional<TokenFileWriter> tokens;
+  std::optional<OutputFile> textFile;
+  bool isLineBegun = false;
+};
+
+} // namespace
+
+/// Writes decoded text to its file, or to standard output.
+Status TokenizeRun::put(std::string_view text) {
+  if (textFile)
+    return textFile->write(text);
+  printText(forTerminal(text));
+  return Status::success();
+}
+
+Status TokenizeRun::printIds(const int32_t *ids, size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i) {
+    if (isLineBegun)
+      text += ' ';
+    text += std::to_string(ids[i]);
+    isLineBegun = true;
+  }
+  printText(text);
+  return Status::success();
+}
+
+Status TokenizeRun::encodeDocument(std::string_view text) {
+  EncodeOptions options;
+  options.addsSpecialTokens = flags.getSwitch("add-special");
+  options.findsSpecialTokens = flags.getSwitch("parse-special");
+  isLineBegun = false;
+  Status status = tokenizer.encode(
+      text, options,
+      [&](const int32_t *ids, size_t count) {
+        return tokens ? tokens->add(ids, count) : printIds(ids, count);
+      },
+      &losses);
+  if (!status)
+    return Error(status.takeError()).at(input);
+  if (!tokens)
+    printText("\n");
+  return Status::success();
+}
+
+void TokenizeRun::warnOfLosses() const {
+  if (losses.malformed > 0)
+    warn(concat(input, ": ", losses.malformed,
+                " malformed parts of UTF-8 became U+FFFD"));
+  if (losses.unencodable > 0)
+    warn(concat(input, ": ", losses.unencodable,
+                " characters have no token and are left out"));
+}
+
+Status TokenizeRun::encode() {
+  if (flags.isSet("output"))
+    tokens.emplace(flags.getString("output"), tokenizer.vocabularySize());
+  Expected<std::string> text = readFile(input, int64_t(1) << 31);
+  if (!text)
+    return text.takeError();
+  std::string_view rest = *text;
+  if (!flags.getSwitch("lines")) {
+    if (Status status = encodeDocument(rest); !status)
+      return status;
+    rest = "";
+  }
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (!line.empty() && line.back() == '\r')
+      line.remove_suffix(1);
+    if (Status status = encodeDocument(line); !status)
+      return status;
+  }
+  warnOfLosses();
+  return tokens ? tokens->commit() : Status::success();
+}
+
+/// The text of one document, whose ids are the numbers of a line.
+Status TokenizeRun::decodeLine(std::string_view line, int number) {
+  StreamDecoder decoder(tokenizer, flags.getSwitch("skip-special"));
+  for (size_t at = 0; at < line.size();) {
+    if (line[at] == ' ' || line[at] == '\t' || line[at] == '\r') {
+      ++at;
+      continue;
+    }
+    const size_t end = std::min(line.find_first_of(" \t\r", at), line.size());
+    const std::string_view word = line.substr(at, end - at);
+    int32_t id = 0;
+    const auto read =
+        std::from_chars(word.data(), word.data() + word.size(), id);
+    if (read.ec != std::errc() || read.ptr != word.data() + word.size())
+      return inputError("expects token numbers, but got ", inQuotes(word))
+          .at(input, number)
+          .hint("without --decode, weft tokenize reads text");
+    Expected<std::string> text = decoder.add(id);
+    if (!text)
+      return text.takeError().at(input, number);
+    if (Status status = put(*text); !status)
+      return status;
+    at = end;
+  }
+  Expected<std::string> last = decoder.finish();
+  if (!last)
+    return last.takeError().at(input, number);
+  return put(*last + "\n");
+}
+
+Status TokenizeRun::decodeTokens(TokenFile &file) {
+  StreamDecoder decoder(tokenizer, flags.getSwitch("skip-special"));
+  std::vector<int32_t> ids(4096);
+  for (int64_t at = 0; at < file.size(); at += int64_t(ids.size())) {
+    const int64_t count = std::min(int64_t(ids.size()), file.size() - at);
+    if (Status status = file.read(at, count, ids.data()); !status)
+      return status;
+    for (int64_t i = 0; i < count; ++i) {
+      Expected<std::string> text = decoder.add(ids[size_t(i)]);
+      if (!text)
+        return text.takeError().at(input);
+      if (Status status = put(*text); !status)
+        return status;
+    }
+  }
+  Expected<std::string> last = decoder.finish();
+  if (!last)
+    return last.takeError().at(input);
+  return put(*last);
+}
+
+Status TokenizeRun::decode() {
+  if (flags.isSet("output"))
+    if (Status s =
+            assign(OutputFile::create(flags.getString("output")), textFile);
+        !s)
+      return s;
+  if (isTokenFile(input)) {
+    Expected<TokenFile> file = TokenFile::open(input, TokenFormat::Auto);
+    if (!file)
+      return file.takeError();
+    if (Status status = decodeTokens(*file); !status)
+      return status;
+  } else {
+    Expected<std::string> text = readFile(input, int64_t(1) << 31);
+    if (!text)
+      return text.takeError();
+    std::string_view rest = *text;
+    for (int number = 1; !rest.empty(); ++number) {
+      const size_t end = std::min(rest.find('\n'), rest.size());
+      if (Status s = decodeLine(rest.substr(0, end), number); !s)
+        return s;
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  return textFile ? textFile->commit() : Status::success();
+}
+
+static Status checkFiles(const FlagValues &flags, const std::string &input) {
+  std::vector<FileUse> inputs = flags.files(FlagFile::Read);
+  inputs.push_back({"FILE", input});
+  const std::vector<FileUse> outputs = flags.files(FlagFile::Written);
+  if (Status s = checkOutputPaths(outputs, inputs, manifestName); !s)
+    return s;
+  return checkReplaced(outputs, flags.getSwitch("overwrite"));
+}
+
+Expected<ExitCode> weft::tokenizeCommand(const Arguments &args) {
+  FlagTable table = tokenizeFlags();
+  FlagParseOptions options;
+  options.program = "weft tokenize";
+  options.maxPositionals = 1;
+  Expected<FlagValues> flags = table.parse(args, options);
+  if (!flags)
+    return flags.takeError();
+  if (flags->getSwitch("help")) {
+    std::printf("%s%s", kUsage, table.help().c_str());
+    return ExitCode::Ok;
+  }
+  if (flags->positionals().empty())
+    return usageError("expects FILE, but got none")
+        .hint("weft tokenize --help");
+  if (!flags->hasValue("tokenizer"))
+    return usageError("expects --tokenizer=PATH, but got none")
+        .hint("name tokenizer.json, tokenizer.model or the model's folder");
+  const std::string &input = flags->positionals()[0];
+  if (Status status = checkFiles(*flags, input); !status)
+    return status.takeError();
+  Expected<Tokenizer> tokenizer =
+      Tokenizer::load(flags->getString("tokenizer"));
+  if (!tokenizer)
+    return tokenizer.takeError();
+  TokenizeRun run(*flags, input, std::move(*tokenizer));
+  Status status = flags->getSwitch("decode") ? run.decode() : run.encode();
+  if (!status)
+    return status.takeError();
+  return ExitCode::Ok;
+}
