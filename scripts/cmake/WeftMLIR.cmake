@@ -18,6 +18,7 @@ if(NOT MLIR_FOUND OR NOT LLVM_VERSION_MAJOR EQUAL 22)
     "On Debian 12 scripts/install-deps.sh installs all of these:\n"
     "  libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22\n"
     "  libdnnl-dev nlohmann-json3-dev libtomlplusplus-dev libxxhash-dev libgtest-dev\n"
+    "  libpcre2-dev libutf8proc-dev libsentencepiece-dev\n"
     "  libopenmpi-dev openmpi-bin\n"
     "Elsewhere pass -DMLIR_DIR=<prefix>/lib/cmake/mlir of an LLVM 22 installation.")
 endif()
