@@ -102,7 +102,8 @@ std::vector<TextPart> TokenFinder::split(std::string_view text,
     at = nextStart(text, at);
     size_t begin = at, end = 0;
     const AddedToken *token = longestAt(text, at, end);
-    if (!token) {
+    // White space that a token took is no other token.
+    if (!token || at < done) {
       ++at;
       continue;
     }
@@ -112,14 +113,13 @@ std::vector<TextPart> TokenFinder::split(std::string_view text,
         (token->isSingleWord && !isWholeWord(text, begin, end)))
       continue;
     if (token->stripsLeft)
-      begin = spaceBefore(text, begin, std::min(done, begin));
-    begin = std::max(begin, done);
+      begin = spaceBefore(text, begin, done);
     if (token->stripsRight)
       end = spaceBehind(text, end);
     if (begin > done)
       parts.push_back({done, begin, -1});
-    parts.push_back({begin, std::max(begin, end), token->id});
-    done = std::max(begin, end);
+    parts.push_back({begin, end, token->id});
+    done = end;
   }
   if (done < text.size())
     parts.push_back({done, text.size(), -1});

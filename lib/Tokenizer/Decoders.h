@@ -65,7 +65,7 @@ private:
   std::string content;
 };
 
-/// Marks become spaces; those of the first token go if one was added.
+/// Marks become spaces. The first token loses its marks if one was added.
 class MetaspaceDecoder : public Decoder {
 public:
   MetaspaceDecoder(std::string mark, bool dropsFirst)

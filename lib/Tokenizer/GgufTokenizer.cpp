@@ -157,6 +157,7 @@ Status GgufReader::readByteLevel() {
       std::make_shared<const Vocabulary>(*parts->vocabulary), std::move(merges),
       std::move(options));
   parts->decoders.push_back(std::make_shared<ByteLevelDecoder>());
+  parts->decodesBytes = true;
   addsBeginning = split->addsBeginning;
   return Status::success();
 }

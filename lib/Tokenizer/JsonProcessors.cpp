@@ -12,7 +12,7 @@ namespace weft {
 // Post-processors
 //===----------------------------------------------------------------------===//
 
-/// Puts ids around those that are there already.
+/// Puts outer ids around a frame.
 static void wrap(TextFrame &frame, const TextFrame &outer) {
   frame.before.insert(frame.before.begin(), outer.before.begin(),
                       outer.before.end());
@@ -241,12 +241,13 @@ static MadeDecoder readOne(const Section &section) {
   return type == "Fuse" ? made<FuseDecoder>() : made<ByteFallbackDecoder>();
 }
 
-Status readDecoder(const JsonCursor &at, DecoderList &out) {
+Status readDecoder(const JsonCursor &at, Tokenizer::Parts &parts) {
   return forSteps(at, "decoders", [&](const Section &section) -> Status {
     MadeDecoder decoder = readOne(section);
     if (!decoder)
       return decoder.takeError();
-    out.push_back(std::move(*decoder));
+    parts.decodesBytes |= section.type() == "ByteLevel";
+    parts.decoders.push_back(std::move(*decoder));
     return Status::success();
   });
 }

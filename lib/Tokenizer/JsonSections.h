@@ -56,7 +56,7 @@ Status readNormalizer(const JsonCursor &at, NormalizerList &out);
 Status readPreTokenizer(const JsonCursor &at, Tokenizer::Parts &parts,
                         bool &endsByteLevel);
 Status readPostProcessor(const JsonCursor &at, Tokenizer::Parts &parts);
-Status readDecoder(const JsonCursor &at, DecoderList &out);
+Status readDecoder(const JsonCursor &at, Tokenizer::Parts &parts);
 /// The tokens of the model, into the vocabulary.
 Status readVocabulary(const JsonCursor &model, Tokenizer::Parts &parts);
 Status readModel(const JsonCursor &at, Tokenizer::Parts &parts,

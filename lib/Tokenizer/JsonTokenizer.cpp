@@ -139,7 +139,7 @@ static Status readSections(const JsonCursor &root, Tokenizer::Parts &parts) {
     if (Status status = readPostProcessor(*section, parts); !status)
       return status;
   if (auto section = sectionOf(root, "decoder"))
-    return readDecoder(*section, parts.decoders);
+    return readDecoder(*section, parts);
   parts.decoders.push_back(std::make_shared<SpacingDecoder>());
   return Status::success();
 }

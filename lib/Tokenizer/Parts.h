@@ -46,7 +46,9 @@ struct Tokenizer::Parts {
   std::unique_ptr<Model> model;
   TextFrame frame;
   DecoderList decoders;
-  /// What decoders see of an added token in place of its text.
+  /// Whether the decoder joins the bytes of byte-level tokens.
+  bool decodesBytes = false;
+  /// Texts of added tokens that decoders see in place of their own.
   std::vector<std::pair<int32_t, std::string>> decodedTexts;
   /// In place of all parts above from the normalizers on.
   std::unique_ptr<WholeEncoder> whole;

@@ -14,7 +14,7 @@
 
 namespace weft {
 
-/// What becomes of the matches of a pattern, and of the text between them.
+/// How matches of a pattern, and the text between them, become pieces.
 enum class SplitBehavior {
   Removed,
   Isolated,
@@ -107,7 +107,7 @@ private:
   bool splits;
 };
 
-/// Words, and runs of what is neither word nor space.
+/// Words, and runs of other characters, without white space.
 class WhitespaceWords : public PreTokenizer {
 public:
   Status split(const Piece &piece, RegexMatch &,

@@ -1,36 +1,35 @@
 //===- StreamDecoder.cpp - Text of ids that arrive one by one -------------===//
 
-#include "Model.h"
-#include "Unicode.h"
+#include "ByteLevel.h"
+#include "Parts.h"
 
 #include "weft/Base/Text.h"
-#include "weft/Tokenizer/Tokenizer.h"
 
 namespace weft {
 
-/// A decoder writes up to this many U+FFFD for the front of one character.
-static constexpr int kMostOpen = 3;
-/// Ids after which held text is malformed, not incomplete.
-static constexpr size_t kMostHeld = 16;
+/// The bytes that a token stands for, in a decoder of byte-level text.
+static std::string bytesOf(std::string_view token) {
+  std::optional<std::string> spelt = bytesSpelt(token);
+  return spelt ? std::move(*spelt) : std::string(token);
+}
 
-/// Bytes of `text` that later ids do not change.
-static size_t settledLength(const std::string &text) {
-  size_t length = text.size();
-  for (int open = 0; open < kMostOpen; ++open) {
-    if (!endsWith(std::string_view(text).substr(0, length), kReplacement))
-      break;
-    length -= kReplacement.size();
-  }
-  return length;
+/// Bytes at the end of byte-level text that are the front of one character.
+static size_t openBytes(const Vocabulary &vocabulary,
+                        const std::vector<int32_t> &ids) {
+  std::string bytes;
+  for (size_t i = ids.size(); i-- > 0 && bytes.size() < 4;)
+    if (vocabulary.has(ids[i]))
+      bytes.insert(0, bytesOf(vocabulary.text(ids[i])));
+  return incompleteSuffix(bytes);
 }
 
 /// Tokens `<0x0A>` at the end that are the front of one character.
-static size_t openByteTokens(const Tokenizer &tokenizer,
+static size_t openByteTokens(const Vocabulary &vocabulary,
                              const std::vector<int32_t> &ids) {
   std::string bytes;
   for (size_t i = ids.size(); i-- > 0 && bytes.size() < 4;) {
-    const std::optional<std::string> token = tokenizer.tokenText(ids[i]);
-    const int byte = token ? byteOfToken(*token) : -1;
+    const int byte =
+        vocabulary.has(ids[i]) ? byteOfToken(vocabulary.text(ids[i])) : -1;
     if (byte < 0)
       break;
     bytes.insert(bytes.begin(), char(byte));
@@ -46,8 +45,11 @@ Expected<std::string> StreamDecoder::add(int32_t id) {
   if (skipsSpecialTokens && tokenizer.isSpecial(id))
     return std::string();
   window.push_back(id);
-  const size_t open = openByteTokens(tokenizer, window);
-  Expected<std::string> text = decode(window.size() - open);
+  const Vocabulary &vocabulary = *tokenizer.parts->vocabulary;
+  const bool isByteLevel = tokenizer.parts->decodesBytes;
+  const size_t open = isByteLevel ? openBytes(vocabulary, window)
+                                  : openByteTokens(vocabulary, window);
+  Expected<std::string> text = decode(window.size() - (isByteLevel ? 0 : open));
   if (!text) {
     window.pop_back();
     return text;
@@ -59,8 +61,10 @@ Expected<std::string> StreamDecoder::add(int32_t id) {
     done.clear();
     text = decode(1);
   }
-  const size_t held = window.size() - contextIds;
-  const size_t settled = held > kMostHeld ? text->size() : settledLength(*text);
+  // Open bytes are one U+FFFD in byte-level text.
+  size_t settled = text->size();
+  if (isByteLevel && open > 0 && endsWith(*text, kReplacement))
+    settled -= kReplacement.size();
   if (settled <= done.size())
     return std::string();
   std::string next = text->substr(done.size(), settled - done.size());

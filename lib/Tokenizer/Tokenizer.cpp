@@ -48,7 +48,7 @@ const std::string &Tokenizer::modelName() const { return parts->modelName; }
 
 namespace {
 
-/// Scratch memory of one encoding, taken from those that wait and given back.
+/// Scratch memory of one encoding, taken from the idle ones and given back.
 class Borrowed {
 public:
   explicit Borrowed(Tokenizer::Parts &parts) : parts(parts) {

@@ -161,3 +161,57 @@ for folder in ("test/Plan", "test/Memory", "test/Interp", "test/Lowering/Plan"):
             part = part.split(b".mlir\n", 1)[-1] if b"//--- " in text else part
             if b"plan." in part and len(part) <= 8192:
                 seed("fuzz-plan", f"{name}-{i}", part)
+
+# Tokenizers: each kind of section once, and a text behind a null byte.
+token_vocab = {text: i for i, text in enumerate(
+    ["<unk>", "<s>", "a", "b", "ab", "\u2581", "\u2581a", "\u0120", "\u0120a", "##b", "<0xC3>", "<0xA9>", "b</w>"])}
+bpe = {"type": "BPE", "dropout": None, "unk_token": "<unk>", "fuse_unk": True, "byte_fallback": True,
+       "ignore_merges": False, "vocab": token_vocab, "merges": [["a", "b"], ["\u2581", "a"], "\u0120 a"]}
+unigram = {"type": "Unigram", "unk_id": 0, "byte_fallback": True,
+           "vocab": [[text, -1.5 - i] for i, text in enumerate(token_vocab)]}
+token_models = [
+    bpe, {**bpe, "ignore_merges": True}, {**bpe, "end_of_word_suffix": "</w>", "merges": []},
+    {**bpe, "continuing_subword_prefix": "##", "merges": [["a", "##b"]]}, unigram,
+    {"type": "WordPiece", "unk_token": "<unk>", "continuing_subword_prefix": "##",
+     "max_input_chars_per_word": 9, "vocab": token_vocab},
+    {"type": "WordLevel", "unk_token": "<unk>", "vocab": token_vocab}]
+split = {"type": "Split", "behavior": "Isolated", "invert": False}
+pre_tokenizers = [
+    None, {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
+    {"type": "Sequence", "pretokenizers": [
+        {**split, "pattern": {"Regex": "(?i:'s|'t)|[^\\r\\n\\p{L}]?\\p{L}+|\\p{N}{1,3}|\\s+(?!\\S)|[^\\s\\w]+"}},
+        {"type": "Digits", "individual_digits": True}, {"type": "ByteLevel", "use_regex": False}]},
+    {**split, "pattern": {"String": " "}, "behavior": "MergedWithPrevious"},
+    {**split, "pattern": {"Regex": "\\w{,3}+"}, "behavior": "MergedWithNext", "invert": True},
+    {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": True},
+    {"type": "Whitespace"}, {"type": "WhitespaceSplit"}, {"type": "BertPreTokenizer"},
+    {"type": "Punctuation", "behavior": "Contiguous"}, {"type": "CharDelimiterSplit", "delimiter": "-"}]
+normalizers = [
+    None, {"type": "NFC"}, {"type": "NFKD"}, {"type": "Lowercase"}, {"type": "StripAccents"}, {"type": "Nmt"},
+    {"type": "Strip", "strip_left": True, "strip_right": True}, {"type": "Prepend", "prepend": "\u2581"},
+    {"type": "Sequence", "normalizers": [{"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"},
+                                         {"type": "Replace", "pattern": {"Regex": "a+"}, "content": ""}]},
+    {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "lowercase": True},
+    {"type": "Precompiled", "precompiled_charsmap": "CAAAAAAAAAAAAAAAYQAA"}, {"type": "ByteLevel"}]
+decoders = [
+    None, {"type": "ByteLevel"}, {"type": "WordPiece", "prefix": "##", "cleanup": True},
+    {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always"}, {"type": "BPEDecoder", "suffix": "</w>"},
+    {"type": "Sequence", "decoders": [
+        {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}, {"type": "ByteFallback"},
+        {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}]}]
+special = {"SpecialToken": {"id": "<s>", "type_id": 0}}
+post_processors = [
+    None, {"type": "ByteLevel"}, {"type": "RobertaProcessing", "sep": ["<s>", 1], "cls": ["<unk>", 0]},
+    {"type": "Sequence", "processors": [{
+        "type": "TemplateProcessing", "single": [special, {"Sequence": {"id": "A", "type_id": 0}}], "pair": [],
+        "special_tokens": {"<s>": {"id": "<s>", "ids": [1], "tokens": ["<s>"]}}}]}]
+added_flags = ("single_word", "lstrip", "rstrip", "normalized", "special")
+for i in range(max(map(len, (token_models, pre_tokenizers, normalizers)))):
+    added = [{"id": 1, "content": "<s>", **dict.fromkeys(added_flags, False), "special": True},
+             {"id": 13, "content": "aa", **{name: i >> n & 1 == 1 for n, name in enumerate(added_flags)}}]
+    parts = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": added}
+    for name, choices in (("normalizer", normalizers), ("pre_tokenizer", pre_tokenizers), ("model", token_models),
+                          ("decoder", decoders), ("post_processor", post_processors)):
+        parts[name] = choices[i % len(choices)]
+    seed("fuzz-tokenizer", str(i), json.dumps(parts, ensure_ascii=False).encode()
+         + b"\0ab <s> a-b 12\xc3\xa9\xe4\xbd\xa0 aa\n\xff")

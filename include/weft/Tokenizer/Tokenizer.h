@@ -29,7 +29,7 @@ struct EncodeOptions {
   bool findsSpecialTokens = true;
 };
 
-/// What an encoding could not keep.
+/// Losses of an encoding.
 struct EncodeLosses {
   /// Malformed parts of the text, which became U+FFFD.
   int64_t malformed = 0;
@@ -94,6 +94,7 @@ public:
 private:
   explicit Tokenizer(std::unique_ptr<Parts> parts);
   friend class TokenizerBuilder;
+  friend class StreamDecoder;
 
   std::unique_ptr<Parts> parts;
 };
