@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""usage: state-bytes.py PLAN REPORT
+"""usage: state-bytes.py PLAN REPORT TEXT
 
-Holds what `weft inspect --memory --json` says (REPORT) against the states of the
+Holds what `weft inspect --memory --json` says (REPORT), and without --json (TEXT), against the states of the
 same program after the phase plan-memory (PLAN): every line, 16P, each difference
 from it, and that all of them add up to the arena, byte for byte.
 """
@@ -73,7 +73,8 @@ def main():
     expect("the state", formula["state_bytes"], sum(report.get(k, 0) for k in LINES))
     rest = {name: report[name] for name in ("activations", "temporaries", "workspaces", "inputs")}
     gaps = report["arena_bytes"] - formula["state_bytes"] - sum(rest.values())
-    said = re.search(r"alignment and gaps +(.+)\n", report["text"])
+    with open(sys.argv[3]) as file:
+        said = re.search(r"alignment and gaps +(.+)\n", file.read())
     expect("alignment and gaps", in_words(gaps), said.group(1))
     expect("the arena", report["arena_bytes"],
            report["persistent_bytes"] + report["transient_bytes"])
