@@ -99,7 +99,9 @@ weft.param @b : tensor<4xf32> {weft.optimizer_group = "slow", weft.numbers = {ep
 weft.state @a.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @a}
 weft.state @b.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @b}
 
-// CHECK: module attributes {weft.training = #weft.training<optimizers = ["adamw"], counters = {step = ["a"], step.slow = ["b"]}>}
+// CHECK: module attributes {weft.training = #weft.training<optimizers = ["adamw"], counters = {step = ["a"], step.slow = ["b"]}>,
+// CHECK-SAME: weft.update_groups = [{decay_scale = 0.000000e+00 : f64, lr_scale = 1.000000e+00 : f64, name = "", optimizer = "adamw", params = ["a"]},
+// CHECK-SAME: {decay_scale = 0.000000e+00 : f64, lr_scale = 1.000000e+00 : f64, name = "slow", numbers = {eps = 5.000000e-01 : f64}, optimizer = "adamw", params = ["b"]}]}
 // CHECK: weft.state @step : tensor<i64>
 // CHECK: weft.state @step.slow : tensor<i64>
 // CHECK-LABEL: weft.program @apply

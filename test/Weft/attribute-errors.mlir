@@ -131,6 +131,12 @@ module attributes {weft.tokenizer_files = [3]} {
 
 // -----
 
+// expected-error @below {{expects "weft.update_groups" to be a list of dictionaries with optimizer, name, lr_scale, decay_scale and params, but got [{optimizer = "adamw"}]}}
+module attributes {weft.update_groups = [{optimizer = "adamw"}]} {
+}
+
+// -----
+
 // expected-error @below {{expects "weft.training" to be a #weft.training, but got ["adamw"]}}
 module attributes {weft.training = ["adamw"]} {
 }
