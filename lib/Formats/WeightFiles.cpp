@@ -3,6 +3,7 @@
 #include "weft/Formats/WeightFiles.h"
 
 #include "weft/Base/Flags.h"
+#include "weft/Base/Text.h"
 #include "weft/Formats/FileKind.h"
 #include "weft/Formats/OwnFiles.h"
 
@@ -233,6 +234,15 @@ const std::vector<std::string> &weft::companionNames() {
                                                  "vocab.json",
                                                  "vocab.txt"};
   return names;
+}
+
+bool weft::isModelBuffer(std::string_view tensor) {
+  for (const char *suffix :
+       {".attn.bias", ".attn.masked_bias", ".attention.bias",
+        ".attention.masked_bias", ".rotary_emb.inv_freq"})
+    if (endsWith(tensor, suffix))
+      return true;
+  return false;
 }
 
 Status weft::checkLink(const std::string &path) {

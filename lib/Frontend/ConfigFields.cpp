@@ -31,6 +31,12 @@ std::optional<JsonCursor> ConfigFields::lookup(llvm::StringRef name) {
   return field;
 }
 
+bool ConfigFields::isNull(llvm::StringRef name) {
+  asked.insert(name);
+  std::optional<JsonCursor> field = cursor.find(name.str());
+  return field && field->value().isNull();
+}
+
 void ConfigFields::record(llvm::StringRef name, Attribute value, bool given) {
   SmallVector<NamedAttribute> entry = {b.getNamedAttr("value", value)};
   if (!given)
@@ -59,10 +65,47 @@ int64_t ConfigFields::size(llvm::StringRef name, int64_t most) {
 
 int64_t ConfigFields::size(llvm::StringRef name, int64_t fallback,
                            int64_t most) {
+  return integer(name, fallback, /*least=*/1, most);
+}
+
+int64_t ConfigFields::integer(llvm::StringRef name, int64_t fallback,
+                              int64_t least, int64_t most) {
   std::optional<JsonCursor> field = lookup(name);
-  int64_t value = field ? take(field->asInt(1, most), fallback) : fallback;
+  int64_t value = field ? take(field->asInt(least, most), fallback) : fallback;
   record(name, b.getI64IntegerAttr(value), field.has_value());
   return value;
+}
+
+template <typename T, typename Read>
+std::optional<std::vector<T>> ConfigFields::list(llvm::StringRef name,
+                                                 Read read) {
+  std::optional<JsonCursor> field = lookup(name);
+  if (!field)
+    return std::nullopt;
+  record(name, b.getStringAttr(field->value().compact()), /*given=*/true);
+  const size_t size = take(field->arraySize(), size_t(0));
+  std::vector<T> values;
+  for (size_t i = 0; i < size; ++i)
+    values.push_back(take(read(field->element(i)), T()));
+  return values;
+}
+
+std::optional<std::vector<int64_t>>
+ConfigFields::integerList(llvm::StringRef name) {
+  return list<int64_t>(name,
+                       [](const JsonCursor &item) { return item.asInt(); });
+}
+
+std::optional<std::vector<double>>
+ConfigFields::numberList(llvm::StringRef name) {
+  return list<double>(name,
+                      [](const JsonCursor &item) { return item.asDouble(); });
+}
+
+std::optional<std::vector<std::string>>
+ConfigFields::textList(llvm::StringRef name) {
+  return list<std::string>(
+      name, [](const JsonCursor &item) { return item.asString(); });
 }
 
 double ConfigFields::checkRange(const JsonCursor &field, double value,
@@ -108,9 +151,10 @@ std::string ConfigFields::text(llvm::StringRef name, llvm::StringRef fallback) {
   return value;
 }
 
-void ConfigFields::expectFalse(llvm::StringRef name, llvm::StringRef feature) {
+void ConfigFields::expectFlag(llvm::StringRef name, bool flag,
+                              llvm::StringRef feature) {
   std::optional<JsonCursor> field = lookup(name);
-  if (field && take(field->asBool(), false))
+  if (field && take(field->asBool(), flag) != flag)
     valueError(name) << "does not support " << feature << " yet";
 }
 
@@ -194,6 +238,16 @@ static bool isAmong(llvm::ArrayRef<llvm::StringRef> names,
   return llvm::any_of(names, [&](llvm::StringRef known) {
     return known.consume_back("*") ? name.starts_with(known) : name == known;
   });
+}
+
+std::vector<std::string>
+ConfigFields::unknownFields(llvm::ArrayRef<llvm::StringRef> harmless) const {
+  std::vector<std::string> names;
+  for (const JsonMember &member : cursor.value().asObject())
+    if (!asked.contains(member.name) && !isAmong(harmless, member.name) &&
+        !member.value.isNull())
+      names.push_back(member.name);
+  return names;
 }
 
 void ConfigFields::finish(llvm::StringRef family,

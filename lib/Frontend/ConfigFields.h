@@ -33,20 +33,29 @@ public:
                llvm::ArrayRef<std::string> ignored, mlir::MLIRContext &context)
       : cursor(object, file), b(&context), ignored(ignored) {}
 
+  /// Whether a field is there and is null.
+  bool isNull(llvm::StringRef name);
   bool has(llvm::StringRef name) { return lookup(name).has_value(); }
 
   /// A required size, at least 1.
   int64_t size(llvm::StringRef name, int64_t most = kMaxSize);
   /// A size that is computed if it is absent.
   int64_t size(llvm::StringRef name, int64_t fallback, int64_t most);
+  /// A number that may be below 1.
+  int64_t integer(llvm::StringRef name, int64_t fallback, int64_t least,
+                  int64_t most = kMaxSize);
   double number(llvm::StringRef name, double fallback, double least,
                 double most);
   bool boolean(llvm::StringRef name, bool fallback);
   std::string text(llvm::StringRef name, llvm::StringRef fallback);
+  /// Lists, or nothing if the field is absent.
+  std::optional<std::vector<int64_t>> integerList(llvm::StringRef name);
+  std::optional<std::vector<double>> numberList(llvm::StringRef name);
+  std::optional<std::vector<std::string>> textList(llvm::StringRef name);
   /// A required number, or an error.
   double requiredNumber(llvm::StringRef name, double least, double most);
-  /// A field that must be false if it is there.
-  void expectFalse(llvm::StringRef name, llvm::StringRef feature);
+  /// A field that must be `flag` if it is there.
+  void expectFlag(llvm::StringRef name, bool flag, llvm::StringRef feature);
   /// A field that must have this number if it is there: another one asks for
   /// `feature`.
   void expectNumber(llvm::StringRef name, double value,
@@ -67,7 +76,12 @@ public:
   mlir::InFlightDiagnostic warning(llvm::StringRef name);
   void fail() { failedFlag = true; }
   bool failed() const { return failedFlag; }
+  mlir::MLIRContext *context() const { return b.getContext(); }
 
+  /// Names of this object that were not asked for, are not null and are not
+  /// known to be harmless.
+  std::vector<std::string>
+  unknownFields(llvm::ArrayRef<llvm::StringRef> harmless) const;
   /// Every field that was not asked for and is not known to be harmless is an
   /// error. A harmless name may end in "*".
   void finish(llvm::StringRef family, llvm::ArrayRef<llvm::StringRef> harmless);
@@ -93,6 +107,9 @@ private:
   std::optional<JsonCursor> lookup(llvm::StringRef name);
   /// The value of `read`, or `fallback` and an error.
   template <typename T> T take(const Expected<T> &value, T fallback);
+  /// The list at a field, each element read by `read`, recorded as JSON text.
+  template <typename T, typename Read>
+  std::optional<std::vector<T>> list(llvm::StringRef name, Read read);
   double checkRange(const JsonCursor &field, double value, double least,
                     double most);
 

@@ -2,7 +2,9 @@
 
 #include "weft/Frontend/Frontend.h"
 
-#include "Configs.h"
+#include "DecoderBuilder.h"
+#include "FamilyReader.h"
+#include "LoadModel.h"
 #include "weft/Base/InputFile.h"
 #include "weft/Formats/FileKind.h"
 #include "weft/Formats/Safetensors.h"
@@ -88,43 +90,23 @@ static constexpr int64_t kDefaultBatch = 8;
 /// Most tokens of a batch.
 static constexpr int64_t kMostTokens = int64_t(1) << 31;
 
-/// The family that `model_type` names, or null after an error.
-static std::unique_ptr<ModelFamily> findFamily(ConfigFields &fields) {
-  if (!fields.has("model_type")) {
-    fields.error("model_type") << "expects field 'model_type', gpt2 or llama";
-    return nullptr;
-  }
-  std::string type = fields.text("model_type", "");
-  if (type == "gpt2")
-    return makeGpt2();
-  if (type == "llama")
-    return makeLlama();
-  if (fields.failed())
-    return nullptr;
-  InFlightDiagnostic diag = fields.valueError("model_type");
-  diag << "expects gpt2 or llama, but got '" << printable(type, 80) << "'";
-  diag.attachNote() << "a model of another family can be written as an .mlir "
-                       "file";
-  return nullptr;
-}
-
 /// Checks --batch and --seq against the model.
-static FailureOr<LanguageModelSizes> pickSizes(const ModelFamily &family,
+static FailureOr<LanguageModelSizes> pickSizes(const DecoderSpec &spec,
                                                const FrontendOptions &options,
                                                Location loc) {
   LanguageModelSizes sizes;
-  sizes.vocab = family.vocab();
+  sizes.vocab = spec.vocab;
   sizes.batch = options.batch.value_or(kDefaultBatch);
-  sizes.seq = options.seq.value_or(std::min(family.context(), kDefaultSeq));
-  if (sizes.seq < 1 || sizes.seq > family.context())
+  sizes.seq = options.seq.value_or(std::min(spec.context(), kDefaultSeq));
+  if (sizes.seq < 1 || sizes.seq > spec.context())
     return emitError(loc) << "expects --seq from 1 to the model's context of "
-                          << family.context() << ", but got " << sizes.seq;
+                          << spec.context() << ", but got " << sizes.seq;
   // Values are f32 here.
   const int64_t mostTokens =
-      std::min(kMostTokens, kMostBufferBytes / (4 * family.widest()));
+      std::min(kMostTokens, kMostBufferBytes / (4 * spec.widest()));
   if (sizes.seq > mostTokens)
     return emitError(loc) << "expects --seq from 1 to " << mostTokens
-                          << " with values of " << family.widest()
+                          << " with values of " << spec.widest()
                           << " elements a token, but got " << sizes.seq;
   const int64_t mostRows = mostTokens / sizes.seq;
   if (sizes.batch < 1 || sizes.batch > mostRows)
@@ -134,19 +116,34 @@ static FailureOr<LanguageModelSizes> pickSizes(const ModelFamily &family,
   return sizes;
 }
 
-static OwningOpRef<ModuleOp> buildModel(ModelFamily &family,
+/// Refuses attention that weft.attention cannot do.
+static LogicalResult checkAttention(const DecoderSpec &spec, int64_t seq,
+                                    Location loc) {
+  if (spec.attentionCap != 0.0)
+    return emitError(loc) << "does not support capped scores of attention "
+                             "(attn_logit_softcapping) yet";
+  for (const LayerSpec &layer : spec.layers)
+    if (layer.window != 0 && layer.window < seq)
+      return emitError(loc)
+             << "expects --seq up to the window of sliding attention, "
+             << layer.window << ", but got " << seq;
+  return success();
+}
+
+static OwningOpRef<ModuleOp> buildModel(llvm::StringRef family,
+                                        const DecoderSpec &spec,
                                         const LanguageModelSizes &sizes,
                                         ConfigFields &fields, Location loc) {
-  OwningOpRef<ModuleOp> module = ModuleOp::create(loc, family.name());
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc, family);
   Builder b(loc.getContext());
   Operation *op = module->getOperation();
-  op->setAttr("weft.family", b.getStringAttr(family.name()));
+  op->setAttr("weft.family", b.getStringAttr(family));
   op->setAttr("weft.vocab", b.getI64IntegerAttr(sizes.vocab));
   op->setAttr("weft.seq", b.getI64IntegerAttr(sizes.seq));
   op->setAttr("weft.batch", b.getI64IntegerAttr(sizes.batch));
   op->setAttr("weft.config", fields.recorded());
   ModelBuilder builder(*module, loc);
-  if (failed(family.build(builder, sizes)))
+  if (failed(DecoderBuilder(spec, builder).build(sizes)))
     return {};
   return module;
 }
@@ -164,23 +161,22 @@ loadConfig(const std::string &path, const FrontendOptions &options,
     return report(context, inputError("expects an object of config fields")
                                .at(path, json->line()));
   ConfigFields fields(*json, path, options.ignoreFields, context);
-  std::unique_ptr<ModelFamily> family = findFamily(fields);
+  const Family *family = findFamily(fields, *json, path, context);
   if (!family)
     return failure();
-  family->read(fields);
-  SmallVector<llvm::StringRef> harmless(family->harmlessFields());
-  llvm::append_range(harmless, commonHarmlessFields());
-  fields.finish(family->name(), harmless);
+  const DecoderSpec spec = readFamily(*family, fields);
+  fields.finish(family->name, harmlessFields(*family));
   fields.checkIgnored();
   if (fields.failed())
     return failure();
 
   Location loc = fileLocation(context, path, 1);
-  FailureOr<LanguageModelSizes> sizes =
-      pickSizes(*family, options, fileLocation(context, path, 0));
-  if (failed(sizes))
+  Location whole = fileLocation(context, path, 0);
+  FailureOr<LanguageModelSizes> sizes = pickSizes(spec, options, whole);
+  if (failed(sizes) || failed(checkAttention(spec, sizes->seq, whole)))
     return failure();
-  OwningOpRef<ModuleOp> module = buildModel(*family, *sizes, fields, loc);
+  OwningOpRef<ModuleOp> module =
+      buildModel(family->name, spec, *sizes, fields, loc);
   if (!module)
     return failure();
   Builder b(&context);
@@ -193,7 +189,8 @@ loadConfig(const std::string &path, const FrontendOptions &options,
                                                              tokenizer.end())));
   if (failed(recordCompanions(*module, folder)))
     return failure();
-  if (options.weights && failed(recordWeights(*module, *family, folder)))
+  if (options.weights &&
+      failed(recordWeights(*module, spec.names.optionalRoot, folder)))
     return failure();
   if (failed(verify(*module)))
     return failure();

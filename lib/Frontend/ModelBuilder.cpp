@@ -11,7 +11,9 @@ using namespace weft;
 
 ModelBuilder::Scope::Scope(ModelBuilder &builder, const llvm::Twine &name)
     : builder(builder), before(builder.scope) {
-  builder.scope = before.empty() ? name.str() : before + "." + name.str();
+  const std::string part = name.str();
+  if (!part.empty())
+    builder.scope = before.empty() ? part : before + "." + part;
 }
 
 Location ModelBuilder::location(llvm::StringRef name) {
@@ -157,6 +159,10 @@ Value ModelBuilder::slice(Value x, unsigned dim, int64_t begin, int64_t size) {
   offsets[dim] = begin;
   sizes[dim] = size;
   return create<SliceOp>("slice", x, offsets, sizes, strides);
+}
+
+Value ModelBuilder::concat(ValueRange values, int64_t dim) {
+  return create<ConcatOp>("concat", values, b.getI64IntegerAttr(dim));
 }
 
 Value ModelBuilder::dropout(Value x, double p) {

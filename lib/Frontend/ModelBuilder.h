@@ -27,7 +27,7 @@ public:
   ModelBuilder(mlir::ModuleOp module, mlir::Location fileLoc)
       : module(module), fileLoc(fileLoc), b(module.getBodyRegion()) {}
 
-  /// Adds "name" to the scope for its lifetime.
+  /// Adds "name" to the scope for its lifetime; an empty one adds nothing.
   class Scope {
   public:
     Scope(ModelBuilder &builder, const llvm::Twine &name);
@@ -69,6 +69,7 @@ public:
   mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape);
   /// Elements [begin, begin + size) of dimension `dim`.
   mlir::Value slice(mlir::Value x, unsigned dim, int64_t begin, int64_t size);
+  mlir::Value concat(mlir::ValueRange values, int64_t dim);
   /// Nothing if p is 0; else a dropout with an op id of its own.
   mlir::Value dropout(mlir::Value x, double p);
   /// Causal attention; with its own op id if `dropout` is not 0. `window` and

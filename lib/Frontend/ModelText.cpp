@@ -1,6 +1,7 @@
 //===- ModelText.cpp - Models in the weft dialect -------------------------===//
 
-#include "Configs.h"
+#include "ConfigFields.h"
+#include "LoadModel.h"
 #include "weft/Base/InputFile.h"
 #include "weft/Weft/Losses.h"
 #include "weft/Weft/Programs.h"

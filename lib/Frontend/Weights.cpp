@@ -1,6 +1,7 @@
 //===- Weights.cpp - Initial weights beside a configuration ---------------===//
 
-#include "Configs.h"
+#include "ConfigFields.h"
+#include "LoadModel.h"
 
 #include "weft/Formats/Safetensors.h"
 #include "weft/Formats/WeightFiles.h"
@@ -32,9 +33,9 @@ struct Mismatches {
 /// Compares the tensors of a file with the parameters of a module.
 class WeightCheck {
 public:
-  WeightCheck(const SafetensorsModel &weights, const ModelFamily &family,
+  WeightCheck(const SafetensorsModel &weights, llvm::StringRef optionalRoot,
               MLIRContext &context)
-      : weights(weights), family(family), context(context) {}
+      : weights(weights), optionalRoot(optionalRoot), context(context) {}
 
   void checkParam(ParamOp param);
   /// Reports an error for each cause, not for each tensor.
@@ -61,7 +62,7 @@ private:
   }
 
   const SafetensorsModel &weights;
-  const ModelFamily &family;
+  llvm::StringRef optionalRoot;
   MLIRContext &context;
   std::set<std::string> used;
   std::vector<std::string> missing; // names of parameters
@@ -74,7 +75,7 @@ private:
 const SafetensorsModel::Entry *WeightCheck::find(llvm::StringRef name) {
   if (const Entry *entry = weights.find(name.str()))
     return entry;
-  llvm::StringRef prefix = family.optionalPrefix();
+  llvm::StringRef prefix = optionalRoot;
   if (!prefix.empty() && name.consume_front(prefix))
     return weights.find(name.str());
   return nullptr;
@@ -157,7 +158,7 @@ void WeightCheck::checkTied(ParamOp param, const Entry &entry) {
 
 void WeightCheck::findExtra() {
   for (const auto &[name, entry] : weights.tensors())
-    if (!used.count(name) && !family.isBuffer(name))
+    if (!used.count(name) && !isModelBuffer(name))
       extra.push_back(&entry);
 }
 
@@ -214,8 +215,7 @@ bool WeightCheck::reportPrefix() {
                           << " others have names " << rest;
     return true;
   };
-  for (const auto &names :
-       {missing, dropPrefix(family.optionalPrefix(), missing)})
+  for (const auto &names : {missing, dropPrefix(optionalRoot, missing)})
     if (auto prefix =
             names.empty() ? std::nullopt : findPrefix(names.front(), stored);
         prefix && areBehind(*prefix, names, stored))
@@ -331,7 +331,7 @@ LogicalResult weft::recordCompanions(ModuleOp module,
   return success();
 }
 
-LogicalResult weft::recordWeights(ModuleOp module, const ModelFamily &family,
+LogicalResult weft::recordWeights(ModuleOp module, llvm::StringRef optionalRoot,
                                   const std::string &folder) {
   MLIRContext &context = *module.getContext();
   const std::string place = folder.empty() ? "." : folder;
@@ -347,7 +347,7 @@ LogicalResult weft::recordWeights(ModuleOp module, const ModelFamily &family,
   if (const std::string &prefix = weights->dropWrappers(); !prefix.empty())
     emitRemark(fileLocation(context, weights->path(), 0))
         << "takes '" << prefix << "' off the names of all tensors";
-  WeightCheck check(*weights, family, context);
+  WeightCheck check(*weights, optionalRoot, context);
   for (ParamOp param : module.getOps<ParamOp>())
     check.checkParam(param);
   if (failed(check.finish()))

@@ -12,6 +12,7 @@
 #include "weft/Base/Error.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace weft {
@@ -30,6 +31,10 @@ std::string unreadWeightsHint(const std::string &path);
 
 /// "'m/pytorch_model.bin' and 2 other files"
 std::string unreadWeightsText(const std::vector<std::string> &paths);
+
+/// Whether a tensor in a model's weights is no weight, by its name: attention
+/// masks and rotary frequencies of older versions of transformers.
+bool isModelBuffer(std::string_view tensor);
 
 /// Names of files beside the weights that an export takes along: tokenizer,
 /// chat template, generation settings.

@@ -66,10 +66,12 @@ static bool isAdjustableAttr(Operation &op, StringRef name) {
 /// Fields of a config.json. `initializer_range` means nothing to a run that
 /// resumes.
 static bool isAdjustableField(StringRef name) {
-  return llvm::is_contained({"attention_dropout", "attn_pdrop", "embd_pdrop",
-                             "initializer_range", "layer_norm_epsilon",
-                             "resid_pdrop", "rms_norm_eps"},
-                            name);
+  return llvm::is_contained(
+      {"attention_dropout", "attn_pdrop", "dropout", "embd_pdrop",
+       "embedding_dropout", "hidden_dropout", "init_std", "initializer_range",
+       "layer_norm_eps", "layer_norm_epsilon", "norm_epsilon", "resid_pdrop",
+       "residual_dropout", "rms_norm_eps"},
+      name);
 }
 
 namespace {

@@ -92,12 +92,10 @@ static bool isRedundant(const std::string &name, const Metadata &metadata) {
   for (const std::string &suffix : metadata.ignoredWeights)
     if (endsWith(name, suffix))
       return true;
-  if (metadata.family == "gpt2")
-    return endsWith(name, ".attn.bias") ||
-           endsWith(name, ".attn.masked_bias") || name == "lm_head.weight";
-  if (metadata.family == "llama")
-    return endsWith(name, ".rotary_emb.inv_freq") || name == "lm_head.weight";
-  return false;
+  if (metadata.family.empty() || metadata.family == "mlir")
+    return false;
+  return isModelBuffer(name) || name == "lm_head.weight" ||
+         name == "embed_out.weight";
 }
 
 /// Names that a weight may have in a file, best first.

@@ -162,11 +162,15 @@ TEST_F(ConfigTest, MissingSizes) {
 }
 
 TEST_F(ConfigTest, ModelTypes) {
+  const std::string names =
+      "gpt2 llama mistral qwen2 qwen3 gemma gemma2 gemma3_text phi3 smollm3 "
+      "olmo2 gpt_neox starcoder2 opt phi granite";
   EXPECT_EQ(errorOf(write("config.json", "{\n\"model_type\": \"bert\"}")),
-            "config.json:2: field 'model_type': expects gpt2 or llama, but got "
-            "'bert'\n");
+            "config.json:2: field 'model_type': expects one of " + names +
+                ", but got 'bert'\n");
   EXPECT_EQ(errorOf(write("config.json", "{}")),
-            "config.json:1: expects field 'model_type', gpt2 or llama\n");
+            "config.json:1: expects field 'model_type', one of " + names +
+                "\n");
   EXPECT_EQ(errorOf(write("config.json", "[]")),
             "config.json:1: expects an object of config fields\n");
   EXPECT_EQ(errorOf(write("config.json", "{\"model_type\": 3}")),
@@ -221,10 +225,9 @@ TEST_F(ConfigTest, SizesThatDoNotFitTogether) {
 
 TEST_F(ConfigTest, BadRope) {
   const std::pair<const char *, const char *> cases[] = {
-      {"\"rope_scaling\": {\"rope_type\": \"yarn\"}",
-       "field 'rope_scaling.rope_type': expects rope type default or llama3, "
-       "but got "
-       "'yarn'"},
+      {"\"rope_scaling\": {\"rope_type\": \"ntk\"}",
+       "field 'rope_scaling.rope_type': expects one of rope types default "
+       "longrope linear dynamic llama3 yarn, but got 'ntk'"},
       {"\"rope_scaling\": 3",
        "field 'rope_scaling': expects an object, but got 3"},
       {"\"rope_scaling\": {}, \"rope_parameters\": {}",

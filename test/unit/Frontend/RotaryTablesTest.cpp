@@ -9,7 +9,7 @@
 using namespace weft;
 
 TEST(RotaryTables, FrequenciesFallGeometrically) {
-  std::vector<float> frequencies = rotaryFrequencies({}, 8);
+  std::vector<float> frequencies = rotaryFrequencies({}, 8, 1);
   ASSERT_EQ(frequencies.size(), 4u);
   for (int i = 0; i < 4; ++i)
     EXPECT_NEAR(frequencies[i], std::pow(10.0, -i), 1e-7 * std::pow(10.0, -i));
@@ -29,11 +29,13 @@ TEST(RotaryTables, TablesHoldOneRowPerPosition) {
 TEST(RotaryTables, Llama3StretchesLongWaves) {
   RotaryConfig config;
   config.theta = 500000.0;
-  config.llama3 = true;
+  config.scaling = RopeScaling::Llama3;
   config.factor = 8.0;
   config.originalContext = 8192;
-  std::vector<float> plain = rotaryFrequencies({500000.0}, 128);
-  std::vector<float> stretched = rotaryFrequencies(config, 128);
+  RotaryConfig base;
+  base.theta = 500000.0;
+  std::vector<float> plain = rotaryFrequencies(base, 128, 1);
+  std::vector<float> stretched = rotaryFrequencies(config, 128, 1);
   EXPECT_EQ(stretched[0], plain[0]);
   EXPECT_EQ(stretched[63], plain[63] / 8.0f);
   int blended = 0;
