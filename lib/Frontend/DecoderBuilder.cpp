@@ -168,8 +168,11 @@ Value DecoderBuilder::attention(int64_t index, Value x) {
                               spec.layers[index]};
   ArrayRef<int64_t> shape = ModelBuilder::shapeOf(x);
   auto [query, key, value] = project(site, x);
+  // A window of the whole row hides nothing.
+  const int64_t window = site.layer.window < shape[1] ? site.layer.window : 0;
   Value attended = m.attention(query, key, value, spec.attentionScale(index),
-                               training ? spec.attentionDrop : 0.0);
+                               training ? spec.attentionDrop : 0.0, window,
+                               spec.attentionCap);
   Value joined =
       m.reshape(attended, {shape[0], shape[1], spec.heads * spec.headWidth});
   Value y = linear(site.path + "." + names.out, joined, spec.outBias);

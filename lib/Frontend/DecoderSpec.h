@@ -1,7 +1,7 @@
 //===- DecoderSpec.h - The facts of a decoder-only model --------*- C++ -*-===//
 //
-// Plain data that DecoderBuilder turns into parameters and programs. The rows
-// of FamilyTable.cpp fill it from config.json; another reader may fill it too.
+// Plain data that DecoderBuilder turns into parameters and programs.
+// FamilyReader fills it from config.json; another reader may fill it too.
 //
 //===----------------------------------------------------------------------===//
 

@@ -116,20 +116,6 @@ static FailureOr<LanguageModelSizes> pickSizes(const DecoderSpec &spec,
   return sizes;
 }
 
-/// Refuses attention that weft.attention cannot do.
-static LogicalResult checkAttention(const DecoderSpec &spec, int64_t seq,
-                                    Location loc) {
-  if (spec.attentionCap != 0.0)
-    return emitError(loc) << "does not support capped scores of attention "
-                             "(attn_logit_softcapping) yet";
-  for (const LayerSpec &layer : spec.layers)
-    if (layer.window != 0 && layer.window < seq)
-      return emitError(loc)
-             << "expects --seq up to the window of sliding attention, "
-             << layer.window << ", but got " << seq;
-  return success();
-}
-
 static OwningOpRef<ModuleOp> buildModel(llvm::StringRef family,
                                         const DecoderSpec &spec,
                                         const LanguageModelSizes &sizes,
@@ -171,9 +157,9 @@ loadConfig(const std::string &path, const FrontendOptions &options,
     return failure();
 
   Location loc = fileLocation(context, path, 1);
-  Location whole = fileLocation(context, path, 0);
-  FailureOr<LanguageModelSizes> sizes = pickSizes(spec, options, whole);
-  if (failed(sizes) || failed(checkAttention(spec, sizes->seq, whole)))
+  FailureOr<LanguageModelSizes> sizes =
+      pickSizes(spec, options, fileLocation(context, path, 0));
+  if (failed(sizes))
     return failure();
   OwningOpRef<ModuleOp> module =
       buildModel(family->name, spec, *sizes, fields, loc);

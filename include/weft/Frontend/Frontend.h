@@ -33,7 +33,7 @@ struct FrontendOptions {
 /// Loads a model: a folder with config.json, a config.json, or an .mlir file.
 /// The result has one program of kind `model`; language models have one of
 /// kind `logits` too. Attributes of the module:
-///   weft.family     "gpt2", "llama" or "mlir"
+///   weft.family     "llama" or another family, or "mlir"
 ///   weft.vocab, weft.seq, weft.batch   (i64; the first two: language models)
 ///   weft.config     config field -> {value = ..., default}; `default` marks a
 ///                   value that the file does not give
