@@ -34,7 +34,9 @@ struct Magic {
 static const Magic kMagics[] = {
     {"GGUF",
      {"a GGUF file (llama.cpp)",
-      "weft trains safetensors: take the model it was converted from"}},
+      "it holds a model: weft compile FILE, or --init-from FILE for its "
+      "weights",
+      false, false, false, /*isGguf=*/true}},
     {"\x93NUMPY",
      {"a NumPy array", "save it with safetensors.numpy.save_file"}},
     {"\x89HDF",

@@ -1,5 +1,7 @@
 //===- SafetensorsModel.cpp - Weights in one file or several --------------===//
 
+#include "weft/Formats/FileKind.h"
+#include "weft/Formats/GgufWeights.h"
 #include "weft/Formats/JsonFields.h"
 #include "weft/Formats/Safetensors.h"
 #include "weft/Formats/WeightFiles.h"
@@ -58,6 +60,11 @@ const std::string &SafetensorsModel::dropWrappers() {
   return wrapperPrefix;
 }
 
+/// By the first bytes, whatever the file's name.
+static bool isGguf(const std::string &path) {
+  return guessFileKind(path).isGguf;
+}
+
 static Error noWeightsIn(const std::string &folder) {
   Error error = inputError("expects model.safetensors or "
                            "model.safetensors.index.json, but the folder has "
@@ -76,6 +83,7 @@ Expected<SafetensorsModel> SafetensorsModel::open(const std::string &path) {
   Status status;
   if (!isDirectory(path))
     status = endsWith(path, ".index.json") ? model.openIndex(path)
+             : isGguf(path)                ? model.addGguf(path)
                                            : model.addFile(path);
   else if (exists(path + singleName))
     status = model.addFile(path + singleName);
@@ -88,28 +96,56 @@ Expected<SafetensorsModel> SafetensorsModel::open(const std::string &path) {
   return model;
 }
 
-Status SafetensorsModel::addFile(const std::string &filePath) {
+/// The bytes of another file of the model, with its digests.
+Expected<std::unique_ptr<CheckedFile>>
+SafetensorsModel::addBytes(const std::string &filePath) {
   auto source = InputFile::open(filePath);
   if (!source)
     return source.takeError();
   auto bytes = std::make_unique<CheckedFile>(std::move(*source));
   bytes->share(buffer);
   checked.push_back(bytes.get());
-  auto file = SafetensorsFile::open(std::move(bytes));
-  if (!file)
-    return file.takeError();
-  files.push_back(std::make_unique<SafetensorsFile>(std::move(*file)));
   pathList.push_back(filePath);
-  for (const TensorInfo &info : files.back()->tensors()) {
-    auto [slot, isNew] =
-        entries.insert({info.name, Entry{files.back().get(), &info}});
+  return bytes;
+}
+
+Status SafetensorsModel::addEntries(const TensorReader &file,
+                                    const std::vector<TensorInfo> &infos) {
+  for (const TensorInfo &info : infos) {
+    auto [slot, isNew] = entries.insert({info.name, Entry{&file, &info}});
     if (!isNew)
       return inputError("tensor " + inQuotes(info.name) + " is also in " +
                         slot->second.file->path())
-          .at(filePath);
+          .at(file.path());
   }
   return Status::success();
 }
+
+Status SafetensorsModel::addFile(const std::string &filePath) {
+  auto bytes = addBytes(filePath);
+  if (!bytes)
+    return bytes.takeError();
+  auto file = SafetensorsFile::open(std::move(*bytes));
+  if (!file)
+    return file.takeError();
+  files.push_back(std::make_unique<SafetensorsFile>(std::move(*file)));
+  return addEntries(*files.back(), files.back()->tensors());
+}
+
+Status SafetensorsModel::addGguf(const std::string &filePath) {
+  auto bytes = addBytes(filePath);
+  if (!bytes)
+    return bytes.takeError();
+  auto weights = GgufWeights::open(std::move(*bytes));
+  if (!weights)
+    return weights.takeError();
+  gguf = std::move(*weights);
+  return addEntries(*gguf, gguf->tensors());
+}
+
+SafetensorsModel::SafetensorsModel() = default;
+SafetensorsModel::SafetensorsModel(SafetensorsModel &&) = default;
+SafetensorsModel::~SafetensorsModel() = default;
 
 Expected<FileDigest> SafetensorsModel::digest(size_t i) {
   if (indexDigest && i-- == 0)

@@ -81,14 +81,14 @@ static WeightForm formOf(std::string_view name) {
                                           : WeightForm::Safetensors;
   if (endsWith(name, ".safetensors.index.json"))
     return WeightForm::Index;
-  if (endsWith(name, ".gguf") || endsWith(name, ".ggml"))
+  if (endsWith(name, ".gguf"))
     return WeightForm::Gguf;
   if (endsWithAny(name, {".pt", ".pth", ".ckpt"}) ||
       (beginsWithAny(name, {"pytorch_model", "consolidated."}) &&
        endsWithAny(name, {".bin", ".bin.index.json"})))
     return WeightForm::Torch;
   if (endsWithAny(name, {".h5", ".hdf5", ".msgpack", ".onnx", ".ot", ".tflite",
-                         ".npz", ".distcp"}) ||
+                         ".npz", ".distcp", ".ggml"}) ||
       name.find(".ckpt.") != name.npos || name.find(".ckpt-") != name.npos ||
       (beginsWithAny(name, {"openvino_model", "ggml-model"}) &&
        endsWith(name, ".bin")))
@@ -177,6 +177,7 @@ static std::string conversionOf(const std::string &path) {
   switch (formOf(lowerCase(fs::path(path).filename().string()))) {
   case WeightForm::Safetensors:
   case WeightForm::Index:
+  case WeightForm::Gguf:
     return "";
   case WeightForm::Shard:
     return "add the model.safetensors.index.json of the shards and compile "
@@ -185,8 +186,6 @@ static std::string conversionOf(const std::string &path) {
     return "merge the adapter into its base model";
   case WeightForm::Unfinished:
     return "finish the download and compile again";
-  case WeightForm::Gguf:
-    return "take the model that the file was converted from";
   case WeightForm::Torch:
   case WeightForm::None: // a .bin file
     return isPart(path) ? kSaveFolder : saveTorch(path);
@@ -205,8 +204,8 @@ std::string weft::unreadWeightsHint(const std::string &path) {
   const std::string conversion = conversionOf(path);
   return (conversion.empty() ? "--init-from " + shellWord(path)
                              : conversion + "; --init-from FILE") +
-         " takes weights of a safetensors file, --init-from none draws new "
-         "ones";
+         " takes weights of a safetensors or GGUF file, --init-from none draws "
+         "new ones";
 }
 
 std::string weft::unreadWeightsText(const std::vector<std::string> &paths) {

@@ -23,6 +23,7 @@ struct FileKind {
   bool isText = false;   // may well be meant as text to train on
   bool isSafetensors = false;
   bool isTorch = false;
+  bool isGguf = false;
 
   bool isKnown() const { return *name != 0; }
 };

@@ -75,7 +75,24 @@ struct TensorInfo {
   int64_t elements() const { return *countElements(shape); }
 };
 
-class SafetensorsFile {
+/// Reads the tensors of a file by their description.
+class TensorReader {
+public:
+  virtual ~TensorReader() = default;
+
+  virtual const std::string &path() const = 0;
+  /// Bytes [begin, begin + bytes) of a tensor of the type `info.type`.
+  virtual Status read(const TensorInfo &info, int64_t begin, int64_t bytes,
+                      void *out) const = 0;
+  Status read(const TensorInfo &info, void *out) const {
+    return read(info, 0, info.bytes(), out);
+  }
+  /// Elements [begin, begin + count) as f32.
+  virtual Status readFloats(const TensorInfo &info, int64_t begin,
+                            int64_t count, float *out) const = 0;
+};
+
+class SafetensorsFile : public TensorReader {
 public:
   static Expected<SafetensorsFile> open(const std::string &path);
   static Expected<SafetensorsFile> open(std::unique_ptr<ByteSource> source);
@@ -85,7 +102,7 @@ public:
   const TensorInfo *find(const std::string &name) const;
   /// The `__metadata__` strings in file order.
   const StringMap &metadata() const { return strings; }
-  const std::string &path() const { return source->path(); }
+  const std::string &path() const override { return source->path(); }
   ByteSource &bytes() const { return *source; }
 
   /// Where the bytes of a tensor begin in the file. They are little endian, row
@@ -93,14 +110,12 @@ public:
   int64_t offset(const TensorInfo &info) const { return base + info.begin; }
   /// Bytes [begin, begin + bytes) of a tensor.
   Status read(const TensorInfo &info, int64_t begin, int64_t bytes,
-              void *out) const;
-  Status read(const TensorInfo &info, void *out) const {
-    return read(info, 0, info.bytes(), out);
-  }
+              void *out) const override;
+  using TensorReader::read;
   /// Elements [begin, begin + count) of an F16, BF16, F32 or F64 tensor as f32
   /// (F64 rounds to nearest even).
   Status readFloats(const TensorInfo &info, int64_t begin, int64_t count,
-                    float *out) const;
+                    float *out) const override;
   Status readFloats(const TensorInfo &info, float *out) const {
     return readFloats(info, 0, info.elements(), out);
   }
@@ -118,17 +133,23 @@ private:
   StringMap strings;
 };
 
-/// The weights of a model: one file, or several behind an index.
+class GgufWeights;
+
+/// The weights of a model: one file, or several behind an index. A GGUF file
+/// shows the names and shapes of safetensors.
 class SafetensorsModel {
 public:
   struct Entry {
-    const SafetensorsFile *file;
+    const TensorReader *file;
     const TensorInfo *info;
   };
 
-  /// `path`: a .safetensors file, a `*.safetensors.index.json` file, or a
-  /// folder with `model.safetensors` or `model.safetensors.index.json`.
+  /// `path`: a .safetensors file, a `*.safetensors.index.json` file, a GGUF
+  /// file, or a folder with `model.safetensors` or
+  /// `model.safetensors.index.json`.
   static Expected<SafetensorsModel> open(const std::string &path);
+  SafetensorsModel(SafetensorsModel &&);
+  ~SafetensorsModel();
   /// Whether a folder has weights by one of these names.
   static bool existsIn(const std::string &folder);
   /// The files that open() would read, as far as an unchecked index tells.
@@ -161,8 +182,13 @@ public:
   const std::string &path() const { return name; }
 
 private:
+  SafetensorsModel();
   Status openIndex(const std::string &indexPath);
   Status addFile(const std::string &filePath);
+  Status addGguf(const std::string &filePath);
+  Expected<std::unique_ptr<CheckedFile>> addBytes(const std::string &filePath);
+  Status addEntries(const TensorReader &file,
+                    const std::vector<TensorInfo> &infos);
   Status checkIndex(const std::string &indexPath,
                     const std::map<std::string, std::string> &wanted) const;
 
@@ -171,7 +197,8 @@ private:
   std::vector<std::string> pathList;
   std::optional<FileDigest> indexDigest;
   std::vector<std::unique_ptr<SafetensorsFile>> files;
-  std::vector<CheckedFile *> checked; // the bytes of `files`
+  std::unique_ptr<GgufWeights> gguf;
+  std::vector<CheckedFile *> checked; // the bytes of the files
   std::shared_ptr<BlockBuffer> buffer = std::make_shared<BlockBuffer>();
   std::map<std::string, Entry> entries;
 };

@@ -105,7 +105,8 @@ TEST_F(WeightFilesTest, AFolderThatIsNotThere) {
 
 TEST_F(WeightFilesTest, HintsNameTheWayOn) {
   const std::string rest =
-      " takes weights of a safetensors file, --init-from none draws new ones";
+      " takes weights of a safetensors or GGUF file, --init-from none draws "
+      "new ones";
   EXPECT_EQ(unreadWeightsHint("m/model.fp16.safetensors"),
             "--init-from m/model.fp16.safetensors" + rest);
   EXPECT_EQ(unreadWeightsHint("m/a.safetensors.index.json"),
@@ -118,10 +119,7 @@ TEST_F(WeightFilesTest, HintsNameTheWayOn) {
             "merge the adapter into its base model; --init-from FILE" + rest);
   EXPECT_EQ(unreadWeightsHint("m/model.safetensors.incomplete"),
             "finish the download and compile again; --init-from FILE" + rest);
-  EXPECT_EQ(unreadWeightsHint("m/x.gguf"),
-            "take the model that the file was converted from; --init-from "
-            "FILE" +
-                rest);
+  EXPECT_EQ(unreadWeightsHint("m/x.gguf"), "--init-from m/x.gguf" + rest);
   EXPECT_EQ(unreadWeightsHint("m/pytorch_model.bin"),
             "save them as safetensors: safetensors.torch.save_file({k: "
             "v.clone().contiguous() for k, v in torch.load(FILE, "
