@@ -7,6 +7,8 @@
 #include "LoadModel.h"
 #include "weft/Base/InputFile.h"
 #include "weft/Formats/FileKind.h"
+#include "weft/Formats/GgufFamilies.h"
+#include "weft/Formats/GgufVocabulary.h"
 #include "weft/Formats/Safetensors.h"
 #include "weft/Formats/WeightFiles.h"
 
@@ -58,6 +60,10 @@ static std::vector<std::string> weightFilesIn(const std::string &folder) {
     return SafetensorsModel::filesOf(folder);
   auto unread = findUnreadWeights(folder);
   return unread ? std::move(*unread) : std::vector<std::string>();
+}
+
+static bool isGgufPath(llvm::StringRef path) {
+  return llvm::sys::path::extension(path).equals_insensitive(".gguf");
 }
 
 /// The file that a model is read from.
@@ -134,6 +140,74 @@ static OwningOpRef<ModuleOp> buildModel(llvm::StringRef family,
   return module;
 }
 
+namespace {
+/// A configuration and the files that belong to it.
+struct ModelSource {
+  std::string path; // of the configuration
+  std::string text; // as JSON
+  std::vector<std::string> tokenizerFiles;
+  std::vector<std::string> companions;
+  /// A GGUF file, which has the weights, too; else they are beside `path`.
+  bool isGguf = false;
+};
+} // namespace
+
+/// The model of a configuration, without its weights and files.
+static FailureOr<OwningOpRef<ModuleOp>>
+buildFromConfig(const Json &json, const std::string &path,
+                const FrontendOptions &options, MLIRContext &context,
+                DecoderSpec &spec) {
+  ConfigFields fields(json, path, options.ignoreFields, context);
+  const Family *family = findFamily(fields, json, path, context);
+  if (!family)
+    return failure();
+  spec = readFamily(*family, fields);
+  fields.finish(family->name, harmlessFields(*family));
+  fields.checkIgnored();
+  if (fields.failed())
+    return failure();
+  Location loc = fileLocation(context, path, 1);
+  FailureOr<LanguageModelSizes> sizes =
+      pickSizes(spec, options, fileLocation(context, path, 0));
+  if (failed(sizes))
+    return failure();
+  OwningOpRef<ModuleOp> module =
+      buildModel(family->name, spec, *sizes, fields, loc);
+  if (!module)
+    return failure();
+  return module;
+}
+
+static FailureOr<OwningOpRef<ModuleOp>>
+loadSource(const ModelSource &source, const Json &json,
+           const FrontendOptions &options, MLIRContext &context) {
+  DecoderSpec spec;
+  FailureOr<OwningOpRef<ModuleOp>> built =
+      buildFromConfig(json, source.path, options, context, spec);
+  if (failed(built))
+    return failure();
+  OwningOpRef<ModuleOp> module = std::move(*built);
+  Builder b(&context);
+  Operation *op = module->getOperation();
+  op->setAttr("weft.config_text", b.getStringAttr(source.text));
+  op->setAttr("weft.tokenizer_files",
+              b.getStrArrayAttr(SmallVector<llvm::StringRef>(
+                  source.tokenizerFiles.begin(), source.tokenizerFiles.end())));
+  if (failed(recordCompanions(*module, source.companions)))
+    return failure();
+  const llvm::StringRef root = spec.names.optionalRoot;
+  if (options.weights &&
+      failed(
+          source.isGguf
+              ? recordGgufWeights(*module, root, source.path)
+              : recordWeights(*module, root,
+                              llvm::sys::path::parent_path(source.path).str())))
+    return failure();
+  if (failed(verify(*module)))
+    return failure();
+  return module;
+}
+
 static FailureOr<OwningOpRef<ModuleOp>>
 loadConfig(const std::string &path, const FrontendOptions &options,
            MLIRContext &context) {
@@ -146,41 +220,34 @@ loadConfig(const std::string &path, const FrontendOptions &options,
   if (!json->isObject())
     return report(context, inputError("expects an object of config fields")
                                .at(path, json->line()));
-  ConfigFields fields(*json, path, options.ignoreFields, context);
-  const Family *family = findFamily(fields, *json, path, context);
-  if (!family)
-    return failure();
-  const DecoderSpec spec = readFamily(*family, fields);
-  fields.finish(family->name, harmlessFields(*family));
-  fields.checkIgnored();
-  if (fields.failed())
-    return failure();
+  const std::string folder = llvm::sys::path::parent_path(path).str();
+  ModelSource source;
+  source.path = path;
+  source.text = std::move(*text);
+  source.tokenizerFiles = tokenizerFilesIn(folder);
+  for (const std::string &name : companionFilesIn(folder))
+    source.companions.push_back(pathIn(folder, name));
+  return loadSource(source, *json, options, context);
+}
 
-  Location loc = fileLocation(context, path, 1);
-  FailureOr<LanguageModelSizes> sizes =
-      pickSizes(spec, options, fileLocation(context, path, 0));
-  if (failed(sizes))
-    return failure();
-  OwningOpRef<ModuleOp> module =
-      buildModel(family->name, spec, *sizes, fields, loc);
-  if (!module)
-    return failure();
-  Builder b(&context);
-  std::string folder = llvm::sys::path::parent_path(path).str();
-  Operation *op = module->getOperation();
-  op->setAttr("weft.config_text", b.getStringAttr(*text));
-  std::vector<std::string> tokenizer = tokenizerFilesIn(folder);
-  op->setAttr("weft.tokenizer_files",
-              b.getStrArrayAttr(SmallVector<llvm::StringRef>(tokenizer.begin(),
-                                                             tokenizer.end())));
-  if (failed(recordCompanions(*module, folder)))
-    return failure();
-  if (options.weights &&
-      failed(recordWeights(*module, spec.names.optionalRoot, folder)))
-    return failure();
-  if (failed(verify(*module)))
-    return failure();
-  return module;
+/// A GGUF file holds the configuration, the weights and the tokenizer.
+static FailureOr<OwningOpRef<ModuleOp>> loadGguf(const std::string &path,
+                                                 const FrontendOptions &options,
+                                                 MLIRContext &context) {
+  Expected<GgufFile> file = GgufFile::open(path);
+  if (!file)
+    return report(context, file.error());
+  Expected<Json> config = ggufConfig(*file);
+  if (!config)
+    return report(context, config.error());
+  ModelSource source;
+  source.path = path;
+  source.text = config->pretty();
+  if (file->findEntry(kGgufTokens))
+    source.tokenizerFiles = {llvm::sys::path::filename(path).str()};
+  source.companions = {path};
+  source.isGguf = true;
+  return loadSource(source, *config, options, context);
 }
 
 FailureOr<OwningOpRef<ModuleOp>> weft::loadModel(const std::string &path,
@@ -191,12 +258,14 @@ FailureOr<OwningOpRef<ModuleOp>> weft::loadModel(const std::string &path,
   llvm::StringRef extension = llvm::sys::path::extension(file);
   if (extension == ".json")
     return loadConfig(file, options, context);
+  if (isGgufPath(file))
+    return loadGguf(file, options, context);
   if (extension == ".mlir")
     return loadModelText(path, options, context);
   FileKind kind = guessFileKind(path);
   InFlightDiagnostic diag = emitError(fileLocation(context, path, 0));
-  diag << "expects a model: an .mlir file, a config.json, or a folder with "
-          "config.json";
+  diag << "expects a model: an .mlir file, a config.json, a folder with "
+          "config.json, or a .gguf file";
   if (kind.isKnown())
     diag << ", but got " << kind.name;
   else if (!llvm::sys::fs::exists(path))

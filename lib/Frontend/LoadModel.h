@@ -16,9 +16,14 @@ mlir::LogicalResult recordWeights(mlir::ModuleOp module,
                                   llvm::StringRef optionalRoot,
                                   const std::string &folder);
 
+/// The same for the tensors of a GGUF file.
+mlir::LogicalResult recordGgufWeights(mlir::ModuleOp module,
+                                      llvm::StringRef optionalRoot,
+                                      const std::string &path);
+
 /// Records the files that an export takes along as `weft.companion_files`.
 mlir::LogicalResult recordCompanions(mlir::ModuleOp module,
-                                     const std::string &folder);
+                                     llvm::ArrayRef<std::string> paths);
 
 /// A model in the weft dialect.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>

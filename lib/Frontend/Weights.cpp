@@ -313,21 +313,40 @@ static void warnOfAdapters(const std::string &place, MLIRContext &context) {
 }
 
 LogicalResult weft::recordCompanions(ModuleOp module,
-                                     const std::string &folder) {
+                                     ArrayRef<std::string> paths) {
   Builder b(module.getContext());
   SmallVector<Attribute> files;
-  for (const std::string &name : companionFilesIn(folder)) {
-    SmallString<128> path(folder);
-    llvm::sys::path::append(path, name);
-    if (Status status = checkLink(path.str().str()); !status)
+  for (const std::string &path : paths) {
+    if (Status status = checkLink(path); !status)
       return report(*b.getContext(), status.error());
-    Expected<FileDigest> digest = digestFile(path.str().str());
+    Expected<FileDigest> digest = digestFile(path);
     if (!digest)
       return report(*b.getContext(), digest.error());
-    files.push_back(describeFile(path.str().str(), *digest, b));
+    files.push_back(describeFile(path, *digest, b));
   }
   if (!files.empty())
     module->setAttr("weft.companion_files", b.getArrayAttr(files));
+  return success();
+}
+
+/// Records the files of `weights` after their tensors were compared with the
+/// parameters.
+static LogicalResult recordModel(ModuleOp module, llvm::StringRef optionalRoot,
+                                 SafetensorsModel &weights) {
+  MLIRContext &context = *module.getContext();
+  if (const std::string &prefix = weights.dropWrappers(); !prefix.empty())
+    emitRemark(fileLocation(context, weights.path(), 0))
+        << "takes '" << prefix << "' off the names of all tensors";
+  WeightCheck check(weights, optionalRoot, context);
+  for (ParamOp param : module.getOps<ParamOp>())
+    check.checkParam(param);
+  if (failed(check.finish()))
+    return failure();
+  Builder b(&context);
+  FailureOr<ArrayAttr> files = describeFiles(weights, b);
+  if (failed(files))
+    return failure();
+  module->setAttr("weft.weights", *files);
   return success();
 }
 
@@ -344,19 +363,17 @@ LogicalResult weft::recordWeights(ModuleOp module, llvm::StringRef optionalRoot,
   Expected<SafetensorsModel> weights = SafetensorsModel::open(place);
   if (!weights)
     return report(context, weights.error());
-  if (const std::string &prefix = weights->dropWrappers(); !prefix.empty())
-    emitRemark(fileLocation(context, weights->path(), 0))
-        << "takes '" << prefix << "' off the names of all tensors";
-  WeightCheck check(*weights, optionalRoot, context);
-  for (ParamOp param : module.getOps<ParamOp>())
-    check.checkParam(param);
-  if (failed(check.finish()))
+  if (failed(recordModel(module, optionalRoot, *weights)))
     return failure();
-  Builder b(&context);
-  FailureOr<ArrayAttr> files = describeFiles(*weights, b);
-  if (failed(files))
-    return failure();
-  module->setAttr("weft.weights", *files);
   warnOfAdapters(place, context);
   return success();
+}
+
+LogicalResult weft::recordGgufWeights(ModuleOp module,
+                                      llvm::StringRef optionalRoot,
+                                      const std::string &path) {
+  Expected<SafetensorsModel> weights = SafetensorsModel::open(path);
+  if (!weights)
+    return report(*module.getContext(), weights.error());
+  return recordModel(module, optionalRoot, *weights);
 }

@@ -1,7 +1,7 @@
 //===- Frontend.h - Model files become weft modules -------------*- C++ -*-===//
 //
-// The entry of untrusted input: model text in the weft dialect, or a Hugging
-// Face style config.json with its weights. Every error is an MLIR diagnostic at
+// The entry of untrusted input: model text in the weft dialect, a Hugging Face
+// style config.json with its weights, or a GGUF file. Every error is an MLIR diagnostic at
 // the file and line that is wrong (line 0: the file as a whole); an attached
 // note is a hint.
 //
@@ -30,14 +30,16 @@ struct FrontendOptions {
   bool weights = true;
 };
 
-/// Loads a model: a folder with config.json, a config.json, or an .mlir file.
+/// Loads a model: a folder with config.json, a config.json, a .gguf file, or an
+/// .mlir file.
 /// The result has one program of kind `model`; language models have one of
 /// kind `logits` too. Attributes of the module:
 ///   weft.family     "llama" or another family, or "mlir"
 ///   weft.vocab, weft.seq, weft.batch   (i64; the first two: language models)
 ///   weft.config     config field -> {value = ..., default}; `default` marks a
 ///                   value that the file does not give
-///   weft.config_text      config.json as it was read
+///   weft.config_text      config.json as it was read; of a GGUF file the
+///                   fields that its keys give
 ///   weft.tokenizer_files  tokenizer files in the model's folder
 ///   weft.companion_files  {path, name, bytes, xxh3} per file that an export of
 ///                   the weights takes along: tokenizer, generation settings

@@ -253,11 +253,12 @@ TEST_F(ConfigTest, BadFiles) {
   EXPECT_EQ(errorOf((folder / "gone.json").string()),
             "gone.json:0: cannot open: no such file or directory\n");
   EXPECT_EQ(errorOf(write("model.onnx", "")),
-            "model.onnx:0: expects a model: an .mlir file, a config.json, or a "
-            "folder with config.json\n");
-  EXPECT_EQ(errorOf(write("model.gguf", "GGUF\3")),
-            "model.gguf:0: expects a model: an .mlir file, a config.json, or a "
-            "folder with config.json, but got a GGUF file (llama.cpp)\n");
+            "model.onnx:0: expects a model: an .mlir file, a config.json, a "
+            "folder with config.json, or a .gguf file\n");
+  EXPECT_EQ(errorOf(write("model", "GGUF\3")),
+            "model:0: expects a model: an .mlir file, a config.json, a folder "
+            "with config.json, or a .gguf file, but got a GGUF file "
+            "(llama.cpp)\n");
   EXPECT_NE(errorOf(write("config.json", "{\n\"model_type\" 3}"))
                 .find("config.json:2: "),
             std::string::npos);
