@@ -234,3 +234,8 @@ Status Manifest::verifyFiles(const std::string &stepDirectory) const {
   }
   return Status::success();
 }
+
+std::string weft::textField(const Json &object, const char *name) {
+  const Json *field = object.isObject() ? object.find(name) : nullptr;
+  return field && field->isString() ? field->asString() : "";
+}

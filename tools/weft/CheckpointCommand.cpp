@@ -16,7 +16,7 @@ static const char *const kCheckpointUsage =
     "       weft ckpt diff A B        compare two checkpoints\n"
     "       weft ckpt export DIR OUT  write config.json, model.safetensors "
     "and\n"
-    "                                 the tokenizer files\n"
+    "                                 the tokenizer files; or a GGUF file\n"
     "DIR: a step directory, or a save directory (its newest step)\n";
 
 static Expected<ExitCode> printed(Expected<std::string> text) {
@@ -26,16 +26,40 @@ static Expected<ExitCode> printed(Expected<std::string> text) {
   return ExitCode::Ok;
 }
 
+static GgmlType ggufType(const std::string &name) {
+  return name == "f16"    ? GgmlType::F16
+         : name == "bf16" ? GgmlType::BF16
+         : name == "q8_0" ? GgmlType::Q8_0
+                          : GgmlType::F32;
+}
+
 static TensorType exportType(const std::string &name) {
   return name == "f16"    ? TensorType::F16
          : name == "bf16" ? TensorType::BF16
                           : TensorType::F32;
 }
 
+static Status exportWeights(const std::string &folder, const std::string &out,
+                            const FlagValues &flags) {
+  const std::string &dtype = flags.getText("dtype");
+  const bool overwrites = flags.getSwitch("overwrite");
+  if (flags.getText("format") == "gguf")
+    return exportGguf(folder, out, ggufType(dtype), overwrites);
+  if (dtype == "q8_0")
+    return usageError("--dtype expects f32, f16 or bf16 with --format "
+                      "safetensors, but got q8_0")
+        .hint("--format gguf writes q8_0");
+  return exportCheckpoint(folder, out, exportType(dtype), overwrites);
+}
+
 Expected<ExitCode> weft::checkpointCommand(const Arguments &args) {
   FlagTable table({
       {"dtype", FlagKind::Enum, DriverFlag, "f32", "",
-       "type of exported weights", "f32|f16|bf16"},
+       "type of exported weights; q8_0 with --format gguf alone",
+       "f32|f16|bf16|q8_0"},
+      {"format", FlagKind::Enum, DriverFlag, "safetensors", "",
+       "form of an export: a folder, or a file for llama.cpp",
+       "safetensors|gguf"},
       {"overwrite", FlagKind::Switch, DriverFlag, "", "",
        "let an export replace existing files"},
       helpFlag(DriverFlag),
@@ -64,10 +88,7 @@ Expected<ExitCode> weft::checkpointCommand(const Arguments &args) {
     return diff->equal ? ExitCode::Ok : static_cast<ExitCode>(1);
   }
   if (verb == "export" && words.size() == 3) {
-    if (Status status = exportCheckpoint(words[1], words[2],
-                                         exportType(flags->getText("dtype")),
-                                         flags->getSwitch("overwrite"));
-        !status)
+    if (Status status = exportWeights(words[1], words[2], *flags); !status)
       return status.takeError();
     return ExitCode::Ok;
   }

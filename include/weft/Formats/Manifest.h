@@ -104,6 +104,9 @@ Error asDamage(Error error);
 std::string pieceKey(const std::string &tensor, int64_t begin, int64_t end,
                      int64_t elements);
 
+/// A text field of an object; "" for another value or none.
+std::string textField(const Json &object, const char *name);
+
 } // namespace weft
 
 #endif // WEFT_FORMATS_MANIFEST_H

@@ -108,11 +108,6 @@ struct ExportedFile {
 /// Tokenizers have some ten megabytes.
 static constexpr int64_t kMostBytes = int64_t(1) << 30;
 
-static std::string textOf(const Json &object, const char *name) {
-  const Json *field = object.isObject() ? object.find(name) : nullptr;
-  return field && field->isString() ? field->asString() : "";
-}
-
 /// The name of a file to copy; "" for what no compiler records, lest a made up
 /// checkpoint choose files of its reader.
 static std::string nameOf(const std::string &path) {
@@ -131,14 +126,14 @@ static std::vector<ExportedFile> readCompanions(const Json &model,
   if (!list || !list->isArray())
     return files;
   for (const Json &entry : list->asArray()) {
-    const std::string path = textOf(entry, "path"), name = nameOf(path);
+    const std::string path = textField(entry, "path"), name = nameOf(path);
     if (name.empty())
       continue;
     auto text = readFile(path, kMostBytes);
     if (!text)
       warn(text.error().where(), "the export has no " + name +
                                      "; copy it from the folder of the model");
-    else if (digestBytes(*text).xxh3 != textOf(entry, "xxh3"))
+    else if (digestBytes(*text).xxh3 != textField(entry, "xxh3"))
       warn(path + ": was changed since the program was compiled",
            "the export has no " + name + "; copy it if it is right");
     else

@@ -11,6 +11,7 @@
 #define WEFT_RUNTIME_CHECKPOINTS_CHECKPOINT_H
 
 #include "weft/Abi/Executable.h"
+#include "weft/Formats/GgufBlocks.h"
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Manifest.h"
 #include "weft/Formats/StepDirectories.h"
@@ -342,6 +343,12 @@ Expected<CheckpointDiff> diffCheckpoints(const std::string &a,
 /// type rounds to infinity is an input error, and no weights are written.
 Status exportCheckpoint(const std::string &folder, const std::string &out,
                         TensorType type, bool overwrites = false);
+/// Writes the file `out` in the form of llama.cpp, with the weights as F32,
+/// F16, BF16 or Q8_0. Metadata and tokenizer come from the GGUF file that
+/// the model was compiled from; without one, the keys come from the
+/// configuration and a warning says that there is no tokenizer.
+Status exportGguf(const std::string &folder, const std::string &out,
+                  GgmlType type, bool overwrites = false);
 
 } // namespace weft
 
