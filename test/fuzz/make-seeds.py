@@ -55,6 +55,62 @@ def cubin(name):
     return head + body + table
 
 
+def gguf_text(text):
+    return struct.pack("<Q", len(text)) + text
+
+
+def gguf(values, tensors, version=3):
+    """A file with values (key, type, bytes) and tensors (name, type, sizes, bytes)."""
+    head = b"GGUF" + struct.pack("<IQQ", version, len(tensors), len(values))
+    for key, kind, content in values:
+        head += gguf_text(key) + struct.pack("<I", kind) + content
+    data = b""
+    for name, kind, sizes, content in tensors:
+        head += gguf_text(name) + struct.pack(f"<I{len(sizes)}Q", len(sizes), *sizes)
+        head += struct.pack("<IQ", kind, len(data))
+        data += content + bytes(-len(content) % 32)
+    return head + bytes(-len(head) % 32) + data
+
+
+def gguf_array(kind, elements):
+    return struct.pack("<IQ", kind, len(elements)) + b"".join(elements)
+
+
+def gguf_llama():
+    keys = {b"block_count": 1, b"context_length": 8, b"embedding_length": 4,
+            b"feed_forward_length": 4, b"attention.head_count": 1}
+    values = [(b"general.architecture", 8, gguf_text(b"llama"))]
+    values += [(b"llama." + k, 4, struct.pack("<I", v)) for k, v in keys.items()]
+    values.append((b"llama.attention.layer_norm_rms_epsilon", 6, struct.pack("<f", 1e-5)))
+    return gguf(values, [(b"token_embd.weight", 1, (4, 2), bytes(16)),
+                         (b"blk.0.attn_q.weight", 0, (4, 4), bytes(64)),
+                         (b"rope_freqs.weight", 0, (2,), struct.pack("<2f", 1, 1))])
+
+
+seed("fuzz-gguf", "none", gguf([], [], 2))
+seed("fuzz-gguf", "llama", gguf_llama())
+seed("fuzz-gguf", "gpt2", gguf(
+    [(b"general.architecture", 8, gguf_text(b"gpt2"))]
+    + [(b"gpt2." + k, 4, struct.pack("<I", 4)) for k in (
+        b"block_count", b"context_length", b"embedding_length", b"feed_forward_length",
+        b"attention.head_count")]
+    + [(b"gpt2.attention.layer_norm_epsilon", 6, struct.pack("<f", 1e-5))],
+    [(b"token_embd.weight", 0, (4, 2), bytes(32)), (b"output.weight", 0, (4, 2), bytes(32)),
+     (b"blk.0.attn_qkv.weight", 0, (4, 12), bytes(192))]))
+seed("fuzz-gguf", "values", gguf(
+    [(b"k%d" % kind, kind, bytes(size)) for kind, size in enumerate(
+        (1, 1, 2, 2, 4, 4, 4, 1))]
+    + [(b"text", 8, gguf_text(b"words")), (b"u64", 10, bytes(8)), (b"f64", 12, bytes(8)),
+       (b"general.alignment", 4, struct.pack("<I", 64)),
+       (b"tokenizer.ggml.tokens", 9, gguf_array(8, [gguf_text(b"a"), gguf_text(b"b")])),
+       (b"tokenizer.ggml.scores", 9, gguf_array(6, [bytes(4), bytes(4)])),
+       (b"tokenizer.ggml.eos_token_id", 4, struct.pack("<I", 1)),
+       (b"nested", 9, gguf_array(9, [gguf_array(7, [b"\1"]), gguf_array(9, [])]))], []))
+for kind, elements, size in ((2, 32, 18), (3, 32, 20), (6, 32, 22), (7, 32, 24), (8, 32, 34),
+                             (12, 256, 144), (13, 256, 176), (14, 256, 210), (30, 2, 4),
+                             (10, 256, 84)):
+    seed("fuzz-gguf", f"type-{kind}", gguf([], [(b"t", kind, (elements, 2), bytes(2 * size))]))
+
 for size in (1, 30):
     seed("fuzz-cubin", str(size), cubin(b"k" * size))
 padded = cubin(b"k") + bytes(-len(cubin(b"k")) % 16)
