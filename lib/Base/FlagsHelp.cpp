@@ -18,7 +18,7 @@ FlagSpec weft::helpFlag(FlagGroup group) {
   return spec;
 }
 
-std::vector<FlagSpec> helpFlags(FlagGroup group) {
+std::vector<FlagSpec> weft::helpFlags(FlagGroup group) {
   FlagSpec brief = helpFlag(group);
   brief.help = "show the common flags";
   const FlagSpec whole = {"help-all", FlagKind::Switch, group, "",
@@ -29,15 +29,15 @@ std::vector<FlagSpec> helpFlags(FlagGroup group) {
   return flags;
 }
 
-std::optional<HelpLayout> askedHelp(const FlagValues &flags) {
+std::optional<HelpLayout> weft::askedHelp(const FlagValues &flags) {
   const bool wantsAll = flags.getSwitch("help-all");
   if (!wantsAll && !flags.getSwitch("help"))
     return std::nullopt;
   return HelpLayout{static_cast<size_t>(outputColumns()), !wantsAll};
 }
 
-void markCommon(std::vector<FlagSpec> &flags,
-                std::initializer_list<std::string_view> names) {
+void weft::markCommon(std::vector<FlagSpec> &flags,
+                      std::initializer_list<std::string_view> names) {
   for (std::string_view name : names) {
     auto found =
         std::find_if(flags.begin(), flags.end(),
@@ -99,8 +99,8 @@ static const std::pair<FlagGroup, const char *> groupTitles[] = {
 /// Where texts begin; long usages get a line of their own.
 static size_t textColumn(size_t columns) { return columns < 70 ? 8 : 30; }
 
-std::string helpLine(const std::string &usage, const std::string &text,
-                     size_t columns) {
+std::string weft::helpLine(const std::string &usage, const std::string &text,
+                           size_t columns) {
   const size_t begin = textColumn(columns);
   std::string line = "  " + usage;
   line += line.size() < begin ? std::string(begin - line.size(), ' ')
@@ -108,7 +108,7 @@ std::string helpLine(const std::string &usage, const std::string &text,
   return line + wrapText(text, begin, columns) + "\n";
 }
 
-static std::string helpLine(const FlagSpec &spec, size_t columns) {
+static std::string helpOf(const FlagSpec &spec, size_t columns) {
   std::string text = spec.help;
   if (hasDefault(spec))
     text += " [" + std::string(spec.defaultText) + "]";
@@ -121,7 +121,7 @@ std::string FlagTable::help(unsigned groups, const HelpLayout &layout) const {
     std::string lines;
     for (const FlagSpec &spec : specs)
       if (isListed(spec) && (spec.isCommon || !layout.isShort))
-        lines += helpLine(spec, layout.columns);
+        lines += helpOf(spec, layout.columns);
     if (!lines.empty())
       result += (result.empty() ? "" : "\n") + title + ":\n" + lines;
   };
