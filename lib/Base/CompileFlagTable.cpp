@@ -160,6 +160,10 @@ static const FlagSpec kPluginFlags[] = {
 };
 
 static const FlagSpec kMemoryFlags[] = {
+    {"kv-cache", FlagKind::Enum, CompileFlag, "off", "",
+     "keep keys and values of a sample in memory, so that a token computes one "
+     "position; auto: where the model allows it",
+     "on|off|auto"},
     {"recompute", FlagKind::String, CompileFlag, "none", "RULE",
      "values that the backward pass recomputes: none, blocks, every:N blocks, "
      "or bytes:N, the cheapest that free N bytes"},

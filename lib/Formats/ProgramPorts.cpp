@@ -9,13 +9,19 @@ using namespace weft;
 const std::vector<std::string_view> &weft::programKinds() {
   static const std::vector<std::string_view> kinds = {
       names::kInit,   names::kMicro,   names::kApply,       names::kEval,
-      names::kLogits, names::kRefresh, names::kDenominators};
+      names::kLogits, names::kRefresh, names::kDenominators,
+      names::kPrefill, names::kDecode};
   return kinds;
 }
 
 bool weft::readsData(std::string_view kind) {
   return kind == names::kMicro || kind == names::kEval ||
          kind == names::kDenominators;
+}
+
+bool weft::givesLogits(std::string_view kind) {
+  return kind == names::kLogits || kind == names::kPrefill ||
+         kind == names::kDecode;
 }
 
 const std::vector<PortRule> &weft::inputRules() {

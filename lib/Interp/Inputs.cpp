@@ -107,7 +107,8 @@ std::vector<ProgramInfo> weft::programsInOrder(const ModuleRunner &runner) {
   for (ProgramKind kind :
        {ProgramKind::Init, ProgramKind::Refresh, ProgramKind::Model,
         ProgramKind::Denominators, ProgramKind::Micro, ProgramKind::Apply,
-        ProgramKind::Eval, ProgramKind::Logits})
+        ProgramKind::Eval, ProgramKind::Logits, ProgramKind::Prefill,
+        ProgramKind::Decode})
     for (const ProgramInfo &program : programs)
       if (program.kind == kind)
         sorted.push_back(program);

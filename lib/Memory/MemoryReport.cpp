@@ -71,6 +71,9 @@ static void addStates(ModuleOp module, MemoryReport &report) {
     case StateKind::Accumulator:
       report.accumulators += bytes;
       break;
+    case StateKind::Cache:
+      report.caches += bytes;
+      break;
     }
   }
 }
@@ -206,6 +209,7 @@ static std::vector<SizeRow> listSizes(const MemoryReport &of) {
       {"working_copies", "working copies", of.workingCopies, TextNotZero},
       {"gathered", "gathered in a step", of.gathered, NotZero},
       {"accumulators", "accumulators", of.accumulators, TextNotZero},
+      {"caches", "keys and values of samples", of.caches, NotZero},
       {"activations", "activations (forward to backward)", of.activations},
       {"temporaries", "temporaries", of.temporaries},
       {"workspaces",

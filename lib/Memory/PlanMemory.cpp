@@ -43,7 +43,7 @@ static FailureOr<int64_t> placeStates(ModuleOp module, StateOffsets &offsets,
   for (auto kind :
        {StateKind::Param, StateKind::Gradient, StateKind::Optimizer,
         StateKind::Scaler, StateKind::Working, StateKind::Accumulator,
-        StateKind::Presence, StateKind::Denominator})
+        StateKind::Presence, StateKind::Denominator, StateKind::Cache})
     for (auto state : module.getOps<plan::StateOp>()) {
       if (state.getKind() != kind)
         continue;

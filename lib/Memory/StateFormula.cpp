@@ -55,6 +55,8 @@ static void addTensor(plan::StateOp state, int64_t elements,
   case StateKind::Accumulator:
     of.accumulators += bytes;
     return;
+  case StateKind::Cache: // of no parameter
+    return;
   case StateKind::Optimizer:
   case StateKind::Scaler:
     of.moments += bytes;
@@ -105,7 +107,7 @@ namespace {
 /// The persistent bytes of a module by what they are for.
 struct StateBytes {
   llvm::MapVector<StringAttr, ParameterBytes> parameters;
-  int64_t all = 0, gaps = 0, elsewhere = 0, others = 0, counts = 0;
+  int64_t all = 0, gaps = 0, elsewhere = 0, others = 0, counts = 0, caches = 0;
   bool isLow = false;
 
   void add(plan::StateOp state);
@@ -131,7 +133,9 @@ void StateBytes::add(plan::StateOp state) {
   all += bytes;
   bool isParam = state.getKind() == StateKind::Param;
   if (!isParam && !state.getParamAttr() && !state.getSegments()) {
-    (isMadeByStep(state.getKind()) ? counts : others) += bytes;
+    (state.getKind() == StateKind::Cache ? caches
+     : isMadeByStep(state.getKind())     ? counts
+                                         : others) += bytes;
     return;
   }
   isLow |= ::isLow(state.getBufferType());
@@ -156,7 +160,8 @@ std::optional<StateFormula> weft::computeStateFormula(ModuleOp module) {
        {std::pair("gaps in flat states", states.gaps),
         {"shards of other ranks", -states.elsewhere},
         {"step counters and loss scale", states.others},
-        {"counts of dropped layers and of targets", states.counts}})
+        {"counts of dropped layers and of targets", states.counts},
+        {"keys and values of samples", states.caches}})
     if (bytes)
       formula.differences.push_back({what, bytes});
   formula.formulaBytes = kFormulaBytes * formula.parameters;

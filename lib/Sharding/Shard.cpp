@@ -115,6 +115,7 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
     case StateKind::Scaler:
     case StateKind::Presence:
     case StateKind::Denominator:
+    case StateKind::Cache:
     case StateKind::Accumulator: // of ranks, made by weft-partition
       return false;
     }

@@ -86,6 +86,8 @@ static SmallVector<StringRef> getEarlier(plan::ProgramOp program, Start start) {
                                                        : names::kRefresh};
   if (kind == names::kApply || isLater(program))
     kinds.push_back(names::kMicro);
+  if (kind == names::kDecode)
+    kinds.push_back(names::kPrefill);
   if (kind == names::kMicro || kind == names::kApply || kind == names::kEval)
     kinds.push_back(names::kDenominators);
   return kinds;
@@ -101,8 +103,7 @@ static bool isMadeBy(StringRef program, StateKind state) {
 
 /// Whether a checkpoint holds the state.
 static bool isSaved(plan::StateOp state) {
-  return !isMadeByStep(state.getKind()) &&
-         state.getKind() != StateKind::Working;
+  return !isScratch(state.getKind()) && state.getKind() != StateKind::Working;
 }
 
 /// Whether a micro-step is certain to run before `next`, a micro-step of the

@@ -153,7 +153,7 @@ LogicalResult PortVerifier::verifyInput(plan::ProgramOp program,
   std::vector<std::string> known = namesOfRules(inputRules(), kind);
   if (isData(program, input))
     return verifyData(input, known);
-  if (kind == names::kLogits) {
+  if (givesLogits(kind)) {
     if (name == names::kTokens || name == names::kPosition)
       return success(); // verifyLogits
     known.insert(known.begin(), {names::kTokens, names::kPosition});
@@ -177,10 +177,10 @@ LogicalResult PortVerifier::verifyOutput(plan::ProgramOp program,
   // Further terms of the loss.
   if (readsData(kind))
     return verifyType(output, "output", MemRefType::get({}, b.getF32Type()));
-  if (kind == names::kLogits && name == names::kLogits)
+  if (givesLogits(kind) && name == names::kLogits)
     return success(); // verifyLogits
   std::vector<std::string> known = namesOfRules(outputRules(), kind);
-  if (kind == names::kLogits)
+  if (givesLogits(kind))
     known.push_back(names::kLogits);
   return output.emitOpError("expects an output of ")
          << kind << " that a run reads, " << spellNames(known) << ", but got '"
@@ -259,8 +259,9 @@ LogicalResult PortVerifier::verifyScale(plan::ProgramOp apply) {
 }
 
 LogicalResult PortVerifier::verifyLogits(plan::ProgramOp logits) {
+  const int64_t tokens = logits.getKind() == ProgramKind::Decode ? 1 : seq;
   for (auto [name, shape] :
-       {std::pair<StringRef, SmallVector<int64_t>>{names::kTokens, {1, seq}},
+       {std::pair<StringRef, SmallVector<int64_t>>{names::kTokens, {1, tokens}},
         {names::kPosition, {1}}})
     if (failed(requirePort<plan::InputOp>(logits, name)) ||
         failed(verifyType(findPort<plan::InputOp>(logits, name), "input",
@@ -342,8 +343,11 @@ LogicalResult PortVerifier::verifyPresent() {
     if (micro && program.getKind() == ProgramKind::Denominators &&
         failed(verifySamePorts<plan::InputOp>(program, micro, "input")))
       return failure();
-  if (auto logits = findProgram(module, ProgramKind::Logits);
-      logits && failed(verifyLogits(logits)))
+  for (auto program : module.getOps<plan::ProgramOp>())
+    if (givesLogits(program.getKindName()) && failed(verifyLogits(program)))
+      return failure();
+  if (findProgram(module, ProgramKind::Decode) &&
+      failed(verifyKind(module, ProgramKind::Prefill, names::kLogits)))
     return failure();
   auto apply = findProgram(module, ProgramKind::Apply);
   return apply ? verifyApply(apply) : success();

@@ -118,7 +118,8 @@ enum WeftTensorKind {
   WEFT_ACCUMULATOR = 5, // a rank's sum of a gradient before its reduction; not
                         // checkpointed
   WEFT_PRESENCE = 6,    // how often gradients were there; not checkpointed
-  WEFT_DENOMINATOR = 7  // of a loss, over a whole step; not checkpointed
+  WEFT_DENOMINATOR = 7, // of a loss, over a whole step; not checkpointed
+  WEFT_CACHE = 8        // keys and values of a sample; not checkpointed
 };
 
 /// A parameter, or a state kept for one, inside a flat tensor. It has elements

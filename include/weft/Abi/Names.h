@@ -17,7 +17,9 @@ inline constexpr char kInit[] = "init";
 inline constexpr char kMicro[] = "micro";
 inline constexpr char kApply[] = "apply";
 inline constexpr char kEval[] = "eval";
-inline constexpr char kLogits[] = "logits"; // its output as well
+inline constexpr char kLogits[] = "logits";   // its output as well
+inline constexpr char kPrefill[] = "prefill"; // logits that fill the cache
+inline constexpr char kDecode[] = "decode";   // logits of one token, from it
 inline constexpr char kRefresh[] = "refresh";
 inline constexpr char kDenominators[] = "denominators";
 

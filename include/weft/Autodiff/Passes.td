@@ -70,6 +70,50 @@ def DeriveProgramsPass : Pass<"weft-derive-programs", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def DeriveDecodingPass : Pass<"weft-derive-decoding", "::mlir::ModuleOp"> {
+  let summary = "Derive the programs that sample with a cache";
+  let description = [{
+    Replaces the program of kind `logits`, which computes a whole window for the
+    logits of one position, by these programs:
+
+    - `@prefill`: the same program. It also writes the keys and values of each
+      attention to states of kind `cache`, [groups, positions, width].
+    - `@decode`: inputs `tokens` [1,1] and `position`. It computes one token,
+      writes its keys and values at `position`, and attends to the positions
+      before it in the cache.
+
+    The rules of RowFlowOpInterface prove that an op computes each position
+    alone; an op without such a rule, or that joins positions, is an error. A
+    table with an entry for each position, such as learned or rotary positions,
+    is read at `position`. Windows and caps of scores stay.
+
+    Precondition: one program of kind `logits`; its attention is causal, over
+    the tokens of one document. `weft-derive-programs` has removed dropout.
+
+    Before:
+    ```mlir
+    %out, %lse = weft.attention %q, %k, %v {causal, scale = 0.5 : f64}
+        : tensor<1x8x2x4xf32>, tensor<1x8x1x4xf32>, tensor<1x8x1x4xf32>
+    ```
+    After, in `@decode`:
+    ```mlir
+    %isHere = weft.compare eq %i, %position : tensor<1x8x1xi32>, tensor<1xi32>
+    %old = weft.read @attn.cached_key : tensor<1x8x4xf32>
+    %keys = weft.select %isHere, %k, %old : ...
+    %scores = weft.matmul %q, %keys {transpose_rhs} : ...
+    ```
+    Tests: test/Autodiff/derive-decoding.mlir.
+  }];
+  let options = [
+    Option<"optional", "optional", "bool", /*default=*/"false",
+           "Warn about a model that cannot be sampled so, and leave it as it is">,
+  ];
+  let statistics = [
+    Statistic<"numCaches", "caches", "Attentions with a cache">,
+  ];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def InlineRecomputePass : Pass<"weft-inline-recompute", "::mlir::ModuleOp"> {
   let summary = "Mark the ops of recompute regions";
   let description = [{

@@ -36,6 +36,9 @@ const std::vector<PortRule> &outputRules();
 
 /// The rule of a port in programs of that kind, or null. An output
 /// `found_inf.NAME` has the rule of `found_inf`.
+/// Whether programs of that kind compute the logits of one position.
+bool givesLogits(std::string_view kind);
+
 const PortRule *findInputRule(std::string_view kind, std::string_view name);
 const PortRule *findOutputRule(std::string_view kind, std::string_view name);
 

@@ -10,7 +10,9 @@ def Weft_ProgramKind : I32EnumAttr<"ProgramKind", "kind of a program", [
     I32EnumAttrCase<"Micro", 2, "micro">, I32EnumAttrCase<"Apply", 3, "apply">,
     I32EnumAttrCase<"Eval", 4, "eval">, I32EnumAttrCase<"Logits", 5, "logits">,
     I32EnumAttrCase<"Refresh", 6, "refresh">,
-    I32EnumAttrCase<"Denominators", 7, "denominators">]> {
+    I32EnumAttrCase<"Denominators", 7, "denominators">,
+    I32EnumAttrCase<"Prefill", 8, "prefill">,
+    I32EnumAttrCase<"Decode", 9, "decode">]> {
   let cppNamespace = "::weft";
   let genSpecializedAttr = 0;
 }
@@ -23,7 +25,8 @@ def Weft_StateKind : I32EnumAttr<"StateKind", "kind of a persistent tensor", [
     I32EnumAttrCase<"Working", 4, "working">,
     I32EnumAttrCase<"Accumulator", 5, "accumulator">,
     I32EnumAttrCase<"Presence", 6, "presence">,
-    I32EnumAttrCase<"Denominator", 7, "denominator">]> {
+    I32EnumAttrCase<"Denominator", 7, "denominator">,
+    I32EnumAttrCase<"Cache", 8, "cache">]> {
   let cppNamespace = "::weft";
   let genSpecializedAttr = 0;
 }

@@ -26,6 +26,12 @@ inline bool isMadeByStep(StateKind kind) {
          kind == StateKind::Presence || kind == StateKind::Denominator;
 }
 
+/// Whether states of that kind are written before they are read, in each step
+/// or sample: program init does not write them, and checkpoints lack them.
+inline bool isScratch(StateKind kind) {
+  return isMadeByStep(kind) || kind == StateKind::Cache;
+}
+
 template <typename ConcreteType>
 class HasCommandKind
     : public mlir::OpTrait::TraitBase<ConcreteType, HasCommandKind> {};

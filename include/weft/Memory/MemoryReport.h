@@ -69,6 +69,7 @@ struct MemoryReport {
   int64_t workingCopies = 0;
   int64_t accumulators = 0;
   int64_t gathered = 0; // isGathered()
+  int64_t caches = 0;   // keys and values of samples
   // Transient, live at the peak command.
   int64_t activations = 0;
   int64_t activationElements = 0;

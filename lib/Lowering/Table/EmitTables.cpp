@@ -50,7 +50,7 @@ static LogicalResult verifyProgramKinds(ModuleOp module) {
   for (ProgramKind kind :
        {ProgramKind::Init, ProgramKind::Micro, ProgramKind::Apply,
         ProgramKind::Eval, ProgramKind::Logits, ProgramKind::Refresh,
-        ProgramKind::Denominators})
+        ProgramKind::Denominators, ProgramKind::Prefill, ProgramKind::Decode})
     if (failed(verifyKind(module, kind)))
       return failure();
   return success();
@@ -266,7 +266,8 @@ static_assert(int(StateKind::Param) == WEFT_PARAM &&
                   int(StateKind::Accumulator) == WEFT_ACCUMULATOR &&
                   int(StateKind::Presence) == WEFT_PRESENCE &&
                   int(StateKind::Denominator) == WEFT_DENOMINATOR &&
-                  getMaxEnumValForStateKind() == WEFT_DENOMINATOR,
+                  int(StateKind::Cache) == WEFT_CACHE &&
+                  getMaxEnumValForStateKind() == WEFT_CACHE,
               "a state's kind is written as its number");
 
 void TableEmitter::segment(const Segment &segment) {

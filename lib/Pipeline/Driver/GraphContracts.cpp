@@ -157,8 +157,7 @@ LogicalResult weft::checkApply(ModuleOp module) {
     if (isGradient && state.getParam() &&
         !written.count(state.getParam()->str()))
       return state.emitOpError("expects a parameter that apply updates");
-    // The first micro-step of a step writes gradients without reading them.
-    if (!isMadeByStep(state.getKind()) &&
+    if (!isScratch(state.getKind()) &&
         !first.count(state.getSymName().str()))
       return state.emitOpError("expects a state that init writes");
   }

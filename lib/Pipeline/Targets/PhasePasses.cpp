@@ -59,9 +59,12 @@ static void autocast(const FlagValues &flags, const Target &,
   passes.addPass(createAutocastPass(options));
 }
 
-static void derivePrograms(const FlagValues &, const Target &,
+static void derivePrograms(const FlagValues &flags, const Target &,
                            OpPassManager &passes) {
   passes.addPass(createDeriveProgramsPass());
+  const std::string &cache = flags.getText("kv-cache");
+  if (cache != "off")
+    passes.addPass(createDeriveDecodingPass({/*optional=*/cache == "auto"}));
 }
 
 static bool recomputes(const FlagValues &flags) {

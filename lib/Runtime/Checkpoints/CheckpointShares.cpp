@@ -186,7 +186,7 @@ static std::vector<NamedTensor> comparedTensors(const WeftExecutable &all,
                                                 int64_t ranks) {
   std::vector<NamedTensor> compared;
   for (NamedTensor &tensor : namedTensors(all))
-    if (!isMadeByStep(tensor.kind()) && isShared(tensor, ranks))
+    if (!isScratch(tensor.kind()) && isShared(tensor, ranks))
       compared.push_back(std::move(tensor));
   return compared;
 }
@@ -195,7 +195,7 @@ ReplicaCount weft::countReplicas(const WeftExecutable &executable,
                                  int64_t ranks, int64_t rank) {
   ReplicaCount count;
   for (const NamedTensor &tensor : namedTensors(executable))
-    count.all += !isMadeByStep(tensor.kind());
+    count.all += !isScratch(tensor.kind());
   for (const NamedTensor &tensor : comparedTensors(executable, ranks)) {
     ++count.shared;
     count.weights += tensor.kind() == WEFT_PARAM;

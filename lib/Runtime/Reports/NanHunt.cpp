@@ -103,7 +103,7 @@ Status NanHunt::lookAtStates() {
   std::map<std::string, Origin> weights;
   for (bool isCopy : {false, true})
     for (const NamedTensor &tensor : namedTensors(*context.executable())) {
-      if (isMadeByStep(tensor.kind()) ||
+      if (isScratch(tensor.kind()) ||
           (tensor.kind() == WEFT_WORKING) != isCopy)
         continue;
       const HeldRange held = heldBy(tensor, context.rank());

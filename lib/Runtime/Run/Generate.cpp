@@ -56,7 +56,8 @@ Status weft::checkGenerate(const RunOptions &options, const Metadata &metadata,
                            const WeftExecutable &executable) {
   if (!options.generate)
     return Status::success();
-  if (!findProgram(executable, names::kLogits))
+  if (!findProgram(executable, names::kLogits) &&
+      !findProgram(executable, names::kPrefill))
     return usageError("--generate expects a program that gives logits, but "
                       "this one has none");
   if (!metadata.tokenizerFiles.empty() && !options.byteTokenizer)
@@ -73,40 +74,86 @@ Status weft::checkGenerate(const RunOptions &options, const Metadata &metadata,
 
 namespace {
 
-/// One program run per token over a sliding window.
-class Generator {
+/// A program that gives the logits of one position, and its ports.
+class LogitsProgram {
 public:
-  Generator(WeftContext &context, const Metadata &metadata)
-      : context(context), program(*context.findProgram(names::kLogits)),
+  LogitsProgram(WeftContext &context, const WeftProgram &program)
+      : context(context), program(program),
         tokens(*WeftContext::findInput(program, names::kTokens)),
         position(*WeftContext::findInput(program, names::kPosition)),
-        logits(*WeftContext::findOutput(program, names::kLogits)),
-        seq(metadata.seq), choices(std::min<int64_t>(metadata.vocab, 256)) {}
+        logits(*WeftContext::findOutput(program, names::kLogits)) {}
 
-  Expected<int64_t> next(const std::string &text, const SampleOptions &options,
-                         uint64_t index) {
-    int64_t used = std::min<int64_t>(int64_t(text.size()), seq);
-    for (int64_t i = 0; i < seq; ++i) {
-      size_t at = text.size() - size_t(used) + size_t(i);
-      int64_t token = i < used ? static_cast<unsigned char>(text[at]) : 0;
-      writeInteger(context, tokens, token, i);
-    }
-    writeInteger(context, position, used - 1);
+  void setToken(int64_t index, int64_t token) {
+    writeInteger(context, tokens, token, index);
+  }
+  /// The logits at position `at`, valid until the next run.
+  Expected<const float *> run(int64_t at) {
+    writeInteger(context, position, at);
     if (Status s = runChecked(context, program); !s)
       return s.takeError();
-    const char *made = context.device().outputBytes(logits);
-    int64_t token = sampleToken(reinterpret_cast<const float *>(made), choices,
-                                options, index);
-    if (token < 0)
-      return numericsError("the logits are not numbers");
-    return token;
+    return reinterpret_cast<const float *>(
+        context.device().outputBytes(logits));
   }
 
 private:
   WeftContext &context;
   const WeftProgram &program;
   const WeftPort &tokens, &position, &logits;
+};
+
+/// Runs one program for each token. Program `decode` computes one token, if the
+/// cache holds all tokens before it. Otherwise `prefill`, or `logits` in a
+/// program without a cache, computes the window of the last `seq` tokens. In a
+/// window that slides every token has another position, so the cache is of no
+/// use.
+class Generator {
+public:
+  Generator(WeftContext &context, const Metadata &metadata)
+      : window(context, *findWindowProgram(context)), seq(metadata.seq),
+        choices(std::min<int64_t>(metadata.vocab, 256)) {
+    if (const WeftProgram *one = context.findProgram(names::kDecode))
+      decode.emplace(context, *one);
+  }
+
+  Expected<int64_t> next(const std::string &text, const SampleOptions &options,
+                         uint64_t index) {
+    Expected<const float *> logits = compute(text);
+    if (!logits)
+      return logits.takeError();
+    int64_t token = sampleToken(*logits, choices, options, index);
+    if (token < 0)
+      return numericsError("the logits are not numbers");
+    return token;
+  }
+
+  static const WeftProgram *findWindowProgram(const WeftContext &context) {
+    const WeftProgram *prefill = context.findProgram(names::kPrefill);
+    return prefill ? prefill : context.findProgram(names::kLogits);
+  }
+
+private:
+  static int64_t tokenAt(const std::string &text, int64_t at) {
+    return static_cast<unsigned char>(text[size_t(at)]);
+  }
+
+  Expected<const float *> compute(const std::string &text) {
+    const int64_t size = int64_t(text.size());
+    const bool isNext = decode && cached == size - 1 && size <= seq;
+    cached = size <= seq ? size : 0;
+    if (isNext) {
+      decode->setToken(0, tokenAt(text, size - 1));
+      return decode->run(size - 1);
+    }
+    const int64_t used = std::min(size, seq);
+    for (int64_t i = 0; i < seq; ++i)
+      window.setToken(i, i < used ? tokenAt(text, size - used + i) : 0);
+    return window.run(used - 1);
+  }
+
+  LogitsProgram window;
+  std::optional<LogitsProgram> decode;
   int64_t seq, choices;
+  int64_t cached = 0; // tokens whose keys and values the cache holds
 };
 
 } // namespace

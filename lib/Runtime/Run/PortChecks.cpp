@@ -86,10 +86,12 @@ static Status checkLogits(const WeftProgram &program,
     const WeftPort *port;
     Sizes shape;
   };
+  const int64_t tokens =
+      program.kind == std::string_view(names::kDecode) ? 1 : metadata.seq;
   const Port ports[] = {{"input",
                          names::kTokens,
                          WeftContext::findInput(program, names::kTokens),
-                         {1, metadata.seq}},
+                         {1, tokens}},
                         {"input",
                          names::kPosition,
                          WeftContext::findInput(program, names::kPosition),
@@ -121,7 +123,7 @@ static Status checkLogits(const WeftProgram &program,
 
 static Status checkInputs(const WeftProgram &program,
                           const Metadata &metadata) {
-  if (program.kind == std::string_view(names::kLogits))
+  if (givesLogits(program.kind))
     return checkLogits(program, metadata);
   for (const WeftPort &port : inputsOf(program)) {
     bool isData = readsData(program.kind) && !isFilledByHost(port.name);

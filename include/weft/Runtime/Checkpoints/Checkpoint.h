@@ -161,10 +161,10 @@ Status loadCheckpoint(WeftContext &context, ResumePoint &point);
 /// The state that the manifest describes.
 TrainState stateOf(const Manifest &manifest);
 
-/// Whether checkpoints hold the tensor. Tensors that each step writes anew and
-/// working copies of parameters are not saved.
+/// Whether checkpoints hold the tensor. Tensors that each step or sample writes
+/// anew and working copies of parameters are not saved.
 inline bool isSaved(const WeftTensor &tensor) {
-  return !isMadeByStep(tensor.kind) && tensor.kind != WEFT_WORKING;
+  return !isScratch(tensor.kind) && tensor.kind != WEFT_WORKING;
 }
 
 /// The tensors of a checkpoint under their own names, in the order of the

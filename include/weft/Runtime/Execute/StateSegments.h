@@ -52,6 +52,12 @@ inline bool isMadeByStep(int32_t kind) {
          kind == WEFT_PRESENCE || kind == WEFT_DENOMINATOR;
 }
 
+/// Whether tensors of that kind are written before they are read, in each step
+/// or sample.
+inline bool isScratch(int32_t kind) {
+  return isMadeByStep(kind) || kind == WEFT_CACHE;
+}
+
 /// The number of equal slices of the tensor. Ranks whose numbers are equal
 /// modulo it hold the same slice.
 int64_t slicesOf(const WeftTensor &tensor);
