@@ -114,7 +114,9 @@ static const ForeignName evaluationNames[] = {
      "max-new-tokens"},
     {"temp", "temperature"},
     {"topk|k", "top-k"},
-    {"top-p|min-p|num-beams", "", "--top-k and --temperature draw tokens"},
+    {"repeat-penalty", "repetition-penalty"},
+    {"stop-strings|stop-string|reverse-prompt", "stop"},
+    {"num-beams", "", "--top-k, --top-p and --temperature draw tokens"},
 };
 
 static const ForeignName outputNames[] = {

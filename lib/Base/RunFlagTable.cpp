@@ -196,6 +196,19 @@ static std::vector<FlagSpec> sampleFlags() {
       integer("max-new-tokens", "100", "tokens of the sample", 1, 1e9),
       number("temperature", "1", "0: always the most probable token", 0, 1e6),
       integer("top-k", "0", "sample among the K most probable; 0: all", 0),
+      number("top-p", "1",
+             "sample among the most probable tokens that have this probability "
+             "together",
+             0, 1),
+      number("min-p", "0",
+             "sample among tokens with at least this part of the largest "
+             "probability",
+             0, 1),
+      number("repetition-penalty", "1",
+             "divide the positive logits of tokens in the text by this, "
+             "multiply the negative ones",
+             0.01, 100),
+      text("stop", "TEXT", "end the sample before TEXT"),
       integer("sample-every", "0",
               "steps between samples during training; 0: only after it", 0),
   };

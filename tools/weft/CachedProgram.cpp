@@ -110,6 +110,10 @@ Expected<ExitCode> weft::runProgram(const Program &program,
                          : runRanks(ranks.count, program.path, runFlags);
 }
 
+FlagValues weft::flagsForSamples(const FlagValues &flags) {
+  return flags.isSet("kv-cache") ? flags : flags.with("kv-cache", "auto");
+}
+
 Expected<Program> weft::prepareProgram(const FlagValues &flags,
                                        const std::string &model) {
   // The compiler sees the compile flags, with the driver's at their defaults.

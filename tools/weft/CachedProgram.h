@@ -23,6 +23,10 @@ struct ProgramRanks {
   bool isForCuda = false;
 };
 
+/// The flags of a program that samples: with --kv-cache=auto, unless they say
+/// otherwise.
+FlagValues flagsForSamples(const FlagValues &flags);
+
 /// Compiles the model with the compile flags, or finds its program in the
 /// cache. Outputs among the flags are checked first: none of them is an input.
 Expected<Program> prepareProgram(const FlagValues &flags,

@@ -30,6 +30,7 @@ struct UseCommand {
   const char *name;    // "weft generate"
   const char *usage;   // behind the name
   const char *runMode; // run flags that do the same, for hints
+  bool samples;
   std::vector<std::string_view> runFlags;
 };
 } // namespace
@@ -113,7 +114,8 @@ static Expected<Program> findProgram(const UseCommand &command,
         .at(model)
         .hint("./PROGRAM --resume " + model + " " + command.runMode +
               " reads it; weft ckpt export DIR OUT makes a model folder");
-  return prepareProgram(flags, model);
+  return prepareProgram(command.samples ? flagsForSamples(flags) : flags,
+                        model);
 }
 
 static Expected<ExitCode> useModel(const UseCommand &command,
@@ -188,11 +190,13 @@ static FlagValues withSmallBatch(const FlagValues &flags) {
 }
 
 Expected<ExitCode> weft::generateCommand(const Arguments &args) {
-  const UseCommand command = {
-      "weft generate",
-      "MODEL --prompt TEXT [flags]",
-      "--generate PROMPT",
-      {"generate", "max-new-tokens", "temperature", "top-k", "seed"}};
+  const UseCommand command = {"weft generate",
+                              "MODEL --prompt TEXT [flags]",
+                              "--generate PROMPT",
+                              /*samples=*/true,
+                              {"generate", "max-new-tokens", "temperature",
+                               "top-k", "top-p", "min-p", "repetition-penalty",
+                               "stop", "seed"}};
   std::vector<FlagSpec> specs = flagsOf(command);
   for (FlagSpec &spec : specs)
     if (spec.name == std::string_view("generate"))
@@ -215,6 +219,7 @@ Expected<ExitCode> weft::evaluateCommand(const Arguments &args) {
   const UseCommand command = {"weft evaluate",
                               "MODEL --val-data FILE [flags]",
                               "--eval-only",
+                              /*samples=*/false,
                               {"data", "val-data", "val-fraction",
                                "data-format", "eval-steps", "metrics",
                                "tensorboard", "progress", "overwrite"}};

@@ -27,8 +27,9 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
   if (Status status = applyMlirFlags(flags->passThrough()); !status)
     return status.takeError();
 
-  Expected<Program> program =
-      prepareProgram(*flags, flags->positionals().front());
+  Expected<Program> program = prepareProgram(
+      flags->isSet("generate") ? flagsForSamples(*flags) : *flags,
+      flags->positionals().front());
   if (!program)
     return program.takeError();
   const bool isForCuda = flags->getText("target").rfind("cuda", 0) == 0;

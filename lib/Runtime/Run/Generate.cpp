@@ -21,30 +21,63 @@ static double uniform(int64_t seed, uint64_t index) {
   return double(bits >> 11) * 0x1p-53;
 }
 
+/// Logits after the penalty.
+static std::vector<double> penalized(const float *logits, int64_t count,
+                                     double penalty,
+                                     const std::vector<bool> &seen) {
+  std::vector<double> values(logits, logits + count);
+  for (size_t token = 0; token < std::min(seen.size(), values.size()); ++token)
+    if (seen[token])
+      values[token] =
+          values[token] > 0 ? values[token] / penalty : values[token] * penalty;
+  return values;
+}
+
+/// How many of the sorted weights, of which the first is 1, may be drawn.
+static size_t countAllowed(const std::vector<double> &weights,
+                           const SampleOptions &options) {
+  size_t allowed = weights.size();
+  if (options.topK > 0)
+    allowed = std::min(allowed, size_t(options.topK));
+  const double target =
+      options.topP *
+      std::accumulate(weights.begin(), weights.begin() + allowed, 0.0);
+  double sum = 0.0;
+  for (size_t i = 0; i < allowed && options.topP < 1.0; ++i) {
+    sum += weights[i];
+    if (sum >= target)
+      allowed = i + 1;
+  }
+  while (allowed > 1 && weights[allowed - 1] < options.minP)
+    --allowed;
+  return allowed;
+}
+
 int64_t weft::sampleToken(const float *logits, int64_t count,
-                          const SampleOptions &options, uint64_t index) {
+                          const SampleOptions &options, uint64_t index,
+                          const std::vector<bool> &seen) {
   for (int64_t i = 0; i < count; ++i)
     if (std::isnan(logits[i]) || logits[i] == INFINITY)
       return -1;
+  const std::vector<double> values =
+      penalized(logits, count, options.repetitionPenalty, seen);
   std::vector<int64_t> order(static_cast<size_t>(count));
   std::iota(order.begin(), order.end(), int64_t(0));
   std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+    return values[a] != values[b] ? values[a] > values[b] : a < b;
   });
   if (options.temperature == 0.0)
     return order[0];
-  if (options.topK > 0 && options.topK < count)
-    order.resize(size_t(options.topK));
   std::vector<double> weights;
-  double total = 0.0;
-  for (int64_t token : order) {
-    double exponent = (double(logits[token]) - double(logits[order[0]])) /
-                      options.temperature;
-    weights.push_back(token == order[0] ? 1.0 : std::exp(exponent));
-    total += weights.back();
-  }
-  double target = uniform(options.seed, index) * total;
-  for (size_t i = 0; i < order.size(); ++i) {
+  for (int64_t token : order)
+    weights.push_back(token == order[0]
+                          ? 1.0
+                          : std::exp((values[token] - values[order[0]]) /
+                                     options.temperature));
+  weights.resize(countAllowed(weights, options));
+  double target = uniform(options.seed, index) *
+                  std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (size_t i = 0; i < weights.size(); ++i) {
     target -= weights[i];
     if (target < 0.0)
       return order[i];
@@ -116,11 +149,11 @@ public:
   }
 
   Expected<int64_t> next(const std::string &text, const SampleOptions &options,
-                         uint64_t index) {
+                         uint64_t index, const std::vector<bool> &seen) {
     Expected<const float *> logits = compute(text);
     if (!logits)
       return logits.takeError();
-    int64_t token = sampleToken(*logits, choices, options, index);
+    int64_t token = sampleToken(*logits, choices, options, index, seen);
     if (token < 0)
       return numericsError("the logits are not numbers");
     return token;
@@ -165,15 +198,25 @@ Expected<std::string> weft::generateText(WeftContext &context,
                                          const StopRequest *signals) {
   Generator generator(context, metadata);
   std::string text = *options.generate;
-  size_t start = text.size();
-  SampleOptions sample{options.temperature, options.topK, seed};
+  const size_t start = text.size();
+  SampleOptions sample{
+      options.temperature, options.topK, seed,
+      options.topP,        options.minP, options.repetitionPenalty};
+  std::vector<bool> seen(256);
+  for (unsigned char byte : text)
+    seen[byte] = true;
   for (int64_t i = 0; i < options.maxNewTokens; ++i) {
     if (signals && signals->stopSignal())
       break;
-    auto token = generator.next(text, sample, uint64_t(i));
+    auto token = generator.next(text, sample, uint64_t(i), seen);
     if (!token)
       return token.takeError();
     text.push_back(char(*token));
+    seen[size_t(*token)] = true;
+    const size_t end =
+        text.size() - std::min(text.size() - start, options.stop.size());
+    if (!options.stop.empty() && text.substr(end) == options.stop)
+      return text.substr(start, end - start);
   }
   return text.substr(start);
 }

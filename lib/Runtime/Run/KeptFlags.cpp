@@ -50,6 +50,10 @@ std::vector<KeptFlag> weft::keptFlags() {
       {"max-new-tokens", false, false, false},
       {"temperature", false, false, false},
       {"top-k", false, false, false},
+      {"top-p", false, false, false},
+      {"min-p", false, false, false},
+      {"repetition-penalty", false, false, false},
+      {"stop", false, false, false},
       {"sample-every", false, false, false},
   };
 }

@@ -120,6 +120,11 @@ static void readOutput(const FlagValues &flags, RunOptions &out) {
   out.maxNewTokens = flags.getInt("max-new-tokens");
   out.temperature = flags.getDouble("temperature");
   out.topK = flags.getInt("top-k");
+  out.topP = flags.getDouble("top-p");
+  out.minP = flags.getDouble("min-p");
+  out.repetitionPenalty = flags.getDouble("repetition-penalty");
+  if (flags.isSet("stop"))
+    out.stop = flags.getString("stop");
   out.sampleEvery = flags.getInt("sample-every");
   out.graphs = !flags.getSwitch("no-graph");
   const std::string &gather = flags.getString("gather");
@@ -187,7 +192,10 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out,
       {{"min-lr", "lr-decay-steps"},
        decays,
        "an --lr-schedule that is not constant"},
-      {{"max-new-tokens", "temperature", "top-k"}, samples, "--generate"},
+      {{"max-new-tokens", "temperature", "top-k", "top-p", "min-p",
+        "repetition-penalty", "stop"},
+       samples,
+       "--generate"},
       {{"lr", "lr-schedule", "lr-decay-steps", "warmup", "min-lr",
         "weight-decay", "beta1", "beta2", "eps", "momentum", "clip", "accum",
         "shuffle", "log-every"},

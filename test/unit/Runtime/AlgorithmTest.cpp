@@ -102,6 +102,55 @@ TEST(Sampling, greedyTopKAndFrequencies) {
   EXPECT_EQ(counts[3], 0);
 }
 
+/// The tokens that 4000 draws give.
+static std::set<int64_t> drawn(const std::vector<float> &logits,
+                               const SampleOptions &options,
+                               const std::vector<bool> &seen = {}) {
+  std::set<int64_t> tokens;
+  for (uint64_t i = 0; i < 4000; ++i)
+    tokens.insert(
+        sampleToken(logits.data(), int64_t(logits.size()), options, i, seen));
+  return tokens;
+}
+
+TEST(Sampling, LimitsOfProbabilities) {
+  // Probabilities 0.5, 0.3, 0.15, 0.05.
+  std::vector<float> logits;
+  for (double p : {0.3, 0.5, 0.05, 0.15})
+    logits.push_back(float(std::log(p)));
+  using Tokens = std::set<int64_t>;
+  SampleOptions options;
+  EXPECT_EQ(drawn(logits, options), (Tokens{0, 1, 2, 3}));
+  options.topP = 0.45;
+  EXPECT_EQ(drawn(logits, options), Tokens{1});
+  options.topP = 0.55;
+  EXPECT_EQ(drawn(logits, options), (Tokens{0, 1}));
+  options.topP = 0.9;
+  EXPECT_EQ(drawn(logits, options), (Tokens{0, 1, 3}));
+  // Of two tokens, 0.625 and 0.375.
+  options.topK = 2;
+  options.topP = 0.6;
+  EXPECT_EQ(drawn(logits, options), Tokens{1});
+  options = {};
+  options.minP = 0.29; // of 0.5: 0.145
+  EXPECT_EQ(drawn(logits, options), (Tokens{0, 1, 3}));
+  options.minP = 1.0;
+  EXPECT_EQ(drawn(logits, options), Tokens{1});
+}
+
+TEST(Sampling, PenaltyOfRepetition) {
+  const std::vector<float> logits = {2.0f, 1.5f, -1.0f, -1.5f};
+  SampleOptions greedy;
+  greedy.temperature = 0.0;
+  greedy.repetitionPenalty = 2.0;
+  using Tokens = std::set<int64_t>;
+  EXPECT_EQ(drawn(logits, greedy), Tokens{0});
+  EXPECT_EQ(drawn(logits, greedy, {true}), Tokens{1});
+  // 1.0, 0.75, -2.0 and -1.5
+  EXPECT_EQ(drawn(logits, greedy, {true, true, true}), Tokens{0});
+  EXPECT_EQ(drawn({-1.0f, -1.5f}, greedy, {true}), Tokens{1});
+}
+
 TEST(Sampling, refusesWhatIsNoNumber) {
   const float nan[] = {0.0f, NAN}, inf[] = {INFINITY, 0.0f};
   EXPECT_EQ(sampleToken(nan, 2, {}, 0), -1);

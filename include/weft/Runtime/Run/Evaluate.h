@@ -121,14 +121,25 @@ struct SampleOptions {
   double temperature = 1.0; // 0: the most probable token
   int64_t topK = 0;         // 0: all
   int64_t seed = 0;
+  double topP = 1.0;              // 1: all
+  double minP = 0.0;              // 0: all
+  double repetitionPenalty = 1.0; // 1: none
 };
 
-/// Chooses among `count` logits: the `topK` largest (a tie goes to the smaller
-/// token), probabilities proportional to exp(logit / temperature) in double
-/// arithmetic, and one Philox number of (seed, `index`). -1 if a logit that
-/// counts is not a number.
+/// Chooses among `count` logits, in double arithmetic, in the order of Hugging
+/// Face's transformers:
+///
+/// 1. `repetitionPenalty` divides positive logits of the tokens `seen`, and
+///    multiplies negative ones.
+/// 2. Probabilities are proportional to exp(logit / temperature).
+/// 3. `topK`, `topP` and `minP` leave the largest logits (a tie goes to the
+///    smaller token), at least one.
+/// 4. One Philox number of (seed, `index`) draws.
+///
+/// -1 if a logit is NaN or infinity.
 int64_t sampleToken(const float *logits, int64_t count,
-                    const SampleOptions &options, uint64_t index);
+                    const SampleOptions &options, uint64_t index,
+                    const std::vector<bool> &seen = {});
 
 /// Whether the program can generate text for these options.
 Status checkGenerate(const RunOptions &options, const Metadata &metadata,

@@ -86,7 +86,8 @@ struct RunOptions : DataOptions, ResumeOptions {
 
   std::optional<std::string> generate;
   int64_t maxNewTokens = 100, topK = 0, sampleEvery = 0;
-  double temperature = 1.0;
+  double temperature = 1.0, topP = 1.0, minP = 0.0, repetitionPenalty = 1.0;
+  std::string stop; // "": none
 
   bool graphs = true;
   GatherBy gather = GatherBy::Auto;
