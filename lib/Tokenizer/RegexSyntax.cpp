@@ -50,6 +50,7 @@ private:
   }
   Status element();
   Status openGroup();
+  Expected<bool> setEscape(char c, bool inClass);
   Status escape(bool inClass);
   Status hexEscape();
   Status property();
@@ -117,54 +118,49 @@ Status Translator::property() {
   return Status::success();
 }
 
+/// An escape for a set of characters; false for another one.
+Expected<bool> Translator::setEscape(char c, bool inClass) {
+  const std::string_view set = isOneOf(c, "sS")   ? kSpace
+                               : isOneOf(c, "wW") ? kWord
+                               : c == 'h'         ? kHex
+                               : c == 'v'         ? "\\x{0B}"
+                               : c == 'd'         ? "\\p{Nd}"
+                               : c == 'D'         ? "\\P{Nd}"
+                                                  : "";
+  if (set.empty())
+    return false;
+  if (inClass && c == 'W')
+    return unsupported("\\W in a class");
+  if (inClass && c == 'S')
+    out += "\\S\\x{180E}";
+  else if (inClass)
+    out += set;
+  else
+    out += concat(isOneOf(c, "SW") ? "[^" : "[", set, "]");
+  ++at;
+  return true;
+}
+
 Status Translator::escape(bool inClass) {
   if (at + 1 >= in.size())
     return unsupported("\\");
   const char c = in[++at];
-  auto put = [&](std::string_view text) {
-    out += text;
-    ++at;
-    return Status::success();
-  };
-  auto putSet = [&](const char *set, bool negated) {
-    return put(inClass ? std::string(set)
-                       : concat(negated ? "[^" : "[", set, "]"));
-  };
-  switch (c) {
-  case 'p':
-  case 'P':
+  if (c == 'p' || c == 'P')
     return property();
-  case 'x':
-  case 'u':
+  if (c == 'x' || c == 'u')
     return hexEscape();
-  case 's':
-    return putSet(kSpace, false);
-  case 'S':
-    return inClass ? put("\\S\\x{180E}") : putSet(kSpace, true);
-  case 'w':
-    return putSet(kWord, false);
-  case 'W':
-    return inClass ? Status(unsupported("\\W in a class"))
-                   : putSet(kWord, true);
-  case 'd':
-    return put("\\p{Nd}");
-  case 'D':
-    return put("\\P{Nd}");
-  case 'h':
-    return putSet(kHex, false);
-  case 'v':
-    return put("\\x{0B}");
-  default:
-    break;
-  }
-  if (isOneOf(c, "ntrfae"))
-    return put(concat("\\", std::string(1, c)));
-  if (!inClass && (c == 'A' || c == 'z' || c == 'R' || c == 'X'))
-    return put(concat("\\", std::string(1, c)));
-  if (std::isalnum(static_cast<unsigned char>(c)))
+  Expected<bool> isSet = setEscape(c, inClass);
+  if (!isSet)
+    return isSet.takeError();
+  if (*isSet)
+    return Status::success();
+  const bool isKept = isOneOf(c, "ntrfae") ||
+                      (!inClass && isOneOf(c, "AzRX")) ||
+                      std::ispunct(static_cast<unsigned char>(c)) || c == ' ';
+  if (!isKept && std::isalnum(static_cast<unsigned char>(c)))
     return unsupported(std::string("\\") + c);
-  if (std::ispunct(static_cast<unsigned char>(c)) || c == ' ')
-    return put(concat("\\", std::string(1, c)));
+  if (isKept)
+    out += '\\';
   literal(); // an escape of another character is the character
   return Status::success();
 }
