@@ -239,7 +239,7 @@ OUTCOMES["val-fraction"] = Change(
     "0.2", [warned("val-data", data_text("val", VAL), "not set"), warned("val-fraction", "0", "0.2")])
 
 # Every flag of the table.
-known = re.findall(r"^ +(?:-\w, )?--([a-z0-9-]+)", run(args.work, ["--help-all"]).stdout, re.M)
+known = re.findall(r"^  (?:-\w, )?--([a-z0-9-]+)", run(args.work, ["--help-all"]).stdout, re.M)
 unknown = sorted(set(known) ^ set(OUTCOMES))
 if unknown:
     sys.exit(f"the flags and the list of outcomes differ in {unknown}")
