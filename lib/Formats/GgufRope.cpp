@@ -57,6 +57,26 @@ static int64_t headWidthOf(const Json &config) {
   return integerOf(config.find("head_dim"), heads > 0 ? width / heads : 2);
 }
 
+/// The factor behind the largest divisor, which belongs to the longest
+/// wavelength; heads of few elements have none that is stretched in full.
+static double factorOf(const std::vector<float> &divisors, double theta,
+                       int64_t width) {
+  const auto largest = std::max_element(divisors.begin(), divisors.end());
+  const auto index = double(largest - divisors.begin());
+  const Llama3Scaling known;
+  const double wavelength =
+      2 * 3.141592653589793 * std::pow(theta, 2 * index / double(width));
+  double factor = double(*largest);
+  if (wavelength <= known.context / known.low) {
+    const double smooth =
+        (known.context / wavelength - known.low) / (known.high - known.low);
+    factor = (1 - smooth) / (1 / factor - smooth);
+  }
+  // Factors of configurations have few digits.
+  factor = std::round(factor * 1000) / 1000;
+  return factor >= 1 && factor <= 1e6 ? factor : 1;
+}
+
 static Status addFactors(const GgufFile &file, const GgufTensor &tensor,
                          Json &config) {
   auto wrong = [&](const std::string &message) {
@@ -73,9 +93,8 @@ static Status addFactors(const GgufFile &file, const GgufTensor &tensor,
       !status)
     return status;
   Llama3Scaling scaling;
-  scaling.factor =
-      std::max(1.0f, *std::max_element(given.begin(), given.end()));
   const double theta = numberOf(config.find("rope_theta"), 10000);
+  scaling.factor = factorOf(given, theta, width);
   if (!areClose(given, scaling.divisors(theta, width)))
     return wrong("expects divisors of the scaling llama3 with low_freq_factor "
                  "1, high_freq_factor 4 and a context of 8192")

@@ -51,7 +51,7 @@ Family weft::makeGpt2() {
              {"scale_attn_by_inverse_layer_idx", {&Spec::scaleByLayer}, false},
              tiedField(true)};
   f.fixed = {kNoSlidingFlag,
-             {"n_special", "special tokens beside the vocabulary", 0.0}};
+             {"n_special", "special tokens in addition to the vocabulary", 0.0}};
   f.rope.isUsed = false;
   f.hasPaddingRow = false;
   // n_ctx was the size of a mask buffer; reorder_and_upcast_attn changes

@@ -228,7 +228,7 @@ TEST(CudnnAttention, RefusesWhatTheCompilerRefuses) {
   expectError(c, "heads of a multiple of 8 elements, at most 256 on sm_90, "
                  "with --attention=cudnn, but got 264");
   c = makeCase(), c.dropout = 0.5;
-  expectError(c, "no dropout, whose masks cuDNN would draw by other numbers, "
+  expectError(c, "no dropout, because cuDNN draws other masks, "
                  "with --attention=cudnn, but got 0.500000");
   c = makeCase(), c.s = 13;
   expectError(c, "as many keys as queries of causal attention with "

@@ -112,7 +112,7 @@ TEST_F(MeasuredTrace, RefusesWhatIsNotOfThePlan) {
   };
   expectProblem(write({toText({6, 0, 1})}), "from 0 to 5");
   expectProblem(write({toText({0, 0, 1})}, "\"dropped\": 3"),
-                "expects a whole trace, but it was full");
+                "expects a complete trace, but it was full");
   for (const char *key : {"cat", "ts", "dur", "args"}) {
     std::string event = toText({0, 0, 1});
     event.replace(event.find(key), 1, "x");
