@@ -1,6 +1,7 @@
 //===- RoutinesTest.cpp - Records of commands on the CPU ------------------===//
 
 #include "weft/Lowering/Table/Routines.h"
+#include "weft/Abi/RecordTypes.h"
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Lowering/Cpu/Passes.h"
 
@@ -137,6 +138,25 @@ TEST_F(RoutinesTest, AttentionOfSlices) {
   EXPECT_EQ(record.k.row, 12);
   EXPECT_EQ(record.k.head, 2);
   EXPECT_EQ(record.out.row, 4);
+  EXPECT_EQ(made.getBytes().size(), sizeof record);
+}
+
+/// Rules that few commands have follow the record.
+TEST_F(RoutinesTest, AttentionVariant) {
+  RoutineCall made = get(R"(
+    %q = plan.alloc temporary : memref<2x8x2x2xf16>
+    %i = plan.alloc temporary : memref<2x8xi32>
+    %o = plan.alloc temporary : memref<2x8x2x2xf16>
+    %l = plan.alloc temporary : memref<2x2x8xf32>)",
+                         R"(
+    plan.attention %q, %q, %q -> %o, %l segments(%i : memref<2x8xi32>) {causal, scale = 0.5 : f64, softcap = 30.0 : f64, window = 4 : i64} : memref<2x8x2x2xf16>, memref<2x8x2x2xf16>, memref<2x8x2x2xf16> -> memref<2x8x2x2xf16>, memref<2x2x8xf32>)");
+  const auto &record = *made.as<WeftAttentionRecord>();
+  const auto bytes = static_cast<int64_t>(made.getBytes().size());
+  ASSERT_EQ(bytes, int64_t(sizeof record + sizeof(WeftAttentionVariant)));
+  const WeftAttentionVariant &variant = variantOf(record, bytes);
+  EXPECT_EQ(variant.window, 4);
+  EXPECT_EQ(variant.hasSegments, 1);
+  EXPECT_EQ(variant.softcap, 30.0);
 }
 
 TEST_F(RoutinesTest, Tables) {
