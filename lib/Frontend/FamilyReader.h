@@ -21,7 +21,7 @@ void readLayers(const Family &family, ConfigFields &fields, DecoderSpec &spec);
 Activation readActivation(ConfigFields &fields, llvm::StringRef name,
                           llvm::StringRef missing);
 
-/// Fields without effect on training: those of all families, and the family's.
+/// Fields without effect on training, for all families and for this one.
 std::vector<llvm::StringRef> harmlessFields(const Family &family);
 
 /// The family that `model_type` names, or null after an error, which names the

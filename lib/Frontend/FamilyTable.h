@@ -1,7 +1,7 @@
 //===- FamilyTable.h - Model families of transformers -----------*- C++ -*-===//
 //
-// A row says which fields of config.json a family has, what transformers takes
-// for a field that is missing, and what the tensors are called.
+// A row has the fields of config.json of a family, transformers' default of each,
+// and the names of the tensors.
 //
 //===----------------------------------------------------------------------===//
 

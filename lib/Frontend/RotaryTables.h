@@ -9,7 +9,7 @@
 
 namespace weft {
 
-/// How the frequencies are changed for rows longer than those of pretraining.
+/// How the frequencies change for rows longer than in pretraining.
 enum class RopeScaling { None, Linear, Dynamic, Llama3, Yarn, LongRope };
 
 struct RotaryConfig {

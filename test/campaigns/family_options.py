@@ -67,6 +67,9 @@ SHAPES = [
 ]
 # Where head_dim is missing it is the hidden width over the heads, or 256.
 NO_KEY_HEADS = [{"hidden_size": 24, "num_attention_heads": 3, "num_key_value_heads": None}]
+# Its lists have the length of hidden_size / num_attention_heads in transformers.
+PHI3_SHAPES = [{name: value for name, value in shape.items() if name != "head_dim"}
+               for shape in SHAPES + NO_KEY_HEADS]
 PLAIN_SHAPES = [{"hidden_size": 24, "num_attention_heads": 3},
                 {"hidden_size": 32, "num_attention_heads": 4},
                 {"hidden_size": 32, "num_attention_heads": 2}]
@@ -182,7 +185,7 @@ OPTIONS = {
     "gemma2": gemma2(scores=SCORE_CAPS, window=field("sliding_window", 5) + [layer_types]),
     "gemma3_text": gemma2(rope=GEMMA3_ROPES, window=field("sliding_window", 5) + [layer_types],
                           pattern=field("sliding_window_pattern", 2)),
-    "phi3": llama_options(window=WINDOWS, part=PARTIAL, rope=PHI3_ROPES),
+    "phi3": llama_options(shape=PHI3_SHAPES, window=WINDOWS, part=PARTIAL, rope=PHI3_ROPES),
     "smollm3": llama_options(bias=BIAS, mlp=MLP_BIAS,
                              window=[{}, {"use_sliding_window": True, "sliding_window": 5}],
                              nope=field("no_rope_layer_interval", 2) + [unrotated]),

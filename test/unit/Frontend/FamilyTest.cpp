@@ -82,7 +82,7 @@ TEST_F(FamilyTest, SpellingsOfRopeAgree) {
   }
 }
 
-/// Dynamic scaling lets rows be longer than those of pretraining.
+/// Dynamic scaling lets rows be longer than in pretraining.
 TEST_F(FamilyTest, DynamicRopeStretchesTheContext) {
   options.seq = 24;
   EXPECT_TRUE(load(model("llama", "\"rope_scaling\": {\"type\": \"dynamic\", "
