@@ -11,6 +11,7 @@
 
 #include "weft/Abi/Names.h"
 #include "weft/Autodiff/Passes.h"
+#include "weft/Interp/Inputs.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -147,6 +148,7 @@ FailureOr<GradientError> compareGradient(Loss &loss, const std::string &name,
   double noise = std::sqrt(static_cast<double>(result.compared)) * 4e-15 *
                  std::max(1.0, std::abs(lossValue)) / kSteps[0];
   double error = std::sqrt(squareError);
+  result.difference = error;
   result.norm = std::sqrt(squareNorm);
   result.error = error == 0 ? 0 : error / result.norm;
   result.isEqual = error <= options.tolerance * result.norm + noise;
@@ -164,6 +166,22 @@ differentiate(ModuleOp forward, const GradientCheckOptions &options) {
   if (failed(passes.run(*module)))
     return failure();
   return module;
+}
+
+/// The gradients of the last run by parameter.
+using Gradients = llvm::StringMap<const Tensor *>;
+
+Gradients findGradients(ModuleOp module, Interpreter &interpreter) {
+  Gradients gradients;
+  for (StateOp state : module.getOps<StateOp>())
+    if (state.getKind() == StateKind::Gradient)
+      gradients[*state.getParam()] = interpreter.findState(state.getSymName());
+  return gradients;
+}
+
+Tensor makeZeros(Tensor like) {
+  fillTensor(like, 0);
+  return like;
 }
 
 } // namespace
@@ -190,16 +208,21 @@ LogicalResult weft::compareGradients(const GradientProblem &problem,
   if (failed(lossValue))
     return failure();
   check.loss = *lossValue;
-  for (StateOp state : (*module)->getOps<StateOp>()) {
-    if (state.getKind() != StateKind::Gradient)
+  const Gradients gradients = findGradients(**module, backward);
+  ModuleOp forward = problem.forward.get();
+  for (ParamOp param : forward.getOps<ParamOp>()) {
+    if (!param.getTrainable() || param.getTie())
       continue;
-    std::string name = state.getParam()->str();
+    const std::string name = param.getSymName().str();
     const Tensor &value = problem.states.at(name);
+    auto found = gradients.find(name);
+    const bool exists = found != gradients.end();
     FailureOr<GradientError> error = compareGradient(
-        loss, name, value, *backward.findState(state.getSymName()), *lossValue,
-        options);
+        loss, name, value, exists ? *found->second : makeZeros(value),
+        *lossValue, options);
     if (failed(error) || failed(loss.setStates({{name, value}})))
       return failure();
+    error->hasGradient = exists;
     check.parameters.push_back(*error);
   }
   return success();

@@ -2,6 +2,7 @@
 
 #include "CentralDifference.h"
 
+#include "weft/Abi/Names.h"
 #include "weft/Autodiff/FiniteDifference.h"
 #include "weft/Autodiff/Passes.h"
 #include "weft/Interp/Inputs.h"
@@ -70,13 +71,25 @@ LogicalResult countTargets(GradientProblem &problem) {
   return success();
 }
 
+/// Draws the inputs of the program from the seed. The scale is for those of the
+/// model; the others are factors of the loss and of sums.
+TensorMap drawInputs(const ProgramInfo &program,
+                     const GradientCheckOptions &options) {
+  TensorMap inputs = makeInputs(program, options.seed);
+  for (auto &[name, value] : inputs)
+    if (!llvm::is_contained({names::kLossSeed, names::kAccumulate}, name))
+      for (double &element : value.floatValues())
+        element *= options.inputScale;
+  return inputs;
+}
+
 /// Draws inputs and parameters from the seed, but for what `options` gives.
 LogicalResult drawValues(GradientProblem &problem,
                          const GradientCheckOptions &options) {
   ModuleOp module = *problem.forward;
   Interpreter interpreter(module);
   problem.inputs =
-      makeInputs(*findProgram(interpreter, ProgramKind::Micro), options.seed);
+      drawInputs(*findProgram(interpreter, ProgramKind::Micro), options);
   for (const auto &[name, value] : options.inputs)
     problem.inputs[name] = value;
   if (failed(interpreter.initialize(options.seed)))
@@ -126,20 +139,32 @@ weft::checkGradients(ModuleOp module, const GradientCheckOptions &options) {
   return check;
 }
 
+static void printGradient(const GradientError &parameter,
+                          llvm::raw_ostream &stream) {
+  stream << (parameter.isEqual ? "ok    " : "wrong ") << parameter.name;
+  if (parameter.hasGradient)
+    stream << llvm::format(": relative error %.1e, norm %.3e, ",
+                           parameter.error, parameter.norm);
+  else
+    stream << llvm::format(": no gradient, differences have norm %.3e, ",
+                           parameter.difference);
+  stream << parameter.compared << " compared\n";
+}
+
 std::string weft::gradientTable(const GradientCheck &check, bool onlyWrong) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   for (const GradientError &parameter : check.parameters)
     if (!onlyWrong || !parameter.isEqual)
-      stream << (parameter.isEqual ? "ok    " : "wrong ") << parameter.name
-             << llvm::format(": relative error %.1e, norm %.3e, ",
-                             parameter.error, parameter.norm)
-             << parameter.compared << " compared\n";
+      printGradient(parameter, stream);
   if (check.firstWrongOp) {
     const OpGradientError &wrong = *check.firstWrongOp;
     stream << "first wrong adjoint: " << wrong.op << ", operand "
-           << wrong.operand
-           << llvm::format(", relative error %.1e", wrong.error);
+           << wrong.operand;
+    if (wrong.hasGradient)
+      stream << llvm::format(", relative error %.1e", wrong.error);
+    else
+      stream << ", no gradient";
     if (!wrong.scope.empty())
       stream << ", scope " << wrong.scope;
     stream << ", at " << wrong.location << "\n";

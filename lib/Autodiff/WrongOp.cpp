@@ -126,6 +126,11 @@ FailureOr<std::optional<OpGradientError>> OpChecker::check(Operation *op) {
   if (isa<ReadOp>(op) || op->getNumResults() == 0 ||
       !active.contains(op->getResult(0)))
     return std::optional<OpGradientError>();
+  // The names of its parameters mean nothing outside of this check.
+  ScopedDiagnosticHandler errorsOnly(
+      op->getContext(), [](Diagnostic &diagnostic) {
+        return success(diagnostic.getSeverity() != DiagnosticSeverity::Error);
+      });
   GradientCheck single;
   if (failed(compareGradients(isolate(op), options, single)))
     return failure();
@@ -135,9 +140,9 @@ FailureOr<std::optional<OpGradientError>> OpChecker::check(Operation *op) {
     unsigned operand = 0;
     while (operandName(operand) != gradient.name)
       ++operand;
-    return std::optional<OpGradientError>(
-        OpGradientError{op->getName().getStringRef().str(), op->getLoc(),
-                        getScope(op).str(), operand, gradient.error});
+    return std::optional<OpGradientError>(OpGradientError{
+        op->getName().getStringRef().str(), op->getLoc(), getScope(op).str(),
+        operand, gradient.error, gradient.hasGradient});
   }
   return std::optional<OpGradientError>();
 }

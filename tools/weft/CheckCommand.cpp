@@ -36,6 +36,10 @@ static FlagTable checkFlags() {
        "largest relative error of a gradient", "", 0, 1},
       {"seed", FlagKind::Int, DriverFlag, "1", "N",
        "seed of the random values"},
+      {"input-scale", FlagKind::Double, DriverFlag, "1", "X",
+       "factor of the random floating-point inputs; larger ones reach the "
+       "cases of an op that is defined by cases",
+       "", 0, 1e30},
       helpFlag(DriverFlag),
   });
 }
@@ -87,6 +91,7 @@ Expected<ExitCode> weft::checkCommand(const Arguments &args) {
   check.tolerance = flags->getDouble("tolerance");
   check.seed = flags->getInt("seed");
   check.elements = flags->getInt("elements");
+  check.inputScale = flags->getDouble("input-scale");
   llvm::FailureOr<GradientCheck> result =
       checkGradients(compiler.module(), check);
   if (failed(result))

@@ -31,6 +31,9 @@ struct GradientCheckOptions {
   /// f32 tensors become f64. Without, constants are only as good as f32; needed
   /// where low-precision ops have f32 results.
   bool convertsToF64 = true;
+  /// Factor of the drawn values of floating-point inputs of the model. Larger
+  /// values reach the cases of an op that is defined by cases.
+  double inputScale = 1;
   /// Inputs by name and parameters by name that are not drawn from the seed.
   TensorMap inputs, states;
 };
@@ -42,7 +45,11 @@ struct GradientError {
   /// by the L2 norm of the gradient.
   double error = 0;
   double norm = 0;
+  /// L2 norm of the difference.
+  double difference = 0;
   int64_t compared = 0;
+  /// Without a gradient, finite differences are compared with zeros.
+  bool hasGradient = true;
   bool isEqual = true;
 };
 
@@ -54,6 +61,7 @@ struct OpGradientError {
   /// The operand whose gradient is wrong.
   unsigned operand;
   double error;
+  bool hasGradient = true;
 };
 
 struct GradientCheck {

@@ -92,8 +92,8 @@ TEST_F(CheckGradients, NamesTheFirstOfSeveral) {
   EXPECT_EQ(result->firstWrongOp->scope, "h.0.attn");
 }
 
-TEST_F(CheckGradients, TakesGivenValues) {
-  const char *text = R"mlir(
+/// The sum of w x, whose gradient is x.
+const char *const kProduct = R"mlir(
 weft.param @w : tensor<2xf32> {init = #weft.init<zeros>}
 weft.program @model(%x: tensor<2xf32> {weft.input = "x"})
     -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
@@ -103,10 +103,35 @@ weft.program @model(%x: tensor<2xf32> {weft.input = "x"})
   weft.return %loss : tensor<f32>
 }
 )mlir";
+
+TEST_F(CheckGradients, ScalesInputs) {
+  auto whole = check(kProduct, {});
+  GradientCheckOptions options;
+  options.inputScale = 8;
+  auto scaled = check(kProduct, options);
+  ASSERT_TRUE(succeeded(whole) && succeeded(scaled));
+  EXPECT_TRUE(scaled->isEqual()) << gradientTable(*scaled);
+  EXPECT_DOUBLE_EQ(scaled->parameters[0].norm, 8 * whole->parameters[0].norm);
+}
+
+/// The loss does not depend on it.
+TEST_F(CheckGradients, AcceptsAnUnusedParameter) {
+  auto result = check(std::string("weft.param @unused : tensor<2xf32> "
+                                  "{init = #weft.init<zeros>}\n") +
+                          kProduct,
+                      {});
+  ASSERT_TRUE(succeeded(result));
+  EXPECT_TRUE(result->isEqual()) << gradientTable(*result);
+  ASSERT_EQ(result->parameters.size(), 2u);
+  EXPECT_FALSE(result->parameters[0].hasGradient);
+  EXPECT_EQ(result->parameters[0].difference, 0);
+}
+
+TEST_F(CheckGradients, TakesGivenValues) {
   GradientCheckOptions options;
   options.inputs["x"] = Tensor::floats({2}, {3, 4});
   options.states["w"] = Tensor::floats({2}, {10, 100});
-  auto result = check(text, options);
+  auto result = check(kProduct, options);
   ASSERT_TRUE(succeeded(result));
   EXPECT_TRUE(result->isEqual());
   EXPECT_DOUBLE_EQ(result->loss, 430);
