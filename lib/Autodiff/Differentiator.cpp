@@ -5,6 +5,7 @@
 #include "Adjoint.h"
 #include "weft/Abi/Names.h"
 #include "weft/Autodiff/Passes.h"
+#include "weft/Weft/ErrorWatch.h"
 #include "weft/Weft/Precision.h"
 
 #include "llvm/Support/DebugLog.h"
@@ -141,6 +142,33 @@ LogicalResult Differentiator::differentiateCopy(Operation *op) {
   return success();
 }
 
+/// Compares the adjoints that an op returned with its operands. A null adjoint
+/// is a zero gradient.
+static LogicalResult checkAdjoints(Operation *op, ArrayRef<Value> grads) {
+  for (auto [use, grad] : llvm::zip_equal(op->getOpOperands(), grads))
+    if (grad && grad.getType() != use.get().getType())
+      return op->emitOpError("expects its adjoint to give ")
+             << use.get().getType() << " for operand " << use.getOperandNumber()
+             << ", but got " << grad.getType();
+  return success();
+}
+
+/// Calls `buildAdjoint`; a failure without a message becomes an error of the
+/// op.
+static LogicalResult buildAdjoint(DifferentiableOpInterface op,
+                                  OpBuilder &builder,
+                                  ArrayRef<Value> resultGrads,
+                                  ArrayRef<bool> needed,
+                                  MutableArrayRef<Value> grads) {
+  ErrorWatch errors(op->getContext());
+  if (succeeded(op.buildAdjoint(builder, resultGrads, needed, grads)))
+    return checkAdjoints(op, grads);
+  if (errors.hasErrors())
+    return failure();
+  return op->emitOpError("expects buildAdjoint() to build its gradient, but it "
+                         "failed without a message");
+}
+
 LogicalResult Differentiator::propagate(Operation *op,
                                         ArrayRef<Value> resultGrads) {
   auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
@@ -150,7 +178,7 @@ LogicalResult Differentiator::propagate(Operation *op,
   SmallVector<bool> needed = llvm::map_to_vector(
       op->getOperands(), [&](Value v) { return active.contains(v); });
   SmallVector<Value> grads(op->getNumOperands());
-  if (failed(differentiable.buildAdjoint(builder, resultGrads, needed, grads)))
+  if (failed(buildAdjoint(differentiable, builder, resultGrads, needed, grads)))
     return failure();
   for (auto [use, grad] : llvm::zip_equal(op->getOpOperands(), grads))
     if (grad)

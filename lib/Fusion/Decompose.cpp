@@ -3,6 +3,7 @@
 #include "Fusion.h"
 #include "weft/Analysis/Implementations.h"
 #include "weft/Fusion/Passes.h"
+#include "weft/Weft/ErrorWatch.h"
 #include "weft/Weft/Precision.h"
 
 namespace weft {
@@ -13,14 +14,38 @@ namespace weft {
 using namespace mlir;
 using namespace weft;
 
-/// The formula of an op that is one and that no routine runs, else nothing.
-static FailureOr<llvm::SmallVector<Value>> expand(Operation *op,
-                                                  OpBuilder &builder) {
-  if (!getImplementation(op).empty())
+static LogicalResult checkFormula(Operation *op, ArrayRef<Value> values) {
+  if (values.size() != op->getNumResults())
+    return op->emitOpError("expects its formula to give ")
+           << op->getNumResults() << " values, but got " << values.size();
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), values)) {
+    if (value && value.getType() == result.getType())
+      continue;
+    InFlightDiagnostic error = op->emitOpError("expects its formula to give ")
+                               << result.getType() << " for result "
+                               << result.getResultNumber() << ", but got ";
+    return value ? error << value.getType() : error << "no value";
+  }
+  return success();
+}
+
+/// The formula of an op that is one and that no routine runs, else nothing. A
+/// failure without a message becomes an error of the op.
+static FailureOr<llvm::SmallVector<Value>>
+expand(Operation *op, OpBuilder &builder, const ErrorWatch &errors) {
+  auto composite = dyn_cast<CompositeOpInterface>(op);
+  if (!composite || !getImplementation(op).empty())
     return llvm::SmallVector<Value>();
-  if (auto composite = dyn_cast<CompositeOpInterface>(op))
-    return composite.decompose(builder);
-  return llvm::SmallVector<Value>();
+  FailureOr<llvm::SmallVector<Value>> values = composite.decompose(builder);
+  if (failed(values)) {
+    if (!errors.hasErrors())
+      op->emitOpError("expects decompose() to build its formula, but it failed "
+                      "without a message");
+    return failure();
+  }
+  if (failed(checkFormula(op, *values)))
+    return failure();
+  return values;
 }
 
 void weft::renameTrivialReduces(ProgramOp program) {
@@ -65,6 +90,7 @@ namespace {
 /// Replaces the composite ops of a program by their formulas.
 class Decomposer {
 public:
+  explicit Decomposer(MLIRContext *context) : errors(context) {}
   LogicalResult run(ProgramOp program);
 
 private:
@@ -72,6 +98,7 @@ private:
   LogicalResult replace(Operation *op);
   void addUpdate(Operation *op, llvm::ArrayRef<Operation *> formula);
 
+  ErrorWatch errors;
   llvm::SmallVector<Operation *> work;
   int64_t numUpdates = 0;
   /// By the first op of each group, which is decomposed.
@@ -117,7 +144,7 @@ LogicalResult Decomposer::replace(Operation *op) {
     return success();
   OpBuilder builder(op);
   Operation *before = op->getPrevNode();
-  FailureOr<llvm::SmallVector<Value>> values = expand(op, builder);
+  FailureOr<llvm::SmallVector<Value>> values = expand(op, builder, errors);
   if (failed(values) || values->empty())
     return failure(failed(values));
   llvm::SmallVector<Operation *> formula;
@@ -157,7 +184,7 @@ LogicalResult Decomposer::run(ProgramOp program) {
 namespace {
 struct DecomposePass : weft::impl::DecomposePassBase<DecomposePass> {
   void runOnOperation() override {
-    if (failed(Decomposer().run(getOperation())))
+    if (failed(Decomposer(&getContext()).run(getOperation())))
       signalPassFailure();
   }
 };

@@ -22,6 +22,13 @@ struct Pieces {
   bool makesNoCommand = false;
   /// Whether the model for the CPU says no name of a routine.
   bool hidesRoutine = false;
+  /// The gradient that the rule of test.scale_add gives to its first operand.
+  enum Gradient { Right, Missing, OfAnotherType, OfAnotherShape, Failing };
+  Gradient gradient = Right;
+  /// The formula of test.bare_scale_add: none, of another type, without a value
+  /// or failing without a message.
+  enum Formula { NoFormula, OtherType, Empty, NoValue, Fails };
+  Formula formula = NoFormula;
   /// The workspace that the model for the CPU reports, if any.
   enum { Nothing, HundredPerRow, LessThanNothing } workspace = Nothing;
 };

@@ -55,6 +55,42 @@ struct ScaleAddRule
   }
 };
 
+/// A rule with a mistake.
+template <Pieces::Gradient gradient>
+struct WrongRule : DifferentiableOpInterface::ExternalModel<WrongRule<gradient>,
+                                                            ScaleAddOp> {
+  LogicalResult buildAdjoint(Operation *op, OpBuilder &builder,
+                             ArrayRef<Value> grads, ArrayRef<bool>,
+                             MutableArrayRef<Value> operandGrads) const {
+    auto type = cast<RankedTensorType>(grads[0].getType());
+    if (gradient == Pieces::OfAnotherType)
+      operandGrads[0] = CastOp::create(
+          builder, op->getLoc(), type.clone(builder.getBF16Type()), grads[0]);
+    if (gradient == Pieces::OfAnotherShape)
+      operandGrads[0] = ReshapeOp::create(
+          builder, op->getLoc(), type.clone({type.getNumElements()}), grads[0]);
+    return failure(gradient == Pieces::Failing);
+  }
+};
+
+template <Pieces::Formula formula>
+struct WrongFormula : CompositeOpInterface::ExternalModel<WrongFormula<formula>,
+                                                          BareScaleAddOp> {
+  FailureOr<SmallVector<Value>> decompose(Operation *op,
+                                          OpBuilder &builder) const {
+    Value x = op->getOperand(0);
+    auto type = cast<RankedTensorType>(x.getType());
+    if (formula == Pieces::OtherType)
+      return SmallVector<Value>{CastOp::create(
+          builder, op->getLoc(), type.clone(builder.getBF16Type()), x)};
+    if (formula == Pieces::Empty)
+      return SmallVector<Value>();
+    if (formula == Pieces::NoValue)
+      return SmallVector<Value>{Value()};
+    return failure();
+  }
+};
+
 //===----------------------------------------------------------------------===//
 // Functions
 //===----------------------------------------------------------------------===//
@@ -219,11 +255,47 @@ template <typename OpT> static void attachSource(MLIRContext *context) {
       *context);
 }
 
-static void attach(MLIRContext *context, const Pieces &pieces) {
-  if (pieces.rules) {
-    StrideOp::attachInterface<StrideRule>(*context);
-    ScaleAddOp::attachInterface<ScaleAddRule>(*context);
+static void attachRules(MLIRContext *context, Pieces::Gradient gradient) {
+  StrideOp::attachInterface<StrideRule>(*context);
+  switch (gradient) {
+  case Pieces::Right:
+    return ScaleAddOp::attachInterface<ScaleAddRule>(*context);
+  case Pieces::Missing:
+    return ScaleAddOp::attachInterface<WrongRule<Pieces::Missing>>(*context);
+  case Pieces::OfAnotherType:
+    return ScaleAddOp::attachInterface<WrongRule<Pieces::OfAnotherType>>(
+        *context);
+  case Pieces::OfAnotherShape:
+    return ScaleAddOp::attachInterface<WrongRule<Pieces::OfAnotherShape>>(
+        *context);
+  case Pieces::Failing:
+    return ScaleAddOp::attachInterface<WrongRule<Pieces::Failing>>(*context);
   }
+}
+
+static void attachFormula(MLIRContext *context, Pieces::Formula formula) {
+  switch (formula) {
+  case Pieces::NoFormula:
+    return;
+  case Pieces::OtherType:
+    return BareScaleAddOp::attachInterface<WrongFormula<Pieces::OtherType>>(
+        *context);
+  case Pieces::Empty:
+    return BareScaleAddOp::attachInterface<WrongFormula<Pieces::Empty>>(
+        *context);
+  case Pieces::NoValue:
+    return BareScaleAddOp::attachInterface<WrongFormula<Pieces::NoValue>>(
+        *context);
+  case Pieces::Fails:
+    return BareScaleAddOp::attachInterface<WrongFormula<Pieces::Fails>>(
+        *context);
+  }
+}
+
+static void attach(MLIRContext *context, const Pieces &pieces) {
+  if (pieces.rules)
+    attachRules(context, pieces.gradient);
+  attachFormula(context, pieces.formula);
   if (pieces.functions) {
     StrideOp::attachInterface<StrideFunction>(*context);
     ScaleAddOp::attachInterface<ScaleAddFunction<ScaleAddOp>>(*context);
