@@ -218,8 +218,12 @@ static int run(int argc, char **argv) {
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
   for (const std::string &file : settings.files) {
     auto module = parseTextFile(file, context);
-    if (failed(module))
+    if (failed(module)) {
+      if (llvm::StringRef(said).contains("not found for custom op"))
+        said += "hint: --load-dialect-plugin=FILE loads the dialects of a "
+                "plug-in\n";
       return int(ExitCode::Input);
+    }
     modules.push_back(std::move(*module));
   }
   return settings.compares ? compareFiles(*modules[0], *modules[1], settings)

@@ -5,6 +5,7 @@
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StepDirectories.h"
 #include "weft/Pipeline/Driver/InitAll.h"
+#include "weft/Pipeline/Driver/Plugins.h"
 #include "weft/Support/ToolMain.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -34,10 +35,30 @@ static Status writeResult(const std::string &from, const std::string &output) {
                    isBytecode ? *text : sealText(std::move(*text), "//"));
 }
 
+/// MLIR ignores a plug-in that it cannot load, and exits with 0.
+static Status checkPlugins(llvm::ArrayRef<char *> args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    llvm::StringRef arg = args[i];
+    if (!arg.consume_front("-"))
+      continue;
+    arg.consume_front("-");
+    auto [flag, path] = arg.split('=');
+    if (flag != "load-dialect-plugin" && flag != "load-pass-plugin")
+      continue;
+    if (!arg.contains('=') && i + 1 < args.size())
+      path = args[++i];
+    if (Status status = checkPlugin(path.str()); !status)
+      return status;
+  }
+  return Status::success();
+}
+
 static int run(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registerAllDialects(registry);
   registerAllPasses();
+  if (Status status = checkPlugins({argv + 1, argv + argc}); !status)
+    return status.error().report();
   llvm::cl::opt<bool> overwrites(
       "overwrite",
       llvm::cl::desc("Let the output replace a file that weft did not write"));

@@ -5,7 +5,9 @@
 
 #include "weft/Autodiff/FiniteDifference.h"
 #include "weft/Base/StandardStreams.h"
+#include "weft/Base/Text.h"
 #include "weft/Pipeline/Driver/Compiler.h"
+#include "weft/Pipeline/Driver/PhaseTable.h"
 #include "weft/Pipeline/Options/CompileFlags.h"
 
 #include <cstdio>
@@ -62,6 +64,21 @@ static Expected<FlagValues> importFlags(const FlagValues &flags,
   return compilerFlagTable().parse(args);
 }
 
+/// Gradients are those of the module after `last`: a pass that is added to a
+/// later phase would not be checked.
+static Status checkAddedPasses(const FlagValues &flags, Phase last) {
+  Expected<PhaseTable> phases = PhaseTable::get(flags);
+  if (!phases)
+    return phases.takeError();
+  for (int i = phases->find(last) + 1; i < phases->size(); ++i)
+    if (phases->hasAddedPasses(i))
+      return usageError("weft check expects --add-pass with a phase up to " +
+                        std::string(getPhaseInfo(last).name) + ", but got " +
+                        inQuotes((*phases)[i].name))
+          .hint("weft-interp --compare checks the values of later phases");
+  return Status::success();
+}
+
 Expected<ExitCode> weft::checkCommand(const Arguments &args) {
   FlagTable table = checkFlags();
   Expected<FlagValues> flags = parseModelFlags(table, "weft check", args);
@@ -79,6 +96,8 @@ Expected<ExitCode> weft::checkCommand(const Arguments &args) {
   if (!import)
     return import.takeError();
   if (Status status = applyMlirFlags(flags->passThrough()); !status)
+    return status.takeError();
+  if (Status status = checkAddedPasses(*import, Phase::Autocast); !status)
     return status.takeError();
   Compiler compiler;
   if (Status status = compiler.load(model, *import); !status)

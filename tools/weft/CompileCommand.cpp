@@ -144,8 +144,9 @@ static Status printPipeline(const FlagValues &flags) {
   Expected<int> last = lastPhase(flags, *phases);
   if (!last)
     return last.takeError();
-  int first = flags.isSet("from") ? phases->find(flags.getString("from")) : 0;
-  if (first < 0)
+  const bool isDump = flags.isSet("from");
+  const int first = isDump ? phases->find(flags.getString("from")) : -1;
+  if (isDump && first < 0)
     return usageError("expects the name of a phase after --from, but got '" +
                       flags.getString("from") + "'");
   Expected<std::string> text = pipelineText(*phases, flags, first, *last);
@@ -170,6 +171,18 @@ static Status checkReached(const FlagValues &flags, const PhaseTable &phases,
   return Status::success();
 }
 
+/// A dump carries passes of later phases, but its IR does not show them.
+static void warnOfUnreachedPasses(const FlagValues &flags,
+                                  const PhaseTable &phases, int last) {
+  if (flags.isSet("from"))
+    return;
+  for (const std::string &added : phases.listAddedPasses(last, phases.size()))
+    warn("--add-pass=" + added + " does not run: the compilation ends with " +
+             std::string(phases[last].name),
+         "weft compile OUTPUT --from=" + std::string(phases[last].name) +
+             " continues with it");
+}
+
 /// The last phase, after a look at the files that are written on the way there.
 static Expected<int> planPhases(const FlagValues &flags,
                                 const std::string &model,
@@ -186,6 +199,7 @@ static Expected<int> planPhases(const FlagValues &flags,
       return status.takeError();
   if (Status status = checkCompileFiles(flags, model, phases, *last); !status)
     return status.takeError();
+  warnOfUnreachedPasses(flags, phases, *last);
   return last;
 }
 

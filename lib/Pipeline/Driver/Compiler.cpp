@@ -4,7 +4,6 @@
 
 #include "DiagnosticSink.h"
 
-#include "weft/Base/InputFile.h"
 #include "weft/Base/OutputFile.h"
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Frontend/Frontend.h"
@@ -47,6 +46,8 @@ const Target &Compiler::target() const { return table->target(); }
 Error Compiler::takeError(const std::string &what) {
   return sink->takeError(what);
 }
+
+const std::string &Compiler::notices() const { return sink->notices(); }
 
 //===----------------------------------------------------------------------===//
 // Loading
@@ -110,7 +111,8 @@ Status Compiler::importModel(const std::string &model) {
   warnOfFlags(values, *context);
   storeOptions(*owned, values);
   storeFingerprint(*owned);
-  return runPhase(0);
+  done = -1;
+  return run(0);
 }
 
 Status Compiler::loadDialects(const std::vector<std::string> &plugins) {
@@ -124,102 +126,6 @@ Status Compiler::loadDialects(const std::vector<std::string> &plugins) {
   return Status::success();
 }
 
-/// Rejects a dump of another phase, which has other top-level ops.
-static Status checkLevel(ModuleOp module, const PhaseInfo &phase,
-                         const Target &target, const std::string &path) {
-  StringRef wanted = phase.level < Level::Plan    ? "weft.program"
-                     : phase.level == Level::Plan ? "plan.program"
-                                                  : target.getKernelOp();
-  std::string other;
-  for (Operation &op : module.getBody()->getOperations()) {
-    StringRef name = op.getName().getStringRef();
-    if (name == wanted)
-      return Status::success();
-    if (name == "weft.program" || name == "plan.program")
-      other = name.str();
-  }
-  if (other.empty())
-    return Status::success();
-  return inputError(std::string("expects a dump written after ") + phase.name +
-                    ", with " + wanted.str() + ", but got one with " + other)
-      .at(path);
-}
-
-Status Compiler::loadDump(const std::string &path) {
-  const std::string phase = values.getString("from");
-  if (!isPhaseName(phase))
-    return usageError("expects the name of a phase after --from, but got '" +
-                      phase + "'")
-        .hint("weft compile --help-all lists the phases");
-  for (const FlagSpec &spec : compileFlags())
-    if (values.isSet(spec.name))
-      return usageError("does not take --" + std::string(spec.name) +
-                        " together with --from")
-          .hint(
-              "the dump carries its options in weft.options; edit them there");
-  // A file that cannot be read is an error of the parser.
-  if (Expected<std::string> text = readFile(path))
-    if (Status status = loadDialects(findPluginsOfDump(*text)); !status)
-      return status;
-  FailureOr<OwningOpRef<ModuleOp>> parsed = parseTextFile(path, *context);
-  if (failed(parsed))
-    return sink->takeError("parsing");
-  owned = std::move(*parsed);
-  if (Status status = takeDumpOptions(path); !status)
-    return status;
-  done = table->find(phase);
-  if (done < 0)
-    return inputError("expects a dump for a target with the phase " + phase +
-                      ", but got one for " + values.getText("target"))
-        .at(path);
-  keepSnapshot();
-  if (Status status = checkLevel(*owned, phases()[done], target(), path);
-      !status)
-    return status;
-  if (done >= phases().find(Phase::PlanMemory))
-    if (Status status = target().checkPlan(*owned, values); !status)
-      return Error(status.takeError()).at(path);
-  return checkDump(done);
-}
-
-/// Checks the contract of the dump's phase again, since the dump may have been
-/// edited. verify-plan, which proves a plan and changes nothing, runs again.
-Status Compiler::checkDump(int index) {
-  const PhaseInfo &phase = phases()[index];
-  if (phase.phase == Phase::VerifyPlan) {
-    PassManager manager(context.get(), ModuleOp::getOperationName());
-    phases().addPasses(index, values, manager);
-    if (Status status = runPasses(index, manager); !status)
-      return status;
-  }
-  if (Status status = verifyPhase(index); !status)
-    return status;
-  return index < phases().find(Phase::PlanMemory) ? Status::success()
-                                                  : checkMemoryLimit();
-}
-
-/// Takes the compile flags from the dump and the driver flags from the command
-/// line.
-Status Compiler::takeDumpOptions(const std::string &path) {
-  Expected<std::vector<std::string>> options = loadOptions(*owned);
-  if (!options)
-    return options.takeError().at(path);
-  std::vector<std::string> args = std::move(*options);
-  for (std::string &flag : values.canonical(DriverFlag))
-    args.push_back(flag);
-  Expected<FlagValues> merged = compilerFlagTable().parse(args);
-  if (!merged)
-    return merged.takeError().withCode(ExitCode::Input).at(path);
-  values = std::move(*merged);
-  if (Status status = checkSupported(values); !status)
-    return Error(status.takeError()).withCode(ExitCode::Input).at(path);
-  Expected<PhaseTable> found = PhaseTable::get(values);
-  if (!found)
-    return found.takeError().withCode(ExitCode::Input).at(path);
-  table = std::move(*found);
-  return Status::success();
-}
-
 //===----------------------------------------------------------------------===//
 // Running
 //===----------------------------------------------------------------------===//
@@ -227,8 +133,21 @@ Status Compiler::takeDumpOptions(const std::string &path) {
 Status Compiler::run(int to) {
   while (done < to)
     if (Status status = runPhase(done + 1); !status)
-      return status;
+      return explainPhase(status.takeError(), done + 1);
   return Status::success();
+}
+
+/// A phase may not accept the ops that an added pass made before it.
+Error Compiler::explainPhase(Error error, int index) const {
+  const std::vector<std::string> added = phases().listAddedPasses(-1, index);
+  const bool isOfModule =
+      error.code() == ExitCode::Input || error.code() == ExitCode::Internal;
+  if (added.empty() || !isOfModule)
+    return error;
+  const std::string hint = "--add-pass=" + added.back() +
+                           " ran before; try an earlier phase, or without it";
+  return error.hint(error.hintText().empty() ? hint
+                                             : error.hintText() + "; " + hint);
 }
 
 /// Whether the next phase works on another level of IR. The module is verified

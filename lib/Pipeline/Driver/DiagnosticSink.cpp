@@ -8,6 +8,9 @@
 using namespace mlir;
 using namespace weft;
 
+/// Metadata of a remark that --explain asked for.
+static constexpr char kExplanation[] = "explanation";
+
 /// The first file position inside a location.
 static FileLineColLoc findFile(Location location) {
   FileLineColLoc found;
@@ -65,14 +68,40 @@ static ExitCode exitCodeOf(Diagnostic &diagnostic) {
   return ExitCode::Input;
 }
 
-LogicalResult Compiler::DiagnosticSink::handle(Diagnostic &diagnostic) {
-  Location location = diagnostic.getLocation();
+/// Whether --explain asked for the diagnostic.
+static bool isExplanation(Diagnostic &diagnostic) {
+  return llvm::any_of(diagnostic.getMetadata(), [](auto &argument) {
+    return argument.getKind() ==
+               DiagnosticArgument::DiagnosticArgumentKind::String &&
+           argument.getAsString() == kExplanation;
+  });
+}
+
+/// Whether the parser met an op of a dialect that is not loaded.
+static bool isOfUnknownDialect(StringRef text) {
+  return text.contains("not found for custom op") ||
+         text.contains("unregistered dialect");
+}
+
+/// The notes of a diagnostic.
+static std::string getHint(Diagnostic &diagnostic) {
+  // MLIR's notes list its own dialects.
+  if (isOfUnknownDialect(diagnostic.str()))
+    return "weft has the dialects weft, dist and plan; --load-pass-plugin=FILE "
+           "loads those of a plug-in";
+  const std::string own = place(diagnostic.getLocation());
   std::string hint;
   for (Diagnostic &note : diagnostic.getNotes()) {
     std::string notePlace = place(note.getLocation());
     hint += hint.empty() ? "" : "; ";
-    hint += (notePlace == place(location) ? "" : notePlace) + note.str();
+    hint += (notePlace == own ? "" : notePlace) + note.str();
   }
+  return hint;
+}
+
+LogicalResult Compiler::DiagnosticSink::handle(Diagnostic &diagnostic) {
+  Location location = diagnostic.getLocation();
+  const std::string hint = getHint(diagnostic);
   bool isFirstError =
       diagnostic.getSeverity() == DiagnosticSeverity::Error && !first;
   if (isFirstError) {
@@ -87,7 +116,10 @@ LogicalResult Compiler::DiagnosticSink::handle(Diagnostic &diagnostic) {
                        place(location) + diagnostic.str() + "\n";
     if (!hint.empty())
       text += "hint: " + hint + "\n";
-    std::fputs(escaped(text, "\n").c_str(), stderr);
+    text = escaped(text, "\n");
+    std::fputs(text.c_str(), stderr);
+    if (!isExplanation(diagnostic))
+      kept += text;
   }
   return success();
 }
@@ -111,6 +143,8 @@ struct RemarkPrinter : remark::detail::MLIRRemarkStreamerBase {
     InFlightDiagnostic printed = emitRemark(remark.getLocation());
     for (const remark::detail::Remark::Arg &arg : remark.getArgs())
       printed << arg.val;
+    printed.getUnderlyingDiagnostic()->getMetadata().emplace_back(
+        StringRef(kExplanation));
   }
 };
 } // namespace

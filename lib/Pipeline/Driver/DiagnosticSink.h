@@ -20,6 +20,9 @@ public:
 
   /// The first error, or an internal one if nothing was said.
   Error takeError(const std::string &what);
+  /// Text of the warnings and remarks that were printed, without those that
+  /// --explain asked for.
+  const std::string &notices() const { return kept; }
 
 private:
   llvm::LogicalResult handle(mlir::Diagnostic &diagnostic);
@@ -27,6 +30,7 @@ private:
   mlir::MLIRContext &context;
   mlir::DiagnosticEngine::HandlerID handler;
   std::optional<Error> first;
+  std::string kept;
 };
 
 /// Turns on optimization remarks of a category and prints them as remarks in

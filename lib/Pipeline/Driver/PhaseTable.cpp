@@ -72,11 +72,15 @@ static Status checkPipeline(const std::string &pipeline) {
   if (succeeded(parsePassPipeline(pipeline, passes, stream)) && !passes.empty())
     return Status::success();
   const std::string message = getMessage(problem);
+  const bool isUnknown =
+      message.empty() ||
+      StringRef(message).contains("does not refer to a registered pass");
   return usageError("expects --add-pass=PHASE:PIPELINE with passes, but got " +
                     inQuotes(pipeline) +
                     (message.empty() ? "" : ": " + message))
-      .hint("--load-pass-plugin=FILE loads the passes of a plug-in; weft-opt "
-            "--help lists weft's own passes");
+      .hint(isUnknown ? "--load-pass-plugin=FILE loads the passes of a "
+                        "plug-in; weft-opt --help lists weft's own passes"
+                      : "weft-opt --help lists passes with their options");
 }
 
 /// The pipelines that --add-pass names, each with the index of its phase. A
@@ -230,6 +234,15 @@ void PhaseTable::addPasses(int index, const FlagValues &flags,
 bool PhaseTable::hasAddedPasses(int index) const {
   return llvm::any_of(
       added, [&](const AddedPasses &extra) { return extra.phase == index; });
+}
+
+std::vector<std::string> PhaseTable::listAddedPasses(int from, int to) const {
+  std::vector<std::string> texts;
+  for (const AddedPasses &extra : added)
+    if (extra.phase > from && extra.phase <= to)
+      texts.push_back(std::string(entries[extra.phase].name) + ":" +
+                      extra.pipeline);
+  return texts;
 }
 
 bool PhaseTable::hasPasses(int index, const FlagValues &flags) const {

@@ -10,6 +10,7 @@
 #include "mlir/Tools/Plugins/PassPlugin.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -102,14 +103,34 @@ static Status checkApi(uint32_t version) {
                     std::to_string(version));
 }
 
-static Expected<RegisterDialects> open(const std::string &path) {
+/// The loader's message with the C++ name of a symbol that it lacks.
+static std::string demangleMessage(StringRef message) {
+  const StringRef before = "undefined symbol: ";
+  auto [head, tail] = message.split(before);
+  if (tail.empty())
+    return message.str();
+  const StringRef symbol = tail.take_until([](char c) { return c == ','; });
+  return (head + before + llvm::demangle(symbol)).str();
+}
+
+namespace {
+/// The entry points of a library, null if it lacks one.
+struct EntryPoints {
+  decltype(&mlirGetPassPluginInfo) passes;
+  decltype(&mlirGetDialectPluginInfo) dialects;
+};
+} // namespace
+
+static Expected<EntryPoints> open(const std::string &path) {
   if (Status status = checkFile(path); !status)
     return status.takeError();
   // All symbols now: a missing one is an error here and no crash later.
   void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
-    return inputError("cannot load the plug-in: " + std::string(::dlerror()))
-        .hint("a plug-in is built for one version of weft");
+    return inputError("cannot load the plug-in: " +
+                      demangleMessage(::dlerror()))
+        .hint("a plug-in is built for one version of weft; a symbol of its own "
+              "is missing if weft_add_plugin lacks a source file");
   auto passes = reinterpret_cast<decltype(&mlirGetPassPluginInfo)>(
       ::dlsym(library, "mlirGetPassPluginInfo"));
   auto dialects = reinterpret_cast<decltype(&mlirGetDialectPluginInfo)>(
@@ -123,29 +144,47 @@ static Expected<RegisterDialects> open(const std::string &path) {
         dialects ? dialects().apiVersion : MLIR_PLUGIN_API_VERSION})
     if (Status status = checkApi(version); !status)
       return status.takeError();
-  if (passes)
-    passes().registerPassRegistryCallbacks();
-  return dialects ? dialects().registerDialectRegistryCallbacks : nullptr;
+  return EntryPoints{passes, dialects};
 }
 
-/// The plug-in's dialects; null if it has none.
-static Expected<RegisterDialects> findPlugin(const std::string &path) {
+/// The path by which the loader finds the file: it would look for a name
+/// without a slash elsewhere.
+static Expected<std::string> findFile(const std::string &path) {
   // real_path() would wait for the writer of a pipe.
   llvm::sys::fs::file_status status;
   if (!llvm::sys::fs::status(path, status) && !is_regular_file(status))
     return inputError("expects a plug-in, but got no regular file").at(path);
-  // The loader would look for a name without a slash elsewhere.
   SmallString<128> real;
   if (std::error_code error = llvm::sys::fs::real_path(path, real))
     return inputError("cannot open the plug-in: " + error.message()).at(path);
+  return real.str().str();
+}
+
+Status weft::checkPlugin(const std::string &path) {
+  Expected<std::string> file = findFile(path);
+  if (!file)
+    return file.takeError();
+  Expected<EntryPoints> entries = open(*file);
+  return entries ? Status::success() : Status(entries.takeError().at(path));
+}
+
+/// The plug-in's dialects; null if it has none.
+static Expected<RegisterDialects> findPlugin(const std::string &path) {
+  Expected<std::string> file = findFile(path);
+  if (!file)
+    return file.takeError();
   auto &plugins = loadedPlugins();
-  if (auto found = plugins.find(real.str().str()); found != plugins.end())
+  if (auto found = plugins.find(*file); found != plugins.end())
     return found->second;
-  Expected<RegisterDialects> dialects = open(real.str().str());
-  if (!dialects)
-    return dialects.takeError().at(path);
-  plugins[real.str().str()] = *dialects;
-  return *dialects;
+  Expected<EntryPoints> entries = open(*file);
+  if (!entries)
+    return entries.takeError().at(path);
+  if (entries->passes)
+    entries->passes().registerPassRegistryCallbacks();
+  plugins[*file] = entries->dialects
+                       ? entries->dialects().registerDialectRegistryCallbacks
+                       : nullptr;
+  return plugins[*file];
 }
 
 Status weft::loadPlugin(const std::string &path) {

@@ -83,6 +83,8 @@ public:
   /// The first error diagnostic of a failure on module(); `what` names the work
   /// if there is none.
   Error takeError(const std::string &what);
+  /// The warnings and remarks that were printed so far, without --explain.
+  const std::string &notices() const;
   /// The current flags, including the options that a loaded dump carries.
   const FlagValues &flags() const { return values; }
   /// The target of the flags. Precondition: load() succeeded.
@@ -101,9 +103,11 @@ private:
   Status importModel(const std::string &model);
   Status loadDump(const std::string &path);
   Status loadDialects(const std::vector<std::string> &plugins);
+  Status loadPluginsOfDump(const std::string &path);
   Status checkDump(int index);
   Status takeDumpOptions(const std::string &path);
   Status runPhase(int index);
+  Error explainPhase(Error error, int index) const;
   Status runPasses(int index, mlir::PassManager &manager);
   Status verifyPhase(int index);
   Status checkMemoryLimit();

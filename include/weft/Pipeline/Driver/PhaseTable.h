@@ -63,6 +63,8 @@ public:
                  mlir::OpPassManager &passes) const;
   /// Whether --add-pass adds passes to a phase.
   bool hasAddedPasses(int index) const;
+  /// "PHASE:PIPELINE" of --add-pass for the phases in (from, to].
+  std::vector<std::string> listAddedPasses(int from, int to) const;
   /// Whether a phase has passes with these flags.
   bool hasPasses(int index, const FlagValues &flags) const;
   /// The phases in (from, to] in MLIR's text of pipelines, a pass per line.

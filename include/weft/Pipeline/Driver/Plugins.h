@@ -27,7 +27,11 @@ namespace weft {
 /// and the pass registry point into it. Not thread-safe.
 Status loadPlugin(const std::string &path);
 
-/// The same for each file of --load-pass-plugin.
+/// Whether MLIR's own flags for plug-ins can load a file: they ignore a file
+/// that they cannot load. Registers nothing.
+Status checkPlugin(const std::string &path);
+
+/// Loads each file of --load-pass-plugin.
 Status loadPlugins(const FlagValues &flags);
 
 /// Loads plug-ins and inserts their dialects.
