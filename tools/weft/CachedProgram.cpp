@@ -23,12 +23,33 @@
 using namespace weft;
 namespace fs = std::filesystem;
 
-static Expected<std::string> compile(const FlagValues &flags,
+namespace {
+struct Compilation {
+  std::string program, notices;
+};
+} // namespace
+
+static Expected<Compilation> compile(const FlagValues &flags,
                                      const std::string &model) {
   Compiler compiler;
   if (Status status = compiler.load(model, flags); !status)
     return status.takeError();
-  return compileProgram(compiler);
+  Expected<std::string> program = compileProgram(compiler);
+  if (!program)
+    return program.takeError();
+  return Compilation{std::move(*program), compiler.notices()};
+}
+
+/// An entry of the cache, or nothing. Repeats the warnings and remarks of its
+/// compilation, once per run.
+static std::optional<Program> findProgram(const ProgramCache &cache,
+                                          const std::string &key) {
+  Descriptor file = cache.find(key);
+  if (!file)
+    return std::nullopt;
+  if (findRankNumber() == 0)
+    std::fputs(ProgramCache::readNotices(file).c_str(), stderr);
+  return Program{cache.pathOf(key), std::move(file)};
 }
 
 static Expected<Program> findOrCompile(const FlagValues &flags,
@@ -48,8 +69,8 @@ static Expected<Program> findOrCompile(const FlagValues &flags,
   // Only a compilation explains itself.
   const bool useCached = !flags.isSet("explain");
   if (useCached)
-    if (Descriptor file = cache->find(*key))
-      return Program{path, std::move(file)};
+    if (std::optional<Program> found = findProgram(*cache, *key))
+      return std::move(*found);
   if (Status status = cache->prepare(); !status)
     return status.takeError();
   std::error_code ignored;
@@ -58,12 +79,12 @@ static Expected<Program> findOrCompile(const FlagValues &flags,
   // Another process may have compiled the program while this one waited for the
   // lock.
   if (useCached && (lock.waited() || !damaged))
-    if (Descriptor file = cache->find(*key))
-      return Program{path, std::move(file)};
-  Expected<std::string> program = compile(flags, model);
-  if (!program)
-    return program.takeError();
-  if (Status status = cache->store(*key, *program); !status)
+    if (std::optional<Program> found = findProgram(*cache, *key))
+      return std::move(*found);
+  Expected<Compilation> made = compile(flags, model);
+  if (!made)
+    return made.takeError();
+  if (Status status = cache->store(*key, made->program, made->notices); !status)
     return status.takeError();
   if (Descriptor file = cache->find(*key))
     return Program{path, std::move(file)};

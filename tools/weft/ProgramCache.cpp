@@ -24,6 +24,7 @@ using namespace weft;
 namespace fs = std::filesystem;
 
 static constexpr size_t kSealBytes = 64;
+static constexpr size_t kNoticeSizeBytes = 32;
 static constexpr int64_t kDefaultLimit = int64_t(1) << 30;
 
 //===----------------------------------------------------------------------===//
@@ -80,15 +81,21 @@ Status ProgramCache::prepare() const {
 //===----------------------------------------------------------------------===//
 
 static std::string sealOf(const std::string &digest, int64_t bytes) {
-  return "\nweft-cache-1 " + digest + " " +
+  return "\nweft-cache-2 " + digest + " " +
          hex64(static_cast<uint64_t>(bytes)) + "\n";
+}
+
+/// The line behind the notices.
+static std::string noticeSizeOf(size_t bytes) {
+  return "\nweft-notices: " + hex64(bytes) + "\n";
 }
 
 /// Whether the seal at the end of the file matches the bytes before it.
 static bool isWhole(int fd) {
   struct stat info;
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
-      !(info.st_mode & S_IXUSR) || info.st_size < off_t(kSealBytes))
+      !(info.st_mode & S_IXUSR) ||
+      info.st_size < off_t(kSealBytes + kNoticeSizeBytes))
     return false;
   const off_t size = info.st_size - off_t(kSealBytes);
   Digest digest;
@@ -122,10 +129,29 @@ Descriptor ProgramCache::find(const std::string &key) const {
   return file;
 }
 
-Status ProgramCache::store(const std::string &key,
-                           std::string_view program) const {
+std::string ProgramCache::readNotices(const Descriptor &file) {
+  const off_t end = ::lseek(file.get(), 0, SEEK_END) - off_t(kSealBytes);
+  std::string line(kNoticeSizeBytes, '\0');
+  if (::pread(file.get(), line.data(), line.size(), end - off_t(line.size())) !=
+      ssize_t(line.size()))
+    return "";
+  const off_t size = off_t(std::strtoull(line.c_str() + 15, nullptr, 16));
+  // The digest of find() covers the line, unless the file changed since.
+  if (size < 0 || size > end - off_t(line.size()) ||
+      line != noticeSizeOf(size_t(size)))
+    return "";
+  std::string notices(size_t(size), '\0');
+  const ssize_t count = ::pread(file.get(), notices.data(), notices.size(),
+                                end - off_t(line.size()) - size);
+  return count == ssize_t(notices.size()) ? notices : "";
+}
+
+Status ProgramCache::store(const std::string &key, std::string_view program,
+                           std::string_view notices) const {
   std::string sealed(program);
-  sealed += sealOf(digest128(program), int64_t(program.size()));
+  sealed += notices;
+  sealed += noticeSizeOf(notices.size());
+  sealed += sealOf(digest128(sealed), int64_t(sealed.size()));
   if (Status status = writeFile(pathOf(key), sealed, FileMode::Executable);
       !status)
     return elsewhere(status.takeError());

@@ -1,9 +1,10 @@
 //===- ProgramCache.h - Programs that weft train compiled -------*- C++ -*-===//
 //
-// One file per program, `KEY`: the program, then 64 bytes with its digest and
-// size. An entry appears complete, by a rename. It is checked before it runs; a
-// damaged program is compiled again. When the cache exceeds its limit, the
-// least recently used programs are removed.
+// One file per program, `KEY`: the program, the warnings and remarks of its
+// compilation, 32 bytes with their size, and 64 bytes with a digest and a size
+// of all before. An entry appears complete, by a rename. It is checked before
+// it runs; a damaged program is compiled again. When the cache exceeds its
+// limit, the least recently used programs are removed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,9 +61,12 @@ public:
   Descriptor find(const std::string &key) const;
   /// Waits until no other process compiles this program.
   CacheLock lock(const std::string &key) const;
-  /// Adds a program and removes the ones used longest ago if there are too many
-  /// bytes now.
-  Status store(const std::string &key, std::string_view program) const;
+  /// The warnings and remarks of the compilation of an entry of find().
+  static std::string readNotices(const Descriptor &file);
+  /// Adds a program with the warnings and remarks of its compilation and
+  /// removes the ones used longest ago if there are too many bytes now.
+  Status store(const std::string &key, std::string_view program,
+               std::string_view notices) const;
 
   /// Most recently used first.
   std::vector<CacheEntry> entries() const;
