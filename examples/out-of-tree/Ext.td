@@ -15,8 +15,8 @@ def Ext_SoftsignOp : Op<Ext_Dialect, "softsign", [
     Pure, SameOperandsAndResultType,
     // Operands and results have static shapes.
     Weft_StaticTensors,
-    // Mixed precision: the op runs in the type of its operand, on CUDA devices
-    // and on CPUs.
+    // Mixed precision: the op runs in the type of its operand, in PyTorch's
+    // CUDA lists and in its CPU lists.
     Weft_Casts<"Follow", "Follow">,
     // Its gradient, its formula, its reference function, and how its result
     // depends on the rows of a batch.

@@ -11,7 +11,6 @@ def UseSoftsignPass : Pass<"ext-use-softsign", "::mlir::ModuleOp"> {
     Runs on the model, before `autodiff`: gradients follow from the new op.
   }];
   let dependentDialects = ["::ext::ExtDialect"];
-  let statistics = [Statistic<"numReplaced", "replaced", "Ops replaced">];
 }
 
 #endif // EXT_PASSES_TD

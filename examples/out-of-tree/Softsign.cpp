@@ -1,68 +1,38 @@
-//===- Softsign.cpp - What weft asks ext.softsign -------------------------===//
+//===- Softsign.cpp - The interfaces of ext.softsign ----------------------===//
 
 #include "Ext.h"
 
 #include "weft/Interp/OpCall.h"
+#include "weft/Weft/FormulaBuilder.h"
 
 #include <cmath>
 
 using namespace mlir;
 using namespace weft;
 
-namespace {
-/// Ops of a formula. They compute in f32 for f16 and bf16, and the result is
-/// rounded once.
-class Formula {
-public:
-  Formula(OpBuilder &builder, Location loc) : b(builder), loc(loc) {}
-
-  Value widen(Value x) {
-    auto element = cast<FloatType>(getElementTypeOrSelf(x.getType()));
-    return element.getWidth() < 32 ? castTo(x, b.getF32Type()) : x;
-  }
-  Value castTo(Value x, Type element) {
-    if (getElementTypeOrSelf(x.getType()) == element)
-      return x;
-    auto type = cast<RankedTensorType>(x.getType()).clone(element);
-    return CastOp::create(b, loc, type, x);
-  }
-  Value mul(Value x, Value y) { return MulOp::create(b, loc, x, y); }
-  Value div(Value x, Value y) { return DivOp::create(b, loc, x, y); }
-
-  /// 1 + |x|
-  Value onePlusAbs(Value x) {
-    Type element = getElementTypeOrSelf(x.getType());
-    auto scalar = RankedTensorType::get({}, element);
-    Value one = ConstantOp::create(
-        b, loc, scalar,
-        DenseElementsAttr::get(scalar, b.getFloatAttr(element, 1.0)));
-    return AddOp::create(b, loc, AbsOp::create(b, loc, x.getType(), x), one);
-  }
-
-private:
-  OpBuilder &b;
-  Location loc;
-};
-} // namespace
+/// 1 + |x|
+static Value onePlusAbs(FormulaBuilder &f, Value x) {
+  return f.add(f.unary<AbsOp>(x), f.constant(1.0, x));
+}
 
 /// With y = x / (1 + |x|), dy/dx = 1 / (1 + |x|)^2.
 LogicalResult
 ext::SoftsignOp::buildAdjoint(OpBuilder &builder, ArrayRef<Value> resultGrads,
                               ArrayRef<bool> needed,
                               MutableArrayRef<Value> operandGrads) {
-  Formula f(builder, getLoc());
-  Value sum = f.onePlusAbs(f.widen(getOperand()));
+  FormulaBuilder f(builder, getLoc());
+  Value sum = onePlusAbs(f, f.widen(getOperand()));
   Value grad = f.div(f.widen(resultGrads[0]), f.mul(sum, sum));
-  operandGrads[0] = f.castTo(grad, getElementTypeOrSelf(getType()));
+  operandGrads[0] = f.finish(grad, getType());
   return success();
 }
 
 /// The op in ops of weft, which every target can run.
 FailureOr<SmallVector<Value>> ext::SoftsignOp::decompose(OpBuilder &builder) {
-  Formula f(builder, getLoc());
+  FormulaBuilder f(builder, getLoc());
   Value x = f.widen(getOperand());
-  Value y = f.div(x, f.onePlusAbs(x));
-  return SmallVector<Value>{f.castTo(y, getElementTypeOrSelf(getType()))};
+  Value y = f.div(x, onePlusAbs(f, x));
+  return SmallVector<Value>{f.finish(y, getType())};
 }
 
 /// The reference that passes and kernels are compared with.

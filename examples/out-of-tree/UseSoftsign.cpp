@@ -14,6 +14,8 @@ struct UseSoftsignPass : ext::impl::UseSoftsignPassBase<UseSoftsignPass> {
   void runOnOperation() override {
     SmallVector<weft::ReluOp> work;
     getOperation().walk([&](weft::ReluOp relu) { work.push_back(relu); });
+    if (work.empty())
+      getOperation().emitRemark("expects weft.relu to replace, but got none");
     for (weft::ReluOp relu : work) {
       OpBuilder builder(relu);
       auto softsign = ext::SoftsignOp::create(
@@ -22,7 +24,6 @@ struct UseSoftsignPass : ext::impl::UseSoftsignPassBase<UseSoftsignPass> {
       weft::copyScope(relu, softsign);
       relu.replaceAllUsesWith(softsign.getResult());
       relu.erase();
-      ++numReplaced;
     }
   }
 };

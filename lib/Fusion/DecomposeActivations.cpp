@@ -1,7 +1,7 @@
 //===- DecomposeActivations.cpp - Activations, rope and pair losses -------===//
 
-#include "FormulaBuilder.h"
 #include "weft/Fusion/Passes.h"
+#include "weft/Weft/FormulaBuilder.h"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 //===- DecomposeClip.cpp - Formula of the clip coefficient ----------------===//
 
-#include "FormulaBuilder.h"
 #include "weft/Fusion/Passes.h"
+#include "weft/Weft/FormulaBuilder.h"
 
 using namespace mlir;
 using namespace weft;

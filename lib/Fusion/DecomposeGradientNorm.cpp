@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FormulaBuilder.h"
 #include "weft/Fusion/Passes.h"
+#include "weft/Weft/FormulaBuilder.h"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 //===- DecomposeGradients.cpp - Adjoints of activations -------------------===//
 
-#include "FormulaBuilder.h"
 #include "weft/Fusion/Passes.h"
+#include "weft/Weft/FormulaBuilder.h"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 //===- DecomposeNorms.cpp - Formulas of norms and softmax -----------------===//
 
-#include "FormulaBuilder.h"
 #include "weft/Fusion/Passes.h"
+#include "weft/Weft/FormulaBuilder.h"
 
 using namespace mlir;
 using namespace weft;

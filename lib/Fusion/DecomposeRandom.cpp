@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FormulaBuilder.h"
 #include "weft/Abi/Philox.h"
 #include "weft/Analysis/Implementations.h"
 #include "weft/Fusion/Passes.h"
+#include "weft/Weft/FormulaBuilder.h"
 
 using namespace mlir;
 using namespace weft;

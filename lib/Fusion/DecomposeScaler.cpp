@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FormulaBuilder.h"
 #include "weft/Fusion/Passes.h"
+#include "weft/Weft/FormulaBuilder.h"
 
 using namespace mlir;
 using namespace weft;

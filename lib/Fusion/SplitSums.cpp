@@ -9,10 +9,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FormulaBuilder.h"
 #include "Fusion.h"
 #include "weft/Analysis/Implementations.h"
 #include "weft/Fusion/Passes.h"
+#include "weft/Weft/FormulaBuilder.h"
 
 namespace weft {
 #define GEN_PASS_DEF_SPLITSUMSPASS

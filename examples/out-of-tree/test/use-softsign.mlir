@@ -2,6 +2,11 @@
 // RUN: weft-opt --load-dialect-plugin=%plugin --load-pass-plugin=%plugin \
 // RUN:   --pass-pipeline="builtin.module(ext-use-softsign)" %s | FileCheck %s
 
+// It says where it finds nothing to do.
+// RUN: weft-opt --load-dialect-plugin=%plugin --load-pass-plugin=%plugin \
+// RUN:   --pass-pipeline="builtin.module(ext-use-softsign,ext-use-softsign)" %s 2>&1 | FileCheck %s --check-prefix=NONE
+// NONE: remark: expects weft.relu to replace, but got none
+
 // CHECK-LABEL: weft.program @model
 // CHECK-NOT: weft.relu
 // CHECK: ext.softsign %{{.*}} {weft.scope = "fc1"} : tensor<2xf32>

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_LIB_FUSION_FORMULABUILDER_H
-#define WEFT_LIB_FUSION_FORMULABUILDER_H
+#ifndef WEFT_WEFT_FORMULABUILDER_H
+#define WEFT_WEFT_FORMULABUILDER_H
 
 #include "weft/Weft/Weft.h"
 
@@ -191,4 +191,4 @@ void addFormula(mlir::MLIRContext *context) {
 
 } // namespace weft
 
-#endif // WEFT_LIB_FUSION_FORMULABUILDER_H
+#endif // WEFT_WEFT_FORMULABUILDER_H
