@@ -9,7 +9,10 @@
 #include "weft/Lowering/Cuda/DeviceCode.h"
 #include "weft/Plan/PlanCollectives.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 #include <set>
 
@@ -132,6 +135,37 @@ static Expected<std::string> readMachineCode(const std::string &path,
   return code;
 }
 
+/// The chips for which a folder has a part, in order.
+static std::vector<std::string> listChips(const std::string &folder,
+                                          StringRef part) {
+  std::vector<std::string> chips;
+  std::error_code error;
+  for (llvm::sys::fs::directory_iterator it(folder, error), end;
+       it != end && !error; it.increment(error)) {
+    StringRef name = llvm::sys::path::filename(it->path());
+    if (name.consume_front(part) && name.consume_front("-") &&
+        name.consume_back(".cubin"))
+      chips.push_back(name.str());
+  }
+  llvm::sort(chips);
+  return chips;
+}
+
+/// Names the chips that can be chosen instead.
+static std::string getInstallationHint(const std::string &path, StringRef part,
+                                       StringRef chip) {
+  const std::vector<std::string> chips =
+      listChips(llvm::sys::path::parent_path(path).str(), part);
+  if (llvm::is_contained(chips, chip))
+    return "install weft again";
+  if (chips.empty())
+    return "this installation has no kernels for CUDA devices; build weft "
+           "where CMake finds a CUDA toolkit, with " +
+           chip.str() + " in WEFT_CUDA_CHIPS";
+  return "this installation has kernels for " + llvm::join(chips, ", ") +
+         "; build weft with " + chip.str() + " in WEFT_CUDA_CHIPS for more";
+}
+
 Expected<DeviceImage> weft::readHandWritten(const std::string &path,
                                             StringRef part,
                                             const CudaTarget &device) {
@@ -140,8 +174,7 @@ Expected<DeviceImage> weft::readHandWritten(const std::string &path,
     Error error = code.takeError();
     return error.withCode(ExitCode::Device)
         .at(path)
-        .hint("is weft built where CMake found a CUDA toolkit, with " +
-              device.chip + " in WEFT_CUDA_CHIPS?");
+        .hint(getInstallationHint(path, part, device.chip));
   }
   return DeviceImage{device.chip, {code->begin(), code->end()}};
 }

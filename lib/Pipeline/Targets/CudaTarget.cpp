@@ -93,8 +93,8 @@ public:
     // Symbols would be 0.3 MiB of a program that may have 6.
     return {{"libWeftCudaKernels.a", "libWeftCudaDevice.a"},
             {"-Wl,--strip-all"},
-            "is weft built where CMake found a CUDA toolkit, with " +
-                joinChips(devices) + " in WEFT_CUDA_CHIPS?",
+            "build weft where CMake finds a CUDA toolkit, with " +
+                joinChips(devices) + " in WEFT_CUDA_CHIPS",
             listHandWrittenFiles(devices)};
   }
   void describe(Json &metadata) const override {
