@@ -11,8 +11,8 @@ using namespace weft;
 
 static Error mismatch(const std::string &directory, const std::string &text) {
   return checkpointError(text).at(directory).hint(
-      "the checkpoint is of another program; take its weights with `weft ckpt "
-      "export` and --init-from");
+      "the checkpoint is of another program: another model or --add-pass; take "
+      "its weights with `weft ckpt export` and --init-from");
 }
 
 static Status checkTensor(const NamedTensor &tensor, const std::string &name,
