@@ -174,10 +174,11 @@ TEST_F(AheadTest, AStepThatIsNotFiniteIsTheLast) {
       const Trace run = expectSame("step " + std::to_string(step));
       EXPECT_EQ(run.end.code, 6);
       EXPECT_EQ(run.end.step, step - 1);
-      EXPECT_NE(run.end.error.find("step " + std::to_string(step) +
-                                   ": expects finite gradients, but that of "
-                                   "'w' is not (element 0)"),
-                std::string::npos)
+      EXPECT_NE(
+          run.end.error.find("step " + std::to_string(step) +
+                             ": expects finite gradients, but the gradient of "
+                             "'w' is not (element 0)"),
+          std::string::npos)
           << run.end.error;
     }
 }

@@ -46,9 +46,10 @@ TEST_F(AwayTest, TrainsSavesAndResumesTheSame) {
 
 TEST_F(AwayTest, FindsBadGradientsTheSame) {
   environment = {"WEFT_FAULT=num:inf@step=2"};
-  expectError(bigrams({"--steps", "3"}), 6,
-              "step 2: expects finite gradients, but that of 'table' is not "
-              "(element 0); nothing was updated");
+  expectError(
+      bigrams({"--steps", "3"}), 6,
+      "step 2: expects finite gradients, but the gradient of 'table' is not "
+      "(element 0); nothing was updated");
 }
 
 TEST_F(AwayTest, SamplesTheSame) {

@@ -118,8 +118,9 @@ TEST_F(RankLoopTest, GradientsThatAreNotFiniteEndAll) {
   faults = *parsed;
   auto ends = trainAll(fine, signals);
   expectEnds(ends, 6, 2);
-  EXPECT_EQ(ends[0].error, "step 3: expects finite gradients, but that of 'w' "
-                           "is not (element 0); nothing was updated");
+  EXPECT_EQ(ends[0].error,
+            "step 3: expects finite gradients, but the gradient of 'w' "
+            "is not (element 0); nothing was updated");
   EXPECT_EQ(stepsOf("saves"), "");
 }
 

@@ -146,7 +146,7 @@ TEST(Segments, WrongTables) {
             "divide, but got 1 rank for 2 shards");
   EXPECT_EQ(errorAfter([](Tables &t) { t.tensors[1].slices = 0; }),
             "expects a number of ranks that the shards of tensor 'flat' "
-            "divide, but got 2 ranks for 0 slices");
+            "divide, but got 2 ranks for 0 shards");
   EXPECT_EQ(errorAfter([](Tables &t) { t.tensors[1].numSegments = -1; }),
             "expects at least 0 segments in tensor 'flat', but got -1");
   EXPECT_EQ(errorAfter([](Tables &t) { t.segments[0].end = 8; }),

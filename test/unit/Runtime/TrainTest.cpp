@@ -204,12 +204,13 @@ TEST_F(TrainTest, nonFiniteGradientEndsTheRunWithoutAnUpdate) {
     environment = {std::string("WEFT_FAULT=") + fault};
     std::filesystem::remove_all(path("ck"));
     auto run = train({"--steps", "5", "--save-dir", "ck", "--save-every", "1"});
-    expectError(run, 6,
-                "step 3: expects finite gradients, but that of 'table' is not "
-                "(element 0); nothing was updated\n"
-                "hint: a smaller --lr, a --warmup or --clip 1 keeps a run "
-                "finite; compile with --debug-nan to name the op that makes "
-                "the first value that is not finite\n");
+    expectError(
+        run, 6,
+        "step 3: expects finite gradients, but the gradient of 'table' is not "
+        "(element 0); nothing was updated\n"
+        "hint: a smaller --lr, a --warmup or --clip 1 keeps a run "
+        "finite; compile with --debug-nan to name the op that makes "
+        "the first value that is not finite\n");
     EXPECT_EQ(list("ck"), (Args{"step_00000001", "step_00000002"}));
   }
 }
@@ -221,7 +222,7 @@ TEST_F(TrainTest, unknownFaultIsAUsageError) {
               "'^able', but the program has none\n");
   environment = {"WEFT_FAULT=num:inf@step=1,param=(x,y|b)l"};
   expectError(train({"--steps", "5"}), 6,
-              "step 1: expects finite gradients, but that of 'table'");
+              "step 1: expects finite gradients, but the gradient of 'table'");
   environment = {"WEFT_FAULT=arena:poison=3"};
   expectError(train({"--steps", "5"}), 2,
               "WEFT_FAULT expects a fault such as crash@step=3 or "
