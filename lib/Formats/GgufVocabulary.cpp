@@ -79,7 +79,26 @@ static Status takeSwitches(const GgufFile &file, GgufVocabulary &out) {
     return s;
   if (Status s = take(file.boolean(keyOf("add_eos_token")), out.addEos); !s)
     return s;
-  return take(file.boolean(keyOf("add_space_prefix")), out.addSpacePrefix);
+  if (Status s =
+          take(file.boolean(keyOf("add_space_prefix")), out.addSpacePrefix);
+      !s)
+    return s;
+  return take(file.boolean(keyOf("remove_extra_whitespaces")),
+              out.removeExtraSpaces);
+}
+
+static Status takeCharsmap(const GgufFile &file, GgufVocabulary &out) {
+  const std::string key = keyOf("precompiled_charsmap");
+  std::vector<int64_t> bytes;
+  if (Status s = take(file.integers(key), bytes); !s)
+    return s;
+  for (int64_t byte : bytes) {
+    if (byte < -128 || byte > 255)
+      return file.valueError(*file.findEntry(key),
+                             "expects bytes, but got " + std::to_string(byte));
+    out.charsmap.push_back(static_cast<char>(byte));
+  }
+  return Status::success();
 }
 
 Expected<std::optional<GgufVocabulary>> readVocabulary(const GgufFile &file) {
@@ -95,6 +114,8 @@ Expected<std::optional<GgufVocabulary>> readVocabulary(const GgufFile &file) {
     status = takeTokens(file, result);
   if (status)
     status = takeSwitches(file, result);
+  if (status)
+    status = takeCharsmap(file, result);
   if (status)
     status = take(file.text("tokenizer.chat_template"), result.chatTemplate);
   if (!status)

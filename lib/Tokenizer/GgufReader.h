@@ -9,9 +9,19 @@
 
 #include "Parts.h"
 
-#include "weft/Tokenizer/GgufVocabulary.h"
+#include "weft/Formats/GgufVocabulary.h"
 
 namespace weft {
+
+/// Values of `tokenizer.ggml.token_type`.
+enum class GgufTokenType {
+  Normal = 1,
+  Unknown = 2,
+  Control = 3,
+  UserDefined = 4,
+  Unused = 5,
+  Byte = 6
+};
 
 class GgufReader {
 public:
@@ -23,7 +33,7 @@ public:
 private:
   using Type = GgufTokenType;
   Type typeOf(size_t id) const {
-    return from.tokenTypes.empty() ? Type::Normal : Type(from.tokenTypes[id]);
+    return from.types.empty() ? Type::Normal : Type(from.types[id]);
   }
   Status checkFields() const;
   Status readTokens();

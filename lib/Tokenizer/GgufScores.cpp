@@ -31,9 +31,9 @@ Expected<Vocabulary> GgufReader::modelWords() const {
 
 void GgufReader::addSpaceRules() {
   NormalizerList &list = parts->normalizers;
-  if (from.removesExtraSpaces.value_or(false))
+  if (from.removeExtraSpaces.value_or(false))
     list.push_back(std::make_shared<ExtraSpaceNormalizer>());
-  addsSpace = from.addsSpace.value_or(true);
+  addsSpace = from.addSpacePrefix.value_or(true);
   if (addsSpace)
     list.push_back(std::make_shared<PrependNormalizer>(" "));
   list.push_back(std::make_shared<ReplaceNormalizer>(Pattern{" ", std::nullopt},

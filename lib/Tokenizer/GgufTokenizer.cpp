@@ -54,7 +54,7 @@ Status GgufReader::checkFields() const {
                         ", one for each token, but got ", size);
     return Status::success();
   };
-  if (Status s = checkSize("token_type", from.tokenTypes.size()); !s)
+  if (Status s = checkSize("token_type", from.types.size()); !s)
     return s;
   if (Status s = checkSize("scores", from.scores.size()); !s)
     return s;
@@ -63,7 +63,7 @@ Status GgufReader::checkFields() const {
       return inputError("expects finite numbers in tokenizer.ggml.scores, but "
                         "got ",
                         numberText(score));
-  for (int32_t type : from.tokenTypes)
+  for (int64_t type : from.types)
     if (type < 1 || type > 6)
       return inputError("expects values from 1 to 6 in "
                         "tokenizer.ggml.token_type, but got ",
@@ -127,13 +127,12 @@ static Status addSplit(const char *expression, SplitBehavior behavior,
 Status GgufReader::readByteLevel() {
   const NamedSplit *split = nullptr;
   for (const NamedSplit &known : kSplits)
-    if (std::string_view(known.names).find(" " + from.preTokenizer + " ") !=
+    if (std::string_view(known.names).find(" " + from.pre + " ") !=
         std::string_view::npos)
       split = &known;
-  if (!split || from.preTokenizer.empty() ||
-      from.preTokenizer.find(' ') != std::string::npos)
-    return inputError("does not support the pre-tokenizer ",
-                      inQuotes(from.preTokenizer), " of tokenizer.ggml.pre yet")
+  if (!split || from.pre.empty() || from.pre.find(' ') != std::string::npos)
+    return inputError("does not support the pre-tokenizer ", inQuotes(from.pre),
+                      " of tokenizer.ggml.pre yet")
         .hint("use the tokenizer.json of the model");
   PreTokenizerList &steps = parts->preTokenizers;
   if (split->splitsDigits)
@@ -143,7 +142,7 @@ Status GgufReader::readByteLevel() {
     if (Status s = addSplit(split->words, SplitBehavior::Isolated, steps); !s)
       return s;
   auto bytes = ByteLevelSplit::create(
-      {from.addsSpace.value_or(false), !*split->words, /*spells=*/false});
+      {from.addSpacePrefix.value_or(false), !*split->words, /*spells=*/false});
   if (!bytes)
     return bytes.takeError();
   steps.push_back(std::move(*bytes));
@@ -207,9 +206,9 @@ Status GgufReader::readRole(const std::optional<int64_t> &id, const char *name,
 
 Status GgufReader::readRoles() {
   SpecialIds &roles = parts->specialIds;
-  if (Status s = readRole(from.beginning, "bos_token_id", roles.beginning); !s)
+  if (Status s = readRole(from.bos, "bos_token_id", roles.beginning); !s)
     return s;
-  if (Status s = readRole(from.end, "eos_token_id", roles.end); !s)
+  if (Status s = readRole(from.eos, "eos_token_id", roles.end); !s)
     return s;
   if (Status s = readRole(from.unknown, "unknown_token_id", roles.unknown); !s)
     return s;
@@ -232,9 +231,9 @@ Expected<Tokenizer> GgufReader::run() {
   if (Status s = addSpecials(); !s)
     return s.takeError();
   const SpecialIds &roles = parts->specialIds;
-  if (from.addsBeginning.value_or(addsBeginning) && roles.beginning)
+  if (from.addBos.value_or(addsBeginning) && roles.beginning)
     parts->frame.before = {*roles.beginning};
-  if (from.addsEnd.value_or(addsEnd) && roles.end)
+  if (from.addEos.value_or(addsEnd) && roles.end)
     parts->frame.behind = {*roles.end};
   parts->modelName = from.model == "t5" ? "Unigram" : "BPE";
   return TokenizerBuilder::make(std::move(parts));

@@ -4,6 +4,8 @@
 
 #include "weft/Base/InputFile.h"
 #include "weft/Base/Results.h"
+#include "weft/Formats/FileKind.h"
+#include "weft/Formats/GgufVocabulary.h"
 #include "weft/Formats/Json.h"
 
 #include <filesystem>
@@ -75,7 +77,24 @@ static Status readConfig(const std::string &path, Tokenizer::Parts &parts) {
   return Status::success();
 }
 
+static Expected<Tokenizer> loadGguf(const std::string &path) {
+  Expected<GgufFile> file = GgufFile::open(path);
+  if (!file)
+    return file.takeError();
+  Expected<std::optional<GgufVocabulary>> vocabulary = readVocabulary(*file);
+  if (!vocabulary)
+    return vocabulary.takeError();
+  if (!*vocabulary)
+    return inputError("expects a GGUF file with a tokenizer, but got one "
+                      "without the key ",
+                      kGgufTokens)
+        .at(path);
+  return Tokenizer::fromGguf(**vocabulary, path);
+}
+
 static Expected<Tokenizer> loadFile(const std::string &path) {
+  if (guessFileKind(path).isGguf)
+    return loadGguf(path);
   Expected<std::string> text = readFile(path);
   if (!text)
     return text.takeError();

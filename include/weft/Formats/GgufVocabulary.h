@@ -21,7 +21,9 @@ struct GgufVocabulary {
   std::vector<std::string> merges; // "a b", best first
   /// Numbers of special tokens, all below tokens.size().
   std::optional<int64_t> bos, eos, eot, unknown, separator, padding, mask;
-  std::optional<bool> addBos, addEos, addSpacePrefix;
+  std::optional<bool> addBos, addEos, addSpacePrefix, removeExtraSpaces;
+  /// The normalization table of SentencePiece, as bytes.
+  std::string charsmap;
   std::optional<std::string> chatTemplate;
 };
 

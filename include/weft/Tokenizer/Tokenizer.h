@@ -49,8 +49,9 @@ public:
   /// Takes ids, some at a time.
   using IdSink = std::function<Status(const int32_t *ids, size_t count)>;
 
-  /// A file `tokenizer.json` or `tokenizer.model`, or a folder with one; a
-  /// folder's `tokenizer_config.json` names the roles of special tokens.
+  /// A file `tokenizer.json` or `tokenizer.model`, a GGUF file, or a folder
+  /// with one of the first two; a folder's `tokenizer_config.json` names the
+  /// roles of special tokens.
   static Expected<Tokenizer> load(const std::string &path);
   /// The text of a `tokenizer.json`; `file` is for messages.
   static Expected<Tokenizer> parseJson(std::string_view text,

@@ -260,6 +260,8 @@ GgufBytes vocabulary() {
                                   GgufBytes::raw<int32_t>(3) +
                                   GgufBytes::raw<int32_t>(1)));
   made.value("tokenizer.ggml.merges", 9, texts({"a b"}));
+  made.value("tokenizer.ggml.precompiled_charsmap", 9,
+             GgufBytes::array(0, 2, std::string("\xff\x01")));
   made.value("tokenizer.ggml.add_bos_token", 7, std::string(1, '\0'));
   made.string("tokenizer.chat_template", "{{ messages }}");
   return made;
@@ -283,6 +285,7 @@ TEST(GgufVocabulary, Fields) {
   EXPECT_FALSE((*words)->bos);
   EXPECT_EQ((*words)->addBos, false);
   EXPECT_FALSE((*words)->addEos);
+  EXPECT_EQ((*words)->charsmap, "\xff\x01");
   EXPECT_EQ((*words)->chatTemplate, "{{ messages }}");
   const std::string none = GgufBytes().bytes();
   EXPECT_FALSE(readVocabulary(*parse(none))->has_value());

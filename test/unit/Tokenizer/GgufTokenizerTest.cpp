@@ -2,7 +2,7 @@
 
 #include "SmallTokenizers.h"
 
-#include "weft/Tokenizer/GgufVocabulary.h"
+#include "weft/Formats/GgufVocabulary.h"
 
 using namespace weft;
 
@@ -18,11 +18,11 @@ static std::string failure(const GgufVocabulary &vocabulary) {
 static GgufVocabulary byteLevel() {
   GgufVocabulary from;
   from.model = "gpt2";
-  from.preTokenizer = "smollm";
+  from.pre = "smollm";
   from.tokens = {"<|end|>", "a", "1", "Ġ", "Ġa"};
-  from.tokenTypes = {3, 1, 1, 1, 1};
+  from.types = {3, 1, 1, 1, 1};
   from.merges = {"Ġ a"};
-  from.end = 0;
+  from.eos = 0;
   return from;
 }
 
@@ -38,10 +38,10 @@ static GgufVocabulary scored() {
   from.model = "llama";
   from.tokens = {"<unk>", "<s>", "a", "b", "▁", "ab", "▁a", "  "};
   from.scores = {0, 0, -9, -9, -9, -2, -1, 0};
-  from.tokenTypes = {2, 3, 1, 1, 1, 1, 1, 4};
+  from.types = {2, 3, 1, 1, 1, 1, 1, 4};
   from.unknown = 0;
-  from.beginning = 1;
-  from.addsSpace = false;
+  from.bos = 1;
+  from.addSpacePrefix = false;
   return from;
 }
 
@@ -55,7 +55,7 @@ TEST(GgufTokenizer, MergesByScore) {
 
 TEST(GgufTokenizer, AddsASpace) {
   GgufVocabulary from = scored();
-  from.addsSpace = true;
+  from.addSpacePrefix = true;
   Tokenizer tokenizer = made(from);
   EXPECT_EQ(encoded(tokenizer, "a"), Ids({1, 6}));
   EXPECT_EQ(*tokenizer.decode({1, 6}), "a");
@@ -67,7 +67,7 @@ TEST(GgufTokenizer, Errors) {
   EXPECT_EQ(failure(from), "3|m.gguf: expects tokens of the vocabulary in "
                            "tokenizer.ggml.merges, but got 'b'");
   from = byteLevel();
-  from.preTokenizer = "unheard";
+  from.pre = "unheard";
   EXPECT_EQ(failure(from),
             "3|m.gguf: does not support the pre-tokenizer 'unheard' of "
             "tokenizer.ggml.pre yet|use the tokenizer.json of the model");
@@ -77,7 +77,7 @@ TEST(GgufTokenizer, Errors) {
             "3|m.gguf: does not support the model 'rwkv' of "
             "tokenizer.ggml.model yet|use the tokenizer.json of the model");
   from = byteLevel();
-  from.end = 5;
+  from.eos = 5;
   EXPECT_EQ(failure(from), "3|m.gguf: expects a token of the vocabulary as "
                            "tokenizer.ggml.eos_token_id, but got 5");
   from = scored();
