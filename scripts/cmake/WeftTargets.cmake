@@ -10,6 +10,8 @@ include(weftTablegen)
 function(weft_library name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  # A program leaves out what it does not call, though sources are joined.
+  target_compile_options(${name} PRIVATE -ffunction-sections -fdata-sections)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()
 

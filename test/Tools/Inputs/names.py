@@ -11,7 +11,7 @@ import sys
 
 HEADER = "include/weft/Abi/Names.h"
 # Also flags, keys of metrics and manifests, and numbers of other things.
-SHARED_WORDS = {"model", "init", "seed", "loss", "lr", "weight_decay",
+SHARED_WORDS = {"decode", "model", "init", "seed", "loss", "lr", "weight_decay",
                 "beta1", "beta2", "eps", "momentum", "grad_norm", "found_inf", "loss_scale"}
 # The attribute of weft.return that has the name of an input; a kind of command.
 OTHER = {("lib/Weft/StructureOps.cpp", "targets"),
@@ -20,11 +20,15 @@ OTHER = {("lib/Weft/StructureOps.cpp", "targets"),
 OTHER_FOLDERS = ("lib/Plan/",)
 CALL = re.compile(r'\b(?:findProgram|findInput|findOutput|findState|addInput|setInput)\([^;"]*"([^"]*)"')
 
+# A noun behind a count.
+COUNT = re.compile(r'\b(?:countText|numberOf)\([^;]*"[^"]*"\)')
+
 
 def literals(text, words):
     for line in text.split("\n"):
         code = re.sub(r"(?<!:)//.*", "", line)
         yield from CALL.findall(code)
+        code = COUNT.sub("", code)
         yield from (w for w in re.findall(r'"([^"]*)"', code) if w in words)
 
 
