@@ -11,7 +11,6 @@
 
 #include "weft/Abi/Names.h"
 #include "weft/Autodiff/Passes.h"
-#include "weft/Interp/Inputs.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -180,7 +179,8 @@ Gradients findGradients(ModuleOp module, Interpreter &interpreter) {
 }
 
 Tensor makeZeros(Tensor like) {
-  fillTensor(like, 0);
+  for (double &element : like.floatValues())
+    element = 0;
   return like;
 }
 

@@ -71,8 +71,8 @@ LogicalResult countTargets(GradientProblem &problem) {
   return success();
 }
 
-/// Draws the inputs of the program from the seed. The scale is for those of the
-/// model; the others are factors of the loss and of sums.
+/// Draws the inputs of the program from the seed. The scale is for the model's
+/// own inputs; the others are factors of the loss and of sums.
 TensorMap drawInputs(const ProgramInfo &program,
                      const GradientCheckOptions &options) {
   TensorMap inputs = makeInputs(program, options.seed);

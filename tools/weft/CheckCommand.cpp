@@ -64,8 +64,8 @@ static Expected<FlagValues> importFlags(const FlagValues &flags,
   return compilerFlagTable().parse(args);
 }
 
-/// Gradients are those of the module after `last`: a pass that is added to a
-/// later phase would not be checked.
+/// The gradients are derived from the module after `last`. A pass that is added
+/// to a later phase would not be checked.
 static Status checkAddedPasses(const FlagValues &flags, Phase last) {
   Expected<PhaseTable> phases = PhaseTable::get(flags);
   if (!phases)

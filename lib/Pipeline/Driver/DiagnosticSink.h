@@ -20,8 +20,8 @@ public:
 
   /// The first error, or an internal one if nothing was said.
   Error takeError(const std::string &what);
-  /// Text of the warnings and remarks that were printed, without those that
-  /// --explain asked for.
+  /// Text of the printed warnings and remarks, without the remarks of
+  /// --explain.
   const std::string &notices() const { return kept; }
 
 private:
