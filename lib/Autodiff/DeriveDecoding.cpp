@@ -76,7 +76,7 @@ public:
   }
 
   LogicalResult build();
-  /// Removes what a failed build() has made.
+  /// Removes the program of a failed build().
   void erase() { program.erase(); }
 
 private:

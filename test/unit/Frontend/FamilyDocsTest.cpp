@@ -7,6 +7,7 @@
 #include "FamilyTable.h"
 #include "TestPaths.h"
 
+#include "weft/Base/Text.h"
 #include "weft/Formats/Json.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -186,10 +187,10 @@ static std::string tableOf(const Family &family) {
                 meaningOf<bool>(kFlags, field.targets));
   rows += ropeRows(family.rope) + windowRows(family.window) + fixedRows(family);
   if (!family.harmless.empty()) {
-    rows += "\nWithout effect:";
+    std::string names = "Without effect:";
     for (auto [i, name] : llvm::enumerate(family.harmless))
-      rows += (i == 0 ? " `" : ", `") + name.str() + "`";
-    rows += ".\n";
+      names += (i == 0 ? " `" : ", `") + name.str() + "`";
+    rows += "\n" + wrapText(names + ".", /*indent=*/0, /*columns=*/80) + "\n";
   }
   return rows;
 }
