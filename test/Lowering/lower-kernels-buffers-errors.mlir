@@ -294,7 +294,7 @@ func.func @k_outer_shared(%x: memref<4x8xf32>, %y: memref<4x8xf32>) attributes {
 // More of a row than a stack may hold.
 func.func @k_large(%x: memref<8x100000xf32>, %y: memref<8x100000xf32>) attributes {weft.kernel_kind = #weft.kernel_kind<rows>, weft.sizes = array<i64: 8, 100000>, weft.over = array<i64: 1>, weft.inplace = [array<i64>]} {
   %t = memref.alloca() : memref<8x100000xf32>
-  // expected-error @+1 {{expects at most 262144 bytes of a row in memref.alloca, but got 100000 elements in output 0 beside 0 bytes}}
+  // expected-error @+1 {{expects at most 262144 bytes of a row in memref.alloca, but got 100000 elements in output 0 in addition to 0 bytes}}
   linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : memref<8x100000xf32>) outs(%t : memref<8x100000xf32>) {
   ^bb0(%in: f32, %old: f32):
     %n = arith.negf %in : f32
@@ -339,7 +339,7 @@ func.func @k_no_barrier(%x: memref<8x2xf32>, %v: memref<2xf32>, %y: memref<8x2xf
     %d = arith.subf %in, %s : f32
     linalg.yield %d : f32
   }
-  // expected-error @+1 {{expects a sum, maximum or minimum after the last read of argument 1, whose buffer a result may reuse, but got output 0 behind none}}
+  // expected-error @+1 {{expects a sum, maximum or minimum after the last read of argument 1, whose buffer a result may reuse, but got output 0 after none}}
   linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%v : memref<2xf32>) outs(%w : memref<2xf32>) {
   ^bb0(%in: f32, %old: f32):
     %n = arith.negf %in : f32

@@ -153,5 +153,5 @@ speed = 1
 costs = 3
 # NUMBER: costs-number.toml:1:{{[0-9]+}}: error: expects `costs` to be a cost table, but got
 
-# BOTH: cluster.toml:1:1: error: expects no `costs` beside the cost table
+# BOTH: cluster.toml:1:1: error: expects no `costs` in addition to the cost table
 # NONE: none.toml:0:0: error: expects a readable cluster, but got: No such file or directory

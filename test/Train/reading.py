@@ -165,7 +165,7 @@ def change(name, what, accum):
     what(name)
     error = child.communicate()[1]
     check(child.returncode == 3, f"{name}: exit {child.returncode}: {error}")
-    check(f"weft: error: {name}: " in error and "all whole steps are saved" in error, error)
+    check(f"weft: error: {name}: " in error and "all complete steps are saved" in error, error)
     last = newest("saves")
     print(f"{name}: {error.splitlines()[0]}; saved {last.name}")
     run(f"--steps={int(last.name[5:])}", f"--accum={accum}", "--save-dir=clean")

@@ -77,7 +77,7 @@ match = 3
 match = "(fc"
 # REGEX: regex.toml:2:{{.*}}expects `match` to be a regular expression, but got "(fc": parentheses not balanced
 
-// The engine copies repeated expressions: nested, that would never end.
+# The engine copies repeated expressions: nested, that would never end.
 
 //--- states.toml
 [[group]]

@@ -294,7 +294,7 @@ weft.program @init(%seed: tensor<i64> {weft.input = "seed"}, %r: tensor<i64> {we
 // -----
 
 weft.program @init(%seed: tensor<i64> {weft.input = "seed"}, %r: tensor<i64> {weft.input = "rank"}) attributes {kind = #weft.kind<init>} {
-  // expected-error @below {{expects draws in the order of their elements, but got "b" at 7 behind 8}}
+  // expected-error @below {{expects draws in the order of their elements, but got "b" at 7 before 8}}
   %w = weft.random_slice %seed, %r [#weft.draw<"a", <ones>, at 0 to 8>, #weft.draw<"b", <ones>, at 7 to 9>] : tensor<4xf32>
   weft.return
 }

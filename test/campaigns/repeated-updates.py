@@ -187,7 +187,7 @@ def check(name, program, folder):
                       "--remarks-filter=fusion", "-o", fused)
     if code:
         return text[-1500:], 0
-    repeats = sum(map(int, re.findall(r"remark: .*this update, of (\d+) that differ", text)))
+    repeats = sum(map(int, re.findall(r"remark: .*this update, one of (\d+) that differ", text)))
     code, text = call("weft-interp", "--compare", before, fused, f"--tolerance={BOUND}", "--state", tensors)
     if code:
         return text[-1500:], repeats
