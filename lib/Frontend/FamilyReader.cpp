@@ -2,6 +2,8 @@
 
 #include "FamilyReader.h"
 
+#include "weft/Base/Text.h"
+
 using namespace mlir;
 using namespace weft;
 
@@ -139,7 +141,8 @@ void FamilyReader::checkRotaryWidth(llvm::StringRef headWidthField) {
       diag << "expects an even number, but got " << spec.headWidth;
     else
       diag << "expects heads of which 2 or more elements rotate, but got "
-           << spec.headWidth << " elements times " << rope->partialFactor;
+           << spec.headWidth << " elements times "
+           << numberText(rope->partialFactor);
     return;
   }
 }

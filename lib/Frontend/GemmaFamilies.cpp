@@ -59,6 +59,8 @@ Family weft::makeGemma3() {
   dropRow(f.numbers, "attn_logit_softcapping");
   f.fixed.push_back({"attn_logit_softcapping",
                      "caps of scores (transformers ignores the field)", 0.0});
+  // transformers writes it beside layer_types and does not read it.
+  f.harmless.push_back("_sliding_window_pattern");
   f.rope.theta = 1e6;
   f.rope.hasLocal = true;
   f.window = {WindowRule::AllButEveryN, 4096, /*hasLayerTypes=*/true};

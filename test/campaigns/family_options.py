@@ -105,6 +105,10 @@ def layer_types(config):
     return {"layer_types": kinds[:config["num_hidden_layers"]], "sliding_window": 7}
 
 
+def half_layer_types(config):
+    return {**layer_types(config), "use_sliding_window": True}
+
+
 def unrotated(config):
     return {"no_rope_layers": [0, 1, 1][:config["num_hidden_layers"]]}
 
@@ -170,7 +174,7 @@ def without(options, *names):
     return {name: values for name, values in options.items() if name not in names}
 
 
-STARCODER = {**without(llama_options(), "eps"), "eps": field("norm_epsilon", 1e-3),
+STARCODER = {**without(llama_options(), "eps"), "shape": SHAPES, "eps": field("norm_epsilon", 1e-3),
              "bias": field("use_bias", False), "window": WINDOWS}
 PHI = {**without(llama_options(), "eps", "rope"), "eps": field("layer_norm_eps", 1e-3),
        "part": PARTIAL, "rope": field("rope_theta", 500.0) + [scaled("linear", factor=2.0)]}
@@ -178,8 +182,9 @@ PHI = {**without(llama_options(), "eps", "rope"), "eps": field("layer_norm_eps",
 OPTIONS = {
     "gpt2": GPT2,
     "llama": llama_options(bias=BIAS, mlp=MLP_BIAS),
-    "mistral": llama_options(window=WINDOWS),
-    "qwen2": llama_options(window=HALF_WINDOWS + [layer_types]),
+    # transformers 5 has no null for their num_key_value_heads.
+    "mistral": {**llama_options(window=WINDOWS), "shape": SHAPES},
+    "qwen2": llama_options(window=HALF_WINDOWS + [half_layer_types]),
     "qwen3": llama_options(window=HALF_WINDOWS, bias=BIAS),
     "gemma": gemma(),
     "gemma2": gemma2(scores=SCORE_CAPS, window=field("sliding_window", 5) + [layer_types]),

@@ -84,5 +84,14 @@ def train(model, rows, batch, steps, optimizer, rates):
     return losses, gradients
 
 
+def narrow_gradients(folder, rows, batch):
+    """Gradients of the first step in f32."""
+    model = fresh(folder)
+    part = torch.from_numpy(rows[:batch].astype(np.int64))
+    logits = model(input_ids=part[:, :-1], use_cache=False).logits
+    torch.nn.functional.cross_entropy(logits.reshape(-1, logits.shape[-1]), part[:, 1:].reshape(-1)).backward()
+    return {name: value.grad.numpy() for name, value in model.named_parameters()}
+
+
 def shapes_of(model):
     return {name: list(value.shape) for name, value in model.named_parameters()}

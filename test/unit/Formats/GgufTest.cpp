@@ -295,7 +295,7 @@ TEST(GgufVocabulary, Errors) {
   std::string bytes =
       vocabulary().integer("tokenizer.ggml.eos_token_id", 3).bytes();
   EXPECT_NE(errorOf(readVocabulary(*parse(bytes)))
-                .find("key 'tokenizer.ggml.eos_token_id' at byte 439: expects "
+                .find("key 'tokenizer.ggml.eos_token_id' at byte 500: expects "
                       "a token from 0 to 2, but got 3"),
             std::string::npos)
       << errorOf(readVocabulary(*parse(bytes)));

@@ -7,7 +7,6 @@
 #include "FamilyTable.h"
 #include "TestPaths.h"
 
-#include "weft/Base/Text.h"
 #include "weft/Formats/Json.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -168,6 +167,20 @@ static std::string fixedRows(const Family &family) {
   return rows;
 }
 
+/// `text` and the names, in lines of at most 80 columns.
+static std::string wrapped(std::string text,
+                           const std::vector<llvm::StringRef> &names) {
+  size_t column = text.size();
+  for (auto [i, name] : llvm::enumerate(names)) {
+    const std::string word =
+        "`" + name.str() + (i + 1 < names.size() ? "`," : "`");
+    const bool fits = column + 1 + word.size() < 80;
+    text += (fits ? " " : "\n") + word;
+    column = (fits ? column + 1 : 0) + word.size();
+  }
+  return text;
+}
+
 static std::string tableOf(const Family &family) {
   std::string rows = "\n### " + family.name.str() +
                      "\n\n| field | default | meaning |\n|---|---|---|\n";
@@ -187,10 +200,7 @@ static std::string tableOf(const Family &family) {
                 meaningOf<bool>(kFlags, field.targets));
   rows += ropeRows(family.rope) + windowRows(family.window) + fixedRows(family);
   if (!family.harmless.empty()) {
-    std::string names = "Without effect:";
-    for (auto [i, name] : llvm::enumerate(family.harmless))
-      names += (i == 0 ? " `" : ", `") + name.str() + "`";
-    rows += "\n" + wrapText(names + ".", /*indent=*/0, /*columns=*/80) + "\n";
+    rows += "\n" + wrapped("Without effect:", family.harmless) + ".\n";
   }
   return rows;
 }
