@@ -39,7 +39,7 @@ from seeds import seed_range  # noqa: E402
 CONFIGS = 60
 STEPS = 4
 LOSS, GRADIENT, TENSOR, ADAMW = 1e-6, 1e-6, 5e-6, 1e-5
-RATES = {"sgd": {"lr": 0.05},
+RATES = {"sgd": {"lr": 0.005},
          "adamw": {"lr": 1e-3, "beta1": 0.9, "beta2": 0.95, "eps": 1e-6}}
 # A name in the files of one version of transformers, and weft's.
 ALIASES = {"lm_head.weight": "embed_out.weight"}
@@ -203,7 +203,8 @@ def compare_stored(family, work):
     config, model = reference["config"], folder / "model"
     model.mkdir(parents=True)
     (model / "config.json").write_text(json.dumps(config, indent=1))
-    weights = {name: random_weight(name, tuple(shape))
+    own = ALIASES if family == "gpt_neox" else {}
+    weights = {own.get(name, name): random_weight(name, tuple(shape))
                for name, shape in reference["shapes"].items()}
     tensors.write_tensors(model / "model.safetensors", weights)
     write_data(folder / "rows.bin", make_rows(config["vocab_size"], seed=0))

@@ -115,7 +115,7 @@ def unrotated(config):
 
 GEMMA2_CAPS = field("final_logit_softcapping", None, 2.5)
 SCORE_CAPS = field("attn_logit_softcapping", None, 1.5)
-SCALARS = field("query_pre_attn_scalar", 12)
+SCALARS = field("query_pre_attn_scalar", 144)
 GEMMA_ACT = field("hidden_activation", "gelu", "silu", "relu")
 GEMMA3_ROPES = [
     {}, {"rope_theta": 500.0, "rope_local_base_freq": 50.0},
