@@ -98,7 +98,7 @@ FailureOr<ProgramOp> findModel(ModuleOp module) {
 }
 
 /// Names that the derived programs take must be free.
-LogicalResult checkNames(ModuleOp module, ProgramOp model) {
+LogicalResult checkFreeNames(ModuleOp module, ProgramOp model) {
   for (StringRef name : {names::kInit, names::kMicro, names::kEval}) {
     Operation *other = SymbolTable::lookupSymbolIn(module, name);
     if (other && other != model)
@@ -268,7 +268,7 @@ struct DeriveProgramsPass
     ModuleOp module = getOperation();
     FailureOr<ProgramOp> model = findModel(module);
     if (failed(model) || failed(findLosses(*model, /*allowF64=*/true)) ||
-        failed(checkNames(module, *model)) ||
+        failed(checkFreeNames(module, *model)) ||
         failed(checkParameters(module, *model)) || failed(checkKeys(*model)))
       return signalPassFailure();
 

@@ -212,7 +212,7 @@ int64_t ggufHeads(const GgufFamily &family, const Json &config,
                   GgufLayout layout) {
   const Json *heads = config.find(family.queryHeads);
   if (layout == GgufLayout::KeyHeads)
-    if (const Json *own = config.find(family.keyHeads))
+    if (const Json *own = config.find(family.keyHeads); own && !own->isNull())
       heads = own;
   return heads && heads->isInt() ? heads->asInt() : 1;
 }

@@ -33,6 +33,7 @@ static void readSizes(const json::Object &json, MemoryReport &report) {
       {"scaler_state", &MemoryReport::scalerState},
       {"working_copies", &MemoryReport::workingCopies},
       {"gathered", &MemoryReport::gathered},
+      {"caches", &MemoryReport::caches},
       {"accumulators", &MemoryReport::accumulators},
       {"activations", &MemoryReport::activations},
       {"temporaries", &MemoryReport::temporaries},

@@ -83,12 +83,14 @@ def DeriveDecodingPass : Pass<"weft-derive-decoding", "::mlir::ModuleOp"> {
       before it in the cache.
 
     The rules of RowFlowOpInterface prove that an op computes each position
-    alone; an op without such a rule, or that joins positions, is an error. A
-    table with an entry for each position, such as learned or rotary positions,
-    is read at `position`. Windows and caps of scores stay.
+    alone. Errors are an op without such a rule, an op that joins positions, and
+    keys or values that depend on `position`, which the cache would keep from an
+    earlier token. A table with an entry for each position, such as learned or
+    rotary positions, is read at `position`. Windows and caps of scores stay.
 
-    Precondition: one program of kind `logits`; its attention is causal, over
-    the tokens of one document. `weft-derive-programs` has removed dropout.
+    Precondition: one program of kind `logits` that writes no state; its
+    attention is causal, over the tokens of one document, and without dropout
+    (`weft-derive-programs` removes it).
 
     Before:
     ```mlir

@@ -34,11 +34,11 @@ bool readsData(std::string_view kind);
 const std::vector<PortRule> &inputRules();
 const std::vector<PortRule> &outputRules();
 
-/// The rule of a port in programs of that kind, or null. An output
-/// `found_inf.NAME` has the rule of `found_inf`.
 /// Whether programs of that kind compute the logits of one position.
 bool givesLogits(std::string_view kind);
 
+/// The rule of a port in programs of that kind, or null. An output
+/// `found_inf.NAME` has the rule of `found_inf`.
 const PortRule *findInputRule(std::string_view kind, std::string_view name);
 const PortRule *findOutputRule(std::string_view kind, std::string_view name);
 

@@ -66,6 +66,8 @@ int64_t weft::sampleToken(const float *logits, int64_t count,
   std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
     return values[a] != values[b] ? values[a] > values[b] : a < b;
   });
+  if (!std::isfinite(values[size_t(order[0])]))
+    return -1;
   if (options.temperature == 0.0)
     return order[0];
   std::vector<double> weights;
@@ -171,7 +173,8 @@ private:
 
   Expected<const float *> compute(const std::string &text) {
     const int64_t size = int64_t(text.size());
-    const bool isNext = decode && cached == size - 1 && size <= seq;
+    const bool isNext =
+        decode && cached > 0 && cached == size - 1 && size <= seq;
     cached = size <= seq ? size : 0;
     if (isNext) {
       decode->setToken(0, tokenAt(text, size - 1));
