@@ -71,7 +71,8 @@ static const ForeignName batchNames[] = {
      "hidden-size|hidden-dim|d-model|vocab-size|num-hidden-layers|"
      "num-attention-heads|intermediate-size|depth|embed-dim",
      "", "sizes of the model are fields of its config.json"},
-    {"model|model-name-or-path|model-name|model-path|config|config-name|arch",
+    {"model|model-name-or-path|model-name|model-path|model-config|config-name|"
+     "arch",
      "", "the model is the first argument: weft train MODEL"},
     {"weights|init-weights|pretrained|pretrained-model|checkpoint-path",
      "init-from", "FILE is a .safetensors file or a folder"},

@@ -231,6 +231,32 @@ bool FlagValues::isSet(const std::string &name) const {
   return values[index.find(name)->second].given;
 }
 
+FlagOrigin FlagValues::origin(const std::string &name) const {
+  getText(name); // the name must be in the table
+  return values[index.find(name)->second].origin;
+}
+
+std::string FlagValues::originText(const std::string &name) const {
+  switch (origin(name)) {
+  case FlagOrigin::Default:
+    return "default";
+  case FlagOrigin::Checkpoint:
+    return "checkpoint";
+  case FlagOrigin::File:
+    return values[index.find(name)->second].place;
+  case FlagOrigin::CommandLine:
+    return "command line";
+  }
+  return "default";
+}
+
+std::vector<FlagSpec> FlagValues::specs() const {
+  std::vector<FlagSpec> result;
+  for (const Value &value : values)
+    result.push_back(value.spec);
+  return result;
+}
+
 bool FlagValues::getSwitch(const std::string &name) const {
   return text(name, FlagKind::Switch) == "on";
 }
@@ -290,6 +316,7 @@ FlagValues FlagValues::with(const std::string &name,
   Value &value = result.values[index.at(name)];
   value.text = text;
   value.given = true;
+  value.origin = FlagOrigin::CommandLine;
   return result;
 }
 
@@ -298,13 +325,22 @@ FlagValues FlagValues::without(const std::string &name) const {
   Value &value = result.values[index.at(name)];
   value.text = value.spec.defaultText;
   value.given = false;
+  value.origin = FlagOrigin::Default;
+  return result;
+}
+
+FlagValues FlagValues::withoutFileValue(const std::string &name) const {
+  FlagValues result = without(name);
+  const Value &value = values[index.at(name)];
+  result.unusedList.push_back({name, value.text, value.place});
   return result;
 }
 
 std::vector<std::string> FlagValues::canonical(unsigned groups) const {
   std::vector<std::string> result;
   for (const Value &value : values)
-    if (value.given && (value.spec.group & groups))
+    if (value.given && (value.spec.group & groups) &&
+        value.spec.name != std::string_view("config"))
       result.push_back("--" + std::string(value.spec.name) + "=" + value.text);
   return result;
 }

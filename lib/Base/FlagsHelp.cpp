@@ -29,6 +29,28 @@ std::vector<FlagSpec> weft::helpFlags(FlagGroup group) {
   return flags;
 }
 
+std::vector<FlagSpec> weft::configFlags(FlagGroup group) {
+  FlagSpec file = {"config",
+                   FlagKind::String,
+                   group,
+                   "",
+                   "FILE",
+                   "read flags from FILE (TOML); the command line "
+                   "wins"};
+  file.file = FlagFile::Read;
+  const FlagSpec print = {"print-config",
+                          FlagKind::Switch,
+                          group,
+                          "",
+                          "",
+                          "print all flags with the origin of each, as a file "
+                          "for --config"};
+  std::vector<FlagSpec> flags;
+  appendFlags(flags, std::vector{file, print}, FlagTopic::General);
+  markCommon(flags, {"config"});
+  return flags;
+}
+
 std::optional<HelpLayout> weft::askedHelp(const FlagValues &flags) {
   const bool wantsAll = flags.getSwitch("help-all");
   if (!wantsAll && !flags.getSwitch("help"))
@@ -69,27 +91,30 @@ static bool hasDefault(const FlagSpec &spec) {
   return spec.kind == FlagKind::Switch ? text == "on" : !text.empty();
 }
 
-static const std::pair<FlagTopic, const char *> topicTitles[] = {
-    {FlagTopic::Model, "Model"},
-    {FlagTopic::Data, "Data"},
-    {FlagTopic::Steps, "Steps"},
-    {FlagTopic::Optimizer, "Optimizer"},
-    {FlagTopic::Precision, "Precision"},
-    {FlagTopic::LossScale, "Loss scale"},
-    {FlagTopic::Sharding, "Sharding"},
-    {FlagTopic::Ranks, "Ranks and threads"},
-    {FlagTopic::Memory, "Memory"},
-    {FlagTopic::Speed, "Speed"},
-    {FlagTopic::Weights, "Weights and seed"},
-    {FlagTopic::Checkpoints, "Checkpoints"},
-    {FlagTopic::Evaluation, "Evaluation"},
-    {FlagTopic::Samples, "Samples"},
-    {FlagTopic::Output, "Output"},
-    {FlagTopic::CudaDevices, "CUDA devices"},
-    {FlagTopic::Phases, "Phases"},
-    {FlagTopic::PlugIns, "Plug-ins"},
-    {FlagTopic::Diagnosis, "Diagnosis"},
-    {FlagTopic::General, "General"}};
+const std::vector<std::pair<FlagTopic, const char *>> &weft::flagTopics() {
+  static const std::vector<std::pair<FlagTopic, const char *>> topics = {
+      {FlagTopic::Model, "Model"},
+      {FlagTopic::Data, "Data"},
+      {FlagTopic::Steps, "Steps"},
+      {FlagTopic::Optimizer, "Optimizer"},
+      {FlagTopic::Precision, "Precision"},
+      {FlagTopic::LossScale, "Loss scale"},
+      {FlagTopic::Sharding, "Sharding"},
+      {FlagTopic::Ranks, "Ranks and threads"},
+      {FlagTopic::Memory, "Memory"},
+      {FlagTopic::Speed, "Speed"},
+      {FlagTopic::Weights, "Weights and seed"},
+      {FlagTopic::Checkpoints, "Checkpoints"},
+      {FlagTopic::Evaluation, "Evaluation"},
+      {FlagTopic::Samples, "Samples"},
+      {FlagTopic::Output, "Output"},
+      {FlagTopic::CudaDevices, "CUDA devices"},
+      {FlagTopic::Phases, "Phases"},
+      {FlagTopic::PlugIns, "Plug-ins"},
+      {FlagTopic::Diagnosis, "Diagnosis"},
+      {FlagTopic::General, "General"}};
+  return topics;
+}
 
 static const std::pair<FlagGroup, const char *> groupTitles[] = {
     {DriverFlag, "driver flags"},
@@ -125,7 +150,7 @@ std::string FlagTable::help(unsigned groups, const HelpLayout &layout) const {
     if (!lines.empty())
       result += (result.empty() ? "" : "\n") + title + ":\n" + lines;
   };
-  for (auto [topic, title] : topicTitles)
+  for (auto [topic, title] : flagTopics())
     addList(title, [&, topic = topic](const FlagSpec &spec) {
       return spec.topic == topic && (spec.group & groups);
     });
@@ -167,7 +192,7 @@ std::string FlagTable::markdown(unsigned groups) const {
     if (!(group & groups))
       continue;
     std::string text = rowsOf(group, FlagTopic::None);
-    for (auto [topic, heading] : topicTitles)
+    for (auto [topic, heading] : flagTopics())
       if (std::string rows = rowsOf(group, topic); !rows.empty())
         text += "\n#### " + std::string(heading) + "\n" + rows;
     if (!text.empty())

@@ -1,6 +1,6 @@
 //===- FlagsParse.cpp - Parsing of the command line -----------------------===//
 
-#include "weft/Base/Flags.h"
+#include "weft/Base/RunFile.h"
 
 #include <algorithm>
 
@@ -47,9 +47,8 @@ std::string Parse::valueOf(const std::string &arg) const {
   return next.compare(0, 1, "-") == 0 ? "" : next;
 }
 
-/// Values that have one spelling in weft and more elsewhere.
-static std::string canonicalValue(const FlagSpec &spec,
-                                  const std::string &text) {
+std::string weft::canonicalFlagValue(const FlagSpec &spec,
+                                     const std::string &text) {
   return spec.kind == FlagKind::Enum     ? canonicalChoice(spec.choices, text)
          : spec.kind == FlagKind::Switch ? canonicalChoice("on|off", text)
                                          : text;
@@ -70,7 +69,7 @@ Status Parse::takeValue(bool inlineValue, const std::string &shown) {
                         ", but got nothing");
     value = args[++position];
   }
-  value = canonicalValue(*spec, value);
+  value = canonicalFlagValue(*spec, value);
   return checkFlagValue(*spec, value);
 }
 
@@ -82,7 +81,7 @@ static Error unexpected(const std::string &arg, const std::string &before,
   const FlagSpec *spec =
       before.compare(0, 2, "--") == 0 ? table.find(before.substr(2)) : nullptr;
   const bool isSwitch = spec && spec->kind == FlagKind::Switch;
-  const std::string value = isSwitch ? canonicalValue(*spec, arg) : "";
+  const std::string value = isSwitch ? canonicalFlagValue(*spec, arg) : "";
   if (value == "on" || value == "off")
     return error.hint("write " + before + "=" + value);
   return error.hint("run '" + options.program + " --help' for the usage");
@@ -192,11 +191,60 @@ Expected<FlagValues> FlagTable::parse(const std::vector<std::string> &args,
       result.passThroughList.push_back(arg);
       continue;
     }
+    const bool isKept = parse.position < options.fromCheckpoint;
     if (Status status = parse.flag(arg); !status)
       return status.takeError();
     FlagValues::Value &slot = result.values[result.index[parse.spec->name]];
     if (Status status = parse.store(slot.given, slot.text); !status)
       return status.takeError();
+    slot.origin = isKept ? FlagOrigin::Checkpoint : FlagOrigin::CommandLine;
   }
+  if (Status status = addFile(result, options); !status)
+    return status.takeError();
   return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Values of a file
+//===----------------------------------------------------------------------===//
+
+/// Two flags for the same: one on the command line takes the place of the other
+/// one in a file.
+static const char *otherChoice(const std::string &name) {
+  static const std::pair<const char *, const char *> choices[] = {
+      {"steps", "epochs"}, {"val-data", "val-fraction"}, {"to", "emit"}};
+  for (const auto &[a, b] : choices)
+    if (name == a || name == b)
+      return name == a ? b : a;
+  return nullptr;
+}
+
+Status FlagTable::addFile(FlagValues &values,
+                          const FlagParseOptions &options) const {
+  const FlagSpec *config = find("config");
+  if (!config || !(config->group & options.groups) || !values.isSet("config"))
+    return Status::success();
+  auto read = readRunFile(values.getString("config"), *this, options);
+  if (!read)
+    return read.takeError();
+  std::vector<FlagValues::Value> before = values.values;
+  for (const RunFileValue &value : *read) {
+    auto found = values.index.find(value.name);
+    const char *other = otherChoice(value.name);
+    const bool isReplaced =
+        other && values.index.count(other) && before[values.index[other]].given;
+    const bool isHere =
+        found != values.index.end() &&
+        (values.values[found->second].spec.group & options.groups);
+    if (!isHere)
+      values.unusedList.push_back(value);
+    if (!isHere || isReplaced || before[found->second].given)
+      continue;
+    FlagValues::Value &slot = values.values[found->second];
+    slot.text = value.text;
+    slot.given = true;
+    slot.origin = FlagOrigin::File;
+    slot.place = value.place;
+  }
+  return Status::success();
 }

@@ -244,7 +244,7 @@ std::vector<FlagSpec> weft::runFlagSpecs() {
                    "progress",   "threads",      "generate",
                    "dry-run",    "version",      "max-new-tokens",
                    "temperature"});
-  for (const FlagSpec &spec : helpFlags(RunFlag))
-    all.push_back(spec);
+  for (const auto &more : {configFlags(RunFlag), helpFlags(RunFlag)})
+    all.insert(all.end(), more.begin(), more.end());
   return all;
 }

@@ -3,6 +3,7 @@
 #include "weft/Support/TomlFile.h"
 
 #include "weft/Base/OutOfMemory.h"
+#include "weft/Base/RunFile.h"
 #include "weft/Formats/Digest.h"
 
 #include "mlir/IR/Builders.h"
@@ -40,46 +41,6 @@ static std::string findFileProblem(StringRef path) {
   return "";
 }
 
-/// Limit on the tables that one dotted key may nest. The parser limits the
-/// nesting of values, but descends into tables of keys without a limit.
-static constexpr int kMostKeyParts = 256;
-
-/// Without strings and comments: nothing in them is part of a key.
-static std::string stripLine(StringRef line) {
-  std::string rest;
-  char quote = 0;
-  for (size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (quote == '"' && c == '\\')
-      ++i;
-    else if (quote)
-      quote = c == quote ? 0 : quote;
-    else if (c == '"' || c == '\'')
-      quote = c;
-    else if (c == '#')
-      break;
-    else
-      rest += c;
-  }
-  return rest;
-}
-
-/// The line of a key of more parts, or 0.
-static int findDeepKey(StringRef text) {
-  for (int number = 1; !text.empty(); ++number) {
-    auto [line, others] = text.split('\n');
-    text = others;
-    int dots = 0;
-    for (char c : stripLine(line)) {
-      if (StringRef("=,{}[]").contains(c))
-        dots = 0;
-      else if (c == '.' && ++dots >= kMostKeyParts)
-        return number;
-    }
-  }
-  return 0;
-}
-
 FailureOr<TomlFile> weft::readTomlFile(MLIRContext *context, StringRef path,
                                        StringRef what) {
   if (std::string problem = findFileProblem(path); !problem.empty())
@@ -94,10 +55,10 @@ FailureOr<TomlFile> weft::readTomlFile(MLIRContext *context, StringRef path,
                      "expects a readable ")
            << what << ", but got: " << file.getError().message();
   StringRef text = (*file)->getBuffer();
-  if (int line = findDeepKey(text))
+  if (int line = findDeepTomlKey(std::string_view(text)))
     return emitError(FileLineColLoc::get(context, path, line, 1),
                      "expects keys of at most ")
-           << kMostKeyParts << " parts";
+           << kMostTomlKeyParts << " parts";
   toml::parse_result parsed =
       toml::parse(std::string_view(text.data(), text.size()));
   if (!parsed)

@@ -126,6 +126,8 @@ OUTCOMES = {
     "repetition-penalty": Change("1.5", code=2, error="--repetition-penalty expects --generate"),
     "stop": Change("x", code=2, error="--stop expects --generate"),
     "sample-every": Change("3", code=2, error="--sample-every expects --generate"),
+    "config": Change("more.toml", [warned("lr", "0.01", "0.02")]),
+    "print-config": nothing("on", last=""),
     "version": nothing("on", last=""),
     "help": nothing("on", last=""),
     "help-all": nothing("on", last=""),
@@ -194,11 +196,11 @@ def copy(name):
     those that the checkpoint recorded are the same."""
     folder = args.work / "half"
     for path in folder.iterdir():
-        if path.name not in ("text", "val", "other", "copy", "run", "m.jsonl"):
+        if path.name not in ("text", "val", "other", "copy", "run", "m.jsonl", "more.toml"):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     shutil.rmtree(folder / "run")
     shutil.copytree(SAVED, folder / "run")
-    for path, text in {"text": TEXT, "val": VAL, "other": OTHER, "copy": TEXT}.items():
+    for path, text in {"text": TEXT, "val": VAL, "other": OTHER, "copy": TEXT, "more.toml": "lr = 0.02\n"}.items():
         (folder / path).write_text(text)
     shutil.copy(METRICS, folder / "m.jsonl")
     return folder

@@ -4,6 +4,7 @@
 #include "ToolCommands.h"
 
 #include "weft/Autodiff/FiniteDifference.h"
+#include "weft/Base/RunFile.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Base/Text.h"
 #include "weft/Pipeline/Driver/Compiler.h"
@@ -81,6 +82,10 @@ static Status checkAddedPasses(const FlagValues &flags, Phase last) {
 
 Expected<ExitCode> weft::checkCommand(const Arguments &args) {
   FlagTable table = checkFlags();
+  for (FlagSpec spec : configFlags(DriverFlag)) {
+    spec.topic = FlagTopic::None;
+    table.add({spec});
+  }
   Expected<FlagValues> flags = parseModelFlags(table, "weft check", args);
   if (!flags)
     return flags.takeError();
@@ -89,6 +94,11 @@ Expected<ExitCode> weft::checkCommand(const Arguments &args) {
                 table.help().c_str());
     return ExitCode::Ok;
   }
+  Expected<bool> isAnswered = printConfig(*flags, "weft check");
+  if (!isAnswered)
+    return isAnswered.takeError();
+  if (*isAnswered)
+    return ExitCode::Ok;
   if (flags->positionals().empty() || !flags->getSwitch("grad"))
     return usageError("expects a MODEL and --grad").hint("weft check --help");
   const std::string &model = flags->positionals().front();

@@ -5,6 +5,7 @@
 #include "ToolCommands.h"
 
 #include "weft/Base/OutputFile.h"
+#include "weft/Base/RunFile.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Base/Text.h"
 #include "weft/Formats/OwnFiles.h"
@@ -313,6 +314,7 @@ static Status compileModel(Compiler &compiler, const FlagValues &flags,
 Expected<ExitCode> weft::compileCommand(const Arguments &args) {
   FlagTable table = compilerFlagTable();
   table.add(simulateFlags());
+  table.add(configFlags(DriverFlag));
   table.add(helpFlags(DriverFlag));
   Expected<FlagValues> flags = parseModelFlags(table, "weft compile", args);
   if (!flags)
@@ -321,6 +323,11 @@ Expected<ExitCode> weft::compileCommand(const Arguments &args) {
     printHelp(table, *layout);
     return ExitCode::Ok;
   }
+  Expected<bool> isAnswered = printConfig(*flags, "weft compile");
+  if (!isAnswered)
+    return isAnswered.takeError();
+  if (*isAnswered)
+    return ExitCode::Ok;
   const bool simulates = flags->getSwitch("dry-run");
   const bool printsPasses = !simulates && flags->getSwitch("print-pipeline");
   if (flags->getSwitch("json") && !simulates)

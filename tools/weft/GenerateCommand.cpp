@@ -10,6 +10,7 @@
 #include "ToolCommands.h"
 
 #include "weft/Base/FlagNames.h"
+#include "weft/Base/RunFile.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Base/Text.h"
 #include "weft/Formats/StepDirectories.h"
@@ -37,8 +38,9 @@ struct UseCommand {
 
 /// Run flags of both commands.
 static constexpr std::string_view kSharedFlags[] = {
-    "resume", "init-from", "tokenizer", "threads", "loopback", "timeout",
-    "gather", "no-graph",  "tuning",    "dry-run", "help",     "help-all"};
+    "resume",  "init-from", "tokenizer", "threads",     "loopback",
+    "timeout", "gather",    "no-graph",  "tuning",      "dry-run",
+    "help",    "help-all",  "config",    "print-config"};
 
 template <typename Names>
 static bool isOneOf(const Names &names, std::string_view name) {
@@ -159,6 +161,13 @@ static Expected<std::optional<FlagValues>> parseUse(const UseCommand &command,
               "\n\n" + table.help(AllFlags, *layout));
     return std::optional<FlagValues>();
   }
+  *flags = withoutUnused(*flags,
+                         command.samples ? RunUse::Sample : RunUse::Evaluate);
+  Expected<bool> isAnswered = printConfig(*flags, command.name);
+  if (!isAnswered)
+    return isAnswered.takeError();
+  if (*isAnswered)
+    return std::optional<FlagValues>();
   if (flags->positionals().empty())
     return usageError("expects a MODEL")
         .hint(std::string(command.name) + " --help");

@@ -21,6 +21,7 @@ using namespace weft;
 static Expected<std::string> flagsMarkdown() {
   FlagTable compile(compileFlags()), train(compileFlags());
   compile.add(driverFlags());
+  compile.add(configFlags(DriverFlag));
   train.add(describedRunFlags());
   for (const FlagTable *table : {&compile, &train})
     if (Status status = table->checkTable(); !status)

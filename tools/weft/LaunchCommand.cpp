@@ -7,6 +7,7 @@
 
 #include "weft/Base/CountText.h"
 #include "weft/Base/FlagNames.h"
+#include "weft/Base/RunFile.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Base/Text.h"
 #include "weft/Runtime/Execute/Metadata.h"
@@ -202,7 +203,8 @@ Expected<ExitCode> weft::launchCommand(const Arguments &args) {
     return usageError("expects -n " + std::to_string(ranks) +
                       ", the ranks of the mesh of the program, but got " +
                       std::to_string(launch->ranks));
-  if (launch->restarts > 0 && !has(launch->args, "--save-dir"))
+  if (launch->restarts > 0 &&
+      !has(argumentsWithFile(launch->args), "--save-dir"))
     return usageError("--restarts expects a run with --save-dir");
   // mpirun looks for a bare name on the PATH.
   const std::string program = fs::absolute(launch->program).string();

@@ -11,6 +11,7 @@
 #include "LaunchWatch.h"
 #include "LaunchedProcesses.h"
 
+#include "weft/Base/RunFile.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Runtime/Run/Signals.h"
 
@@ -362,7 +363,7 @@ Expected<ExitCode> weft::runRanks(int64_t ranks, const std::string &program,
   for (std::string &word : command)
     argv.push_back(word.data());
   argv.push_back(nullptr);
-  Session session(ranks, readTimeout(args));
+  Session session(ranks, readTimeout(argumentsWithFile(args)));
   if (Status started = session.start(argv); !started)
     return started.takeError();
   session.follow();

@@ -4,6 +4,7 @@
 #include "MlirFlags.h"
 #include "ToolCommands.h"
 
+#include "weft/Base/RunFile.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Pipeline/Options/CompileFlags.h"
 #include "weft/Runtime/Run/RunFlags.h"
@@ -22,6 +23,11 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
               table.help(AllFlags, *layout));
     return ExitCode::Ok;
   }
+  Expected<bool> isAnswered = printConfig(*flags, "weft train");
+  if (!isAnswered)
+    return isAnswered.takeError();
+  if (*isAnswered)
+    return ExitCode::Ok;
   if (flags->positionals().empty())
     return usageError("expects a MODEL").hint("weft train --help");
   if (Status status = applyMlirFlags(flags->passThrough()); !status)

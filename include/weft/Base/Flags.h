@@ -83,6 +83,9 @@ struct FlagSpec {
   bool isCommon = false; // `--help` shows it, not only `--help-all`
 };
 
+/// The source of a value, from the weakest to the strongest.
+enum class FlagOrigin { Default, Checkpoint, File, CommandLine };
+
 struct FlagParseOptions {
   unsigned groups = AllFlags;
   /// `--PREFIX...` is collected in passThrough() instead of being an error.
@@ -94,6 +97,16 @@ struct FlagParseOptions {
   /// The flags that a compiled program was compiled with, and their values;
   /// null for a command of weft.
   const std::map<std::string, std::string> *compiledWith = nullptr;
+  /// The first arguments come from a checkpoint: how many.
+  size_t fromCheckpoint = 0;
+};
+
+/// A flag that a file gives.
+struct RunFileValue {
+  std::string name;
+  std::string text;  // as on the command line
+  std::string place; // "run.toml:3"
+  int line = 0, column = 0;
 };
 
 class FlagTable;
@@ -102,8 +115,11 @@ class FlagTable;
 /// the wrong kind, is a mistake in the program and ends it with exit 70.
 class FlagValues {
 public:
-  /// Given on the command line.
+  /// Given on the command line, by a file or by a checkpoint.
   bool isSet(const std::string &name) const;
+  FlagOrigin origin(const std::string &name) const;
+  /// "default", "checkpoint", "run.toml:3" or "command line".
+  std::string originText(const std::string &name) const;
   /// Given, or has a default.
   bool hasValue(const std::string &name) const {
     return !getText(name).empty();
@@ -122,17 +138,25 @@ public:
   /// given.
   FlagValues with(const std::string &name, const std::string &text) const;
   FlagValues without(const std::string &name) const;
+  /// These without a flag that the file gave, which becomes one of
+  /// unusedOfFile().
+  FlagValues withoutFileValue(const std::string &name) const;
 
   const std::vector<std::string> &positionals() const { return positionalList; }
   const std::vector<std::string> &passThrough() const {
     return passThroughList;
   }
+  /// Flags of the file that the command does not have or use.
+  const std::vector<RunFileValue> &unusedOfFile() const { return unusedList; }
   /// The files of that use that were given. A word that the value's name
   /// spells out ("FILE|none") is no file.
   std::vector<FileUse> files(FlagFile use) const;
   /// The flags of some groups that were given, as `--name=value` in table
-  /// order: equal settings give equal text.
+  /// order: equal settings give equal text. The name of a run file is left out,
+  /// since its values are given themselves.
   std::vector<std::string> canonical(unsigned groups) const;
+  /// The flags of the table, in its order.
+  std::vector<FlagSpec> specs() const;
 
 private:
   friend class FlagTable;
@@ -142,10 +166,13 @@ private:
     FlagSpec spec;
     std::string text;
     bool given = false;
+    FlagOrigin origin = FlagOrigin::Default;
+    std::string place = {}; // in a file
   };
   std::vector<Value> values;
   std::map<std::string, size_t> index;
   std::vector<std::string> positionalList, passThroughList;
+  std::vector<RunFileValue> unusedList;
 };
 
 /// The layout of a help text.
@@ -163,7 +190,8 @@ public:
     specs.insert(specs.end(), more.begin(), more.end());
   }
 
-  /// Every error is a usage error (exit 2). `--` ends the flags.
+  /// Every error is a usage error (exit 2). `--` ends the flags. With the flag
+  /// `--config`, the values of its file are added (RunFile.h).
   Expected<FlagValues> parse(const std::vector<std::string> &args,
                              const FlagParseOptions &options = {}) const;
 
@@ -185,6 +213,8 @@ public:
   Status checkTable() const;
 
 private:
+  Status addFile(FlagValues &values, const FlagParseOptions &options) const;
+
   std::vector<FlagSpec> specs;
 };
 
@@ -195,6 +225,12 @@ std::vector<FlagSpec> helpFlags(FlagGroup group);
 /// The layout that the flags of helpFlags() ask for, on this standard output;
 /// none if they were not given.
 std::optional<HelpLayout> askedHelp(const FlagValues &flags);
+
+/// `--config` and `--print-config`: flags in a file.
+std::vector<FlagSpec> configFlags(FlagGroup group);
+
+/// The headings of topics in help texts, in their order.
+const std::vector<std::pair<FlagTopic, const char *>> &flagTopics();
 
 /// "  USAGE      text" with the text wrapped, and a line end.
 std::string helpLine(const std::string &usage, const std::string &text,
@@ -237,6 +273,9 @@ struct UnknownFlag {
 /// has for it.
 Error unknownFlagError(const UnknownFlag &flag, const FlagTable &table,
                        const FlagParseOptions &options);
+
+/// A value that has one spelling in weft and more elsewhere, in weft's.
+std::string canonicalFlagValue(const FlagSpec &spec, const std::string &text);
 
 /// Whether `text` is a value of this flag; the error names flag, value and
 /// rule.

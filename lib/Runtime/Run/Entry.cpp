@@ -3,6 +3,7 @@
 #include "weft/Runtime/Run/Entry.h"
 
 #include "weft/Base/OutOfMemory.h"
+#include "weft/Base/RunFile.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Runtime/Checkpoints/WeightSource.h"
 #include "weft/Runtime/Collectives/Processes.h"
@@ -112,7 +113,19 @@ joinOthers(int64_t ranks, const std::vector<std::string> &args,
 /// Whether the run stops and saves when a signal asks it to.
 static bool savesAtSignals(const RunOptions &options) {
   return options.trains() && !options.saveDir.empty() && !options.dryRun &&
-         options.tune.empty() && !options.help && !options.version;
+         options.tune.empty() && !options.help && !options.version &&
+         !options.config;
+}
+
+/// The text of a process that only answers its command line.
+static std::optional<std::string> answerOf(const RunOptions &options,
+                                           const Metadata &metadata,
+                                           const std::string &program) {
+  if (options.help)
+    return runHelp(metadata, program, *options.help);
+  if (options.version)
+    return metadata.name + ", compiled by weft " + metadata.version + "\n";
+  return options.config;
 }
 
 namespace {
@@ -122,7 +135,8 @@ public:
   Start(const WeftExecutable &executable, std::vector<std::string> args,
         std::string program, JoinProcesses join, EarlySignals &signals)
       : executable(executable), args(std::move(args)),
-        program(std::move(program)), join(join), signals(signals) {}
+        early(argumentsWithFile(this->args)), program(std::move(program)),
+        join(join), signals(signals) {}
 
   int run();
 
@@ -135,6 +149,7 @@ private:
 
   const WeftExecutable &executable;
   const std::vector<std::string> args;
+  const std::vector<std::string> early; // with the flags of a file behind
   const std::string program;
   const JoinProcesses join;
   EarlySignals &signals;
@@ -169,17 +184,15 @@ Expected<ExitCode> Start::runProgram() {
     return Error(ExitCode::Internal, std::move(wrong));
   if (Status s = checkPorts(executable, *metadata); !s)
     return s.takeError();
-  if (Status s = assign(joinOthers(metadata->ranks(), args, join), process); !s)
+  if (Status s = assign(joinOthers(metadata->ranks(), early, join), process);
+      !s)
     return s.takeError();
   Status ready = readOptions(*metadata);
   if (ready && !savesAtSignals(options))
     signals.endProcess();
-  if (ready && (options.help || options.version)) {
-    std::string text = options.help ? runHelp(*metadata, program, *options.help)
-                                    : metadata->name + ", compiled by weft " +
-                                          metadata->version + "\n";
+  if (auto text = answerOf(options, *metadata, program); ready && text) {
     if (!process || process->rank() == 0)
-      printText(text);
+      printText(*text);
     return ExitCode::Ok;
   }
   locateCompanions(*metadata, ownPath(program.c_str()));
@@ -205,7 +218,7 @@ Status Start::readOptions(const Metadata &metadata) {
   if (!parsed)
     return parsed.takeError();
   options = std::move(*parsed);
-  if (options.help || options.version)
+  if (options.help || options.version || options.config)
     return Status::success();
   if (Status s = checkProcesses(metadata); !s)
     return s;
@@ -234,7 +247,7 @@ Status Start::finish() {
   if (!process)
     return Status::success();
   LaunchHeartbeat heartbeat(RankStage::Ending, RankStage::Ended, "MPI_Finalize",
-                            readTimeout(args));
+                            readTimeout(early));
   return process->finish();
 }
 

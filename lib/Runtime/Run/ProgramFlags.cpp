@@ -3,6 +3,7 @@
 #include "weft/Runtime/Run/RunFlags.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 using namespace weft;
 
@@ -63,6 +64,35 @@ weft::compiledFlags(const Metadata &metadata) {
   if (!metadata.mesh.empty())
     flags["mesh"] = meshText(metadata);
   return flags;
+}
+
+/// Whether two texts are the same value of a flag: "1e-3" is "0.001".
+static bool isSameValue(const FlagSpec &spec, const std::string &a,
+                        const std::string &b) {
+  const bool isNumber =
+      spec.kind == FlagKind::Int || spec.kind == FlagKind::Double;
+  return a == b || (isNumber && std::strtod(a.c_str(), nullptr) ==
+                                    std::strtod(b.c_str(), nullptr));
+}
+
+Status weft::checkCompiledFlags(const FlagValues &flags,
+                                const Metadata &metadata) {
+  const std::map<std::string, std::string> compiled = compiledFlags(metadata);
+  for (const RunFileValue &value : flags.unusedOfFile()) {
+    const FlagSpec *spec = findFlagName(value.name);
+    auto found = compiled.find(value.name);
+    // A file has a digest in place of its path.
+    if (!spec || spec->group != CompileFlag || spec->file != FlagFile::None ||
+        found == compiled.end() ||
+        isSameValue(*spec, value.text, found->second))
+      continue;
+    return usageError("flag '--", value.name, "' expects ", found->second,
+                      ", which the program was compiled with, but got ",
+                      inQuotes(value.text))
+        .at(value.place)
+        .hint("weft compile MODEL --config FILE makes a program with it");
+  }
+  return Status::success();
 }
 
 //===- Several ranks ------------------------------------------------------===//

@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Run/RunFlags.h"
 
+#include "weft/Base/RunFile.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Base/Text.h"
 #include "weft/Runtime/Collectives/Processes.h"
@@ -296,8 +297,8 @@ static bool isCommon(const std::string &flag) {
          name != "val-data";
 }
 
-/// `given` is the command line alone. `flags` also has the flags that the
-/// checkpoint recorded, if `keptKnown`.
+/// `given` is the command line and its file alone. `flags` also has the flags
+/// that the checkpoint recorded, if `keptKnown`.
 static Status readOptions(const FlagValues &given, const FlagValues &flags,
                           bool keptKnown, const Metadata &metadata,
                           RunOptions &out) {
@@ -314,6 +315,16 @@ static Status readOptions(const FlagValues &given, const FlagValues &flags,
   return checkTogether(given, out, keptKnown);
 }
 
+/// The flags that the run uses.
+static Expected<FlagValues> parseUsed(const FlagTable &table,
+                                      const std::vector<std::string> &args,
+                                      const FlagParseOptions &parse) {
+  auto flags = table.parse(args, parse);
+  if (!flags)
+    return flags;
+  return withoutUnused(*flags, runUseOf(*flags));
+}
+
 Expected<RunOptions> weft::parseRunOptions(const std::vector<std::string> &args,
                                            const Metadata &metadata,
                                            const WeftExecutable &executable,
@@ -325,14 +336,18 @@ Expected<RunOptions> weft::parseRunOptions(const std::vector<std::string> &args,
   const auto compiled = compiledFlags(metadata);
   parse.compiledWith = &compiled;
   FlagTable table(specsFor(metadata));
-  auto given = table.parse(args, parse);
+  auto given = parseUsed(table, args, parse);
   if (!given)
     return given.takeError();
   RunOptions out;
   readOutput(*given, out);
   if (out.help || out.version)
     return out;
+  if (Status s = checkCompiledFlags(*given, metadata); !s)
+    return s.takeError();
   auto kept = findKeptSettings(*given, table, metadata, executable);
+  if (!kept && given->getSwitch("print-config"))
+    return kept.takeError();
   if (!kept) {
     // Errors of the given flags come first. Flags that are complete without the
     // checkpoint are accepted: it is chosen later, under the lock.
@@ -346,9 +361,17 @@ Expected<RunOptions> weft::parseRunOptions(const std::vector<std::string> &args,
   }
   std::vector<std::string> all = kept->args;
   all.insert(all.end(), args.begin(), args.end());
-  auto flags = table.parse(all, parse);
+  parse.fromCheckpoint = kept->args.size();
+  auto flags = parseUsed(table, all, parse);
   if (!flags)
     return flags.takeError();
+  if (flags->getSwitch("print-config")) {
+    auto text = formatRunFile(*flags, program);
+    if (!text)
+      return text.takeError();
+    out.config = std::move(*text);
+    return out;
+  }
   out = RunOptions();
   readOutput(*flags, out);
   if (Status s = readOptions(*given, *flags, /*keptKnown=*/true, metadata, out);

@@ -94,13 +94,15 @@ struct RunOptions : DataOptions, ResumeOptions {
   std::string tune, tuning; // files, written and read, or ""
   bool dryRun = false, version = false;
   std::optional<HelpLayout> help;
+  std::optional<std::string> config; // the text of --print-config
   /// Taken from the checkpoint that the run continues, as "--lr=0.001".
   std::vector<std::string> kept;
   RunRecord record; // for the next checkpoints, without the data
   /// The files that flags name, by use.
   std::vector<FileUse> filesRead, filesWritten;
   bool overwrites = false; // files that weft did not write
-  /// Hyper-parameters that were given on the command line, by flag name.
+  /// Hyper-parameters that were given on the command line or by a file, by flag
+  /// name.
   std::vector<std::string> given;
   /// Flags that must be equal in all processes of a run: "--lr=0.1".
   std::vector<std::string> common;
@@ -136,6 +138,10 @@ bool isForCuda(const Metadata &metadata);
 
 /// The compile flags whose values a program knows, by name.
 std::map<std::string, std::string> compiledFlags(const Metadata &metadata);
+
+/// Compile flags in the file of a run have the values that the program was
+/// compiled with, as far as it knows them: exit 2.
+Status checkCompiledFlags(const FlagValues &flags, const Metadata &metadata);
 
 /// The help text of an executable: of the flags that it takes.
 std::string runHelp(const Metadata &metadata, const std::string &program,
