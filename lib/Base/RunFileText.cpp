@@ -167,6 +167,13 @@ Expected<bool> weft::printConfig(const FlagValues &flags,
   Expected<std::string> text = formatRunFile(flags, program);
   if (!text)
     return text.takeError();
+  const std::vector<FlagSpec> specs = flags.specs();
+  for (const FlagSpec &spec : specs)
+    if (spec.name == std::string_view("resume") &&
+        flags.getText("resume") != "never")
+      printText(
+          "# the checkpoint of --resume=" + escaped(flags.getText("resume")) +
+          " replaces defaults: ./PROGRAM --print-config shows them\n");
   printText(*text);
   return true;
 }
