@@ -8,7 +8,7 @@
 // WHY: Remark="is gathered during 1 commands for h.0.mlp, until copy of h.0.mlp
 // WHY: Remark="is gathered during 2 commands for h.1, until copy of h.1
 // WHY: Remark="is gathered during 1 commands for h.2, until copy of h.2
-// WHY: Remark="is reduced beside 2 commands for h.2
+// WHY: Remark="is reduced during 2 commands for h.2
 dist.mesh @mesh("dp" = 2)
 plan.state param @h.0.w : memref<4xf32>
 plan.state param @h.0.b : memref<2xf32>

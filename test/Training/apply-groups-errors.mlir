@@ -44,7 +44,7 @@ weft.param @out.bias : tensor<4xf32>
 //--- syntax.toml
 [[group]]
 match = "a
-// SYNTAX: syntax.toml:2:{{.*}}expects TOML, but got:
+# SYNTAX: syntax.toml:2:{{.*}}expects TOML, but got:
 
 //--- key.toml
 [[group]]
@@ -182,7 +182,7 @@ match = "fc"
 nesterov = 2
 # NESTEROV: nesterov.toml:3:{{.*}}expects `nesterov` to be true or false, but got another type
 
-// A hyper-parameter that the default optimizer does not have.
+# A hyper-parameter that the default optimizer does not have.
 
 //--- default.toml
 [[group]]

@@ -192,6 +192,8 @@ def quote(text):
 
 def matches(shown, real, loose):
     """Whether a line of output is the one shown."""
+    # The size of a program differs between compilers.
+    loose = loose or shown.lstrip().startswith("made ")
     shown, real = (" ".join(TIME.sub(r"\1 TIME", DIGEST.sub("DIGEST", line)).split()) for line in (shown, real))
     pattern, numbers, end = "", [], 0
     for number in NUMBER.finditer(shown):
