@@ -201,10 +201,14 @@ Expected<const GgufFamily *> familyOf(const GgufFile &file) {
                       ggufArchitectures() + ", but there is none")
         .at(file.path());
   const GgufFamily *family = findGgufFamily(**name);
-  if (!family)
-    return file.valueError(*file.findEntry(kKey),
-                           "expects " + ggufArchitectures() + ", but got " +
-                               inQuotes(**name));
+  if (!family) {
+    Error error = file.valueError(*file.findEntry(kKey),
+                                  "expects " + ggufArchitectures() +
+                                      ", but got " + inQuotes(**name));
+    return error.hint(
+        "weft reads other families from a folder with config.json "
+        "and safetensors");
+  }
   return family;
 }
 

@@ -4,9 +4,11 @@
 
 #include "weft/Base/Flags.h"
 #include "weft/Base/StandardStreams.h"
+#include "weft/Base/Text.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 
 #include <cstdio>
+#include <filesystem>
 
 using namespace weft;
 
@@ -43,8 +45,19 @@ static Status exportWeights(const std::string &folder, const std::string &out,
                             const FlagValues &flags) {
   const std::string &dtype = flags.getText("dtype");
   const bool overwrites = flags.getSwitch("overwrite");
+  std::error_code ignored;
+  if (std::filesystem::equivalent(folder, out, ignored))
+    return usageError(
+               "weft ckpt export expects OUT outside of the checkpoints, "
+               "but got their folder")
+        .at(out);
   if (flags.getText("format") == "gguf")
     return exportGguf(folder, out, ggufType(dtype), overwrites);
+  if (endsWith(out, ".gguf"))
+    return usageError("weft ckpt export expects a folder, but got a name that "
+                      "ends in .gguf")
+        .at(out)
+        .hint("--format gguf writes a file for llama.cpp");
   if (dtype == "q8_0")
     return usageError("--dtype expects f32, f16 or bf16 with --format "
                       "safetensors, but got q8_0")
