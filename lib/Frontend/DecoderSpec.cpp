@@ -25,8 +25,6 @@ double DecoderSpec::attentionScale(int64_t layer) const {
 }
 
 int64_t DecoderSpec::context() const {
-  if (!usesRope(RopeUse::Global))
-    return positions;
   return std::max(positions, rope.stretchedContext(positions));
 }
 

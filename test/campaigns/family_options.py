@@ -228,6 +228,7 @@ def build(family, choice):
 
 def refused(family, config):
     """Why transformers takes no such configuration, or None."""
-    if family == "phi3" and rotated(config) % 2:
+    if family in ("phi", "phi3") and rotated({"partial_rotary_factor": 0.5, **config}
+                                             if family == "phi" else config) % 2:
         return "an odd number of rotated elements"
     return None
