@@ -92,7 +92,7 @@ static const ForeignName dataNames[] = {
      "prefetch-factor|persistent-workers",
      "", "it always reads ahead"},
     {"tokenizer-name|tokenizer-path|tokenizer-model|tokenizer-file", "",
-     "text is read as bytes, and --data takes files of tokens"},
+     "weft train uses the tokenizer of the model"},
     {"random-seed|manual-seed|data-seed|rng-seed", "seed"},
     {"shuffle-data|shuffle-dataset", "shuffle"},
 };
@@ -226,8 +226,7 @@ static const ForeignName commandNames[] = {
     {"clean|clear|purge", "cache clear"},
     {"version", "--version"},
     {"list|ls", "ckpt ls DIR"},
-    {"tokenize|prepare|preprocess|data", "",
-     "text is read as bytes, and --data takes files of tokens"},
+    {"prepare|preprocess", "data prepare"},
     {"download|pull|push|login|upload", "", "models and data are local files"},
     {"serve|deploy|server", "",
      "a trained model is exported for other tools: "

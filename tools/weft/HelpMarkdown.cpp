@@ -30,6 +30,7 @@ static Expected<std::string> flagsMarkdown() {
   for (const auto &[title, more] :
        {std::pair("weft compile --dry-run", FlagTable(simulateFlags())),
         std::pair("weft bench", benchFlags()),
+        std::pair("weft data prepare", dataFlags()),
         std::pair("weft tokenize", tokenizeFlags())})
     text += "\n## " + std::string(title) + "\n\n" + more.markdown();
   return text + "\n## Flags of other tools\n\n" +

@@ -5,24 +5,77 @@
 #include "weft/Base/Results.h"
 
 #include <array>
+#include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <unistd.h>
 
 using namespace weft;
 
 static constexpr int32_t kMagicU16 = 20240520, kMagicU32 = 20240801;
 /// The number of tokens in a header has 31 bits.
 static constexpr int64_t kMostTokens = 0x7FFFFFFF;
+static constexpr size_t kSpillBytes = size_t(4) << 20;
+/// The digest of the tokens, in words of the header that llm.c does not use.
+static constexpr size_t kDigestAt = 16, kDigestChars = 32;
 
-Status TokenFileWriter::add(const int32_t *ids, size_t count) {
-  const size_t width = isWide ? 4 : 2;
+static Error cannotSpill(const std::string &path) {
+  return storageError("cannot write: " + errnoText(errno)).at(path);
+}
+
+/// Moves the tokens in memory to the temporary file.
+Status TokenFileWriter::spill() {
+  if (!spilled) {
+    std::error_code ignored;
+    const std::string prefix =
+        isWrittenInPlace(path)
+            ? (std::filesystem::temp_directory_path(ignored) / "weft-tokens")
+                  .string()
+            : path + ".tmp";
+    Expected<Temporary> made = Temporary::file(prefix);
+    if (!made)
+      return made.takeError();
+    spilled = std::move(*made);
+  }
+  for (size_t at = 0; at < bytes.size();) {
+    const ssize_t n =
+        ::write(spilled.descriptor(), &bytes[at], bytes.size() - at);
+    if (n < 0 && errno != EINTR)
+      return cannotSpill(spilled.path());
+    at += size_t(std::max<ssize_t>(n, 0));
+  }
+  spilledBytes += int64_t(bytes.size());
+  bytes.clear();
+  return Status::success();
+}
+
+Status TokenFileWriter::add(const int32_t *ids, size_t number) {
   const size_t before = bytes.size();
-  bytes.resize(before + width * count);
-  for (size_t i = 0; i < count; ++i) // little-endian, as the host
+  bytes.resize(before + width * number);
+  for (size_t i = 0; i < number; ++i) // little-endian, as the host
     std::memcpy(&bytes[before + width * i], &ids[i], width);
-  if (int64_t(bytes.size() / width) > kMostTokens)
+  digest.update(bytes.data() + before, bytes.size() - before);
+  count += int64_t(number);
+  if (count > kMostTokens)
     return inputError("expects at most ", kMostTokens,
                       " tokens for a file, but got more")
         .hint("split the text into several files");
+  return bytes.size() < kSpillBytes ? Status::success() : spill();
+}
+
+Status TokenFileWriter::copySpilled(OutputFile &file) const {
+  // Another descriptor, since the temporary's is for writing.
+  Expected<std::unique_ptr<ByteSource>> from = InputFile::open(spilled.path());
+  if (!from)
+    return from.takeError();
+  std::vector<uint8_t> part(kSpillBytes);
+  for (int64_t at = 0; at < spilledBytes; at += int64_t(part.size())) {
+    const int64_t size = std::min(int64_t(part.size()), spilledBytes - at);
+    if (Status s = (*from)->read(at, size, part.data()); !s)
+      return s;
+    if (Status s = file.write(part.data(), size); !s)
+      return s;
+  }
   return Status::success();
 }
 
@@ -31,11 +84,17 @@ Status TokenFileWriter::commit() {
   if (!file)
     return file.takeError();
   std::array<int32_t, 256> header{};
-  header[0] = isWide ? kMagicU32 : kMagicU16;
-  header[1] = isWide ? 7 : 1;
-  header[2] = int32_t(bytes.size() / (isWide ? 4 : 2));
+  header[0] = width == 4 ? kMagicU32 : kMagicU16;
+  header[1] = width == 4 ? 7 : 1;
+  header[2] = int32_t(count);
+  const std::string value = digest.value128();
+  std::memcpy(reinterpret_cast<char *>(header.data()) + kDigestAt, value.data(),
+              kDigestChars);
   if (Status s = file->write(header.data(), sizeof header); !s)
     return s;
+  if (spilled)
+    if (Status s = copySpilled(*file); !s)
+      return s;
   if (Status s = file->write(bytes.data(), int64_t(bytes.size())); !s)
     return s;
   return file->commit();
@@ -47,4 +106,18 @@ bool weft::isTokenFile(const std::string &path) {
   if (!file || (*file)->size() < 4 || !(*file)->read(0, 4, &magic))
     return false;
   return magic == kMagicU16 || magic == kMagicU32;
+}
+
+bool weft::isWholeTokenFile(const std::string &path) {
+  Expected<std::unique_ptr<ByteSource>> source = InputFile::open(path);
+  char stored[kDigestChars];
+  if (!source || (*source)->size() < 1024 ||
+      !(*source)->read(int64_t(kDigestAt), kDigestChars, stored))
+    return false;
+  Expected<TokenFile> file =
+      TokenFile::open(std::move(*source), TokenFormat::Auto);
+  if (!file)
+    return false;
+  Expected<std::string> found = file->digest();
+  return found && *found == std::string_view(stored, kDigestChars);
 }

@@ -22,7 +22,8 @@ static const char *const kUsage =
 FlagTable weft::tokenizeFlags() {
   return FlagTable({
       {"tokenizer", FlagKind::String, DriverFlag, "", "PATH",
-       "tokenizer.json or tokenizer.model, or the folder of one", "", 0, 0, "",
+       "tokenizer.json, tokenizer.model or a GGUF file, or the folder of one of "
+       "the first two", "", 0, 0, "",
        FlagFile::Read},
       {"output", FlagKind::String, DriverFlag, "", "FILE",
        "write a file of tokens for --data, or the text; default: standard "

@@ -25,10 +25,12 @@ Expected<ExitCode> benchCommand(const Arguments &args);
 Expected<ExitCode> checkCommand(const Arguments &args);
 Expected<ExitCode> checkpointCommand(const Arguments &args);
 Expected<ExitCode> cacheCommand(const Arguments &args);
+Expected<ExitCode> dataCommand(const Arguments &args);
 Expected<ExitCode> tokenizeCommand(const Arguments &args);
 Expected<ExitCode> helpMarkdownCommand(const Arguments &args);
 
 FlagTable benchFlags();
+FlagTable dataFlags();
 FlagTable tokenizeFlags();
 
 /// The JSON text in the section `.weft.meta` of a compiled program.

@@ -43,6 +43,7 @@ static const Command kCommands[] = {
     {"ckpt", checkpointCommand, "ls, verify, diff, export of checkpoints",
      "Files"},
     {"cache", cacheCommand, "ls, clear of the programs that weft train keeps"},
+    {"data", dataCommand, "prepare: text and JSON lines to a file of tokens"},
     {"tokenize", tokenizeCommand, "FILE: text to token numbers, and back"},
     {"help-markdown", helpMarkdownCommand, ""}, // for scripts/docs.sh
 };

@@ -384,9 +384,8 @@ TEST(ForeignFlags, valuesOfOtherToolsAreAccepted) {
 TEST(ForeignCommands, areAnswered) {
   EXPECT_EQ(describeForeignCommand(*findForeignCommand("sample")),
             "weft generate MODEL --prompt TEXT does that");
-  EXPECT_EQ(describeForeignCommand(*findForeignCommand("tokenize")),
-            "weft has none; text is read as bytes, and --data takes files of "
-            "tokens");
+  EXPECT_EQ(describeForeignCommand(*findForeignCommand("preprocess")),
+            "weft data prepare does that");
   EXPECT_EQ(findForeignCommand("train"), nullptr);
   EXPECT_EQ(findForeignCommand("run|start"), nullptr);
   // Flags in answers are flags of the command.
