@@ -14,7 +14,7 @@
 using namespace weft;
 
 static const char *const kCacheUsage =
-    "usage: weft cache ls      the programs that weft train keeps\n"
+    "usage: weft cache ls      the programs and tokens that weft train keeps\n"
     "       weft cache clear   remove them\n"
     "XDG_CACHE_HOME (default ~/.cache) names their folder, WEFT_CACHE_SIZE\n"
     "(default 1G) limits their size\n";
@@ -44,8 +44,28 @@ static std::string dateOf(const CacheEntry &entry) {
   return text;
 }
 
-static std::string countOf(int64_t programs) {
+static std::string countOfPrograms(int64_t programs) {
   return countText(programs, "program");
+}
+
+static std::string countOfTokens(int64_t files) {
+  return countText(files, "token file");
+}
+
+static void printTokens(const ProgramCache &cache) {
+  int64_t total = 0;
+  const std::vector<CacheEntry> entries = cache.entries();
+  for (const CacheEntry &entry : entries) {
+    total += entry.bytes;
+    printEscaped(dateOf(entry) + "  " + humanBytes(entry.bytes) + "  " +
+                 std::filesystem::path(entry.path).filename().string() +
+                 "  tokens\n");
+  }
+  if (!entries.empty())
+    printEscaped(countOfTokens(int64_t(entries.size())) + ", " +
+                 humanBytes(total) + " of at most " +
+                 humanBytes(cache.limit()) + ", in " + cache.path().string() +
+                 "\n");
 }
 
 static void printEntries(const ProgramCache &cache) {
@@ -57,12 +77,13 @@ static void printEntries(const ProgramCache &cache) {
                  std::filesystem::path(entry.path).filename().string() + "  " +
                  describe(entry) + "\n");
   }
-  printEscaped(countOf(int64_t(entries.size())) + ", " + humanBytes(total) +
-               " of at most " + humanBytes(cache.limit()) + ", in " +
-               cache.path().string() + "\n");
+  printEscaped(countOfPrograms(int64_t(entries.size())) + ", " +
+               humanBytes(total) + " of at most " + humanBytes(cache.limit()) +
+               ", in " + cache.path().string() + "\n");
 }
 
-static Status clear(const ProgramCache &cache) {
+static Status clear(const ProgramCache &cache,
+                    std::string (*countEntries)(int64_t)) {
   cache.removeLeftovers();
   int64_t total = 0, count = 0;
   for (const CacheEntry &entry : cache.entries()) {
@@ -71,7 +92,8 @@ static Status clear(const ProgramCache &cache) {
     total += entry.bytes;
     ++count;
   }
-  printEscaped("removed " + countOf(count) + ", " + humanBytes(total) + "\n");
+  printEscaped("removed " + countEntries(count) + ", " + humanBytes(total) +
+               "\n");
   return Status::success();
 }
 
@@ -94,11 +116,18 @@ Expected<ExitCode> weft::cacheCommand(const Arguments &args) {
   Expected<ProgramCache> cache = ProgramCache::open();
   if (!cache)
     return cache.takeError();
+  Expected<ProgramCache> tokens = ProgramCache::openTokens();
+  if (!tokens)
+    return tokens.takeError();
   if (verb == "ls") {
     printEntries(*cache);
+    printTokens(*tokens);
     return ExitCode::Ok;
   }
-  if (Status status = clear(*cache); !status)
+  if (Status status = clear(*cache, countOfPrograms); !status)
     return status.takeError();
+  if (!tokens->entries().empty())
+    if (Status status = clear(*tokens, countOfTokens); !status)
+      return status.takeError();
   return ExitCode::Ok;
 }

@@ -64,6 +64,13 @@ Expected<ProgramCache> ProgramCache::open() {
   return cache;
 }
 
+Expected<ProgramCache> ProgramCache::openTokens() {
+  Expected<ProgramCache> cache = open();
+  if (cache)
+    cache->folder /= "token-files";
+  return cache;
+}
+
 static Error elsewhere(Error error) {
   return error.hint(
       "XDG_CACHE_HOME chooses another place; weft compile -o FILE "
@@ -218,7 +225,7 @@ Status ProgramCache::trim(const std::string &keep) const {
 // Lock
 //===----------------------------------------------------------------------===//
 
-CacheLock ProgramCache::lock(const std::string &key) const {
+CacheLock ProgramCache::lock(const std::string &key, const char *makes) const {
   const std::string path = pathOf(key) + ".lock";
   for (bool waited = false;;) {
     Descriptor file(
@@ -228,8 +235,7 @@ CacheLock ProgramCache::lock(const std::string &key) const {
       return CacheLock(Descriptor(), "");
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno == EWOULDBLOCK && !waited)
-        std::fputs("weft: another process compiles this model; waiting\n",
-                   stderr);
+        std::fprintf(stderr, "weft: another process %s; waiting\n", makes);
       waited = true;
       if (withoutInterrupts([&] { return ::flock(file.get(), LOCK_EX); }) != 0)
         return CacheLock(std::move(file), "");

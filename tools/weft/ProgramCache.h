@@ -50,6 +50,10 @@ class ProgramCache {
 public:
   /// $XDG_CACHE_HOME/weft, else ~/.cache/weft; at most $WEFT_CACHE_SIZE bytes.
   static Expected<ProgramCache> open();
+  /// The subfolder `token-files`, with the same limit. Its entries are token
+  /// files (TokenFiles.h), for which lock(), entries(), remove() and trim()
+  /// work.
+  static Expected<ProgramCache> openTokens();
   /// Makes the folder, where there is none, before something is stored.
   Status prepare() const;
 
@@ -59,14 +63,19 @@ public:
   /// The entry, checked and open for execution; closed where there is none or a
   /// damaged one, of which a warning tells. Counts as a use.
   Descriptor find(const std::string &key) const;
-  /// Waits until no other process compiles this program.
-  CacheLock lock(const std::string &key) const;
+  /// Waits until no other process makes this entry. A message says that
+  /// another one `makes` it.
+  CacheLock lock(const std::string &key,
+                 const char *makes = "compiles this model") const;
   /// The warnings and remarks of the compilation of an entry of find().
   static std::string readNotices(const Descriptor &file);
   /// Adds a program with the warnings and remarks of its compilation and
   /// removes the ones used longest ago if there are too many bytes now.
   Status store(const std::string &key, std::string_view program,
                std::string_view notices) const;
+
+  /// Removes the entries used longest ago if there are too many bytes.
+  Status trim(const std::string &keep) const;
 
   /// Most recently used first.
   std::vector<CacheEntry> entries() const;
@@ -78,8 +87,6 @@ public:
   int64_t limit() const { return mostBytes; }
 
 private:
-  Status trim(const std::string &keep) const;
-
   std::filesystem::path folder;
   int64_t mostBytes = 0;
 };

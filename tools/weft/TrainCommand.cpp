@@ -2,6 +2,7 @@
 
 #include "CachedProgram.h"
 #include "MlirFlags.h"
+#include "TokenizedData.h"
 #include "ToolCommands.h"
 
 #include "weft/Base/RunFile.h"
@@ -38,9 +39,12 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
       flags->positionals().front());
   if (!program)
     return program.takeError();
+  Expected<FlagValues> tokenized = withTokens(*flags, *program);
+  if (!tokenized)
+    return tokenized.takeError();
   const bool isForCuda = flags->getText("target").rfind("cuda", 0) == 0;
   return runProgram(*program, {meshRanks(*flags), isForCuda},
-                    flags->canonical(RunFlag));
+                    tokenized->canonical(RunFlag));
 }
 
 std::vector<FlagSpec> weft::describedRunFlags() {

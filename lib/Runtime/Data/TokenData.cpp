@@ -3,6 +3,8 @@
 #include "weft/Abi/Names.h"
 #include "weft/Abi/Philox.h"
 #include "weft/Base/CountText.h"
+#include "weft/Base/Text.h"
+#include "weft/Formats/FileKind.h"
 #include "weft/Formats/TokenFile.h"
 #include "weft/Runtime/Data/DataSource.h"
 
@@ -70,6 +72,16 @@ private:
 
 } // namespace
 
+/// The commands that make tokens of a text for a model with a tokenizer.
+static std::string tokenizeHint(const std::string &path,
+                                const Metadata &metadata) {
+  const std::string tokenizer = tokenizerPath(metadata);
+  const std::string output = path + ".bin";
+  return "weft data prepare " + shellWord(path) + " -o " + shellWord(output) +
+         " --tokenizer=" + (tokenizer.empty() ? "DIR" : shellWord(tokenizer)) +
+         " makes tokens of it; --tokenizer=bytes reads bytes as tokens";
+}
+
 /// A model with a tokenizer does not mean bytes by its tokens.
 static Status checkTokenizer(const TokenFile &file, const DataOptions &options,
                              const Metadata &metadata) {
@@ -79,17 +91,19 @@ static Status checkTokenizer(const TokenFile &file, const DataOptions &options,
   return inputError("expects tokens of the model's tokenizer (",
                     metadata.tokenizerFiles.front(), "), but got text")
       .at(file.path())
-      .hint(
-          "tokenize it into a .bin file (llm.c format, or --data-format=u16), "
-          "or read bytes as tokens with --tokenizer=bytes");
+      .hint(tokenizeHint(file.path(), metadata));
 }
 
 static Expected<std::shared_ptr<SharedFile>>
 openFile(const std::string &path, const DataOptions &options,
          const Metadata &metadata, DataSet &set) {
   auto file = TokenFile::open(path, options.format);
-  if (!file)
+  if (!file) {
+    const bool isLines = endsWith(path, ".jsonl") || endsWith(path, ".ndjson");
+    if (isLines && !metadata.tokenizerFiles.empty() && !options.byteTokenizer)
+      return file.takeError().hint(tokenizeHint(path, metadata));
     return file.takeError();
+  }
   if (Status s = checkTokenizer(*file, options, metadata); !s)
     return s.takeError();
   if (Status s = file->check(metadata.vocab); !s)

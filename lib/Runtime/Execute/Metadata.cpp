@@ -12,6 +12,8 @@
 #include <cstring>
 #include <limits>
 
+#include <filesystem>
+
 using namespace weft;
 
 bool Metadata::hasHyperParameter(const std::string &name) const {
@@ -197,6 +199,18 @@ static Status readFields(const JsonCursor &root, Metadata &out) {
       if (file.digest.compare(0, 5, "xxh3:") == 0)
         file.digest.erase(0, 5);
   return Status::success();
+}
+
+std::string weft::tokenizerPath(const Metadata &metadata) {
+  for (const InitialFile &file : metadata.companionFiles) {
+    const std::filesystem::path path(file.path);
+    if (path.extension() == ".gguf")
+      return file.path;
+    if (path.filename() == "tokenizer.json" ||
+        path.filename() == "tokenizer.model")
+      return path.has_parent_path() ? path.parent_path().string() : ".";
+  }
+  return "";
 }
 
 Expected<Metadata> weft::parseMetadata(std::string_view text) {

@@ -1,7 +1,7 @@
 //===- Metadata.h - The description inside an executable --------*- C++ -*-===//
 //
-// The JSON text of WeftExecutable::metadata, parsed. docs/reference/executable.md
-// describes every field.
+// The JSON text of WeftExecutable::metadata, parsed.
+// docs/reference/executable.md describes every field.
 //
 //===----------------------------------------------------------------------===//
 
@@ -91,7 +91,12 @@ struct Metadata {
   bool hasHyperParameter(const std::string &name) const;
 };
 
-/// A text that breaks docs/reference/executable.md is an internal error (exit 70).
+/// The tokenizer among the files of a model: a GGUF file, or the folder of
+/// tokenizer.json or tokenizer.model. "" if there is none of these.
+std::string tokenizerPath(const Metadata &metadata);
+
+/// A text that breaks docs/reference/executable.md is an internal error (exit
+/// 70).
 Expected<Metadata> parseMetadata(std::string_view text);
 
 //===- The loss scale -----------------------------------------------------===//

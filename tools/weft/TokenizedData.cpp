@@ -1,0 +1,96 @@
+//===- TokenizedData.cpp - Text for programs that read tokens -------------===//
+
+#include "TokenizedData.h"
+
+#include "PrepareTokens.h"
+#include "TokenFiles.h"
+#include "ToolCommands.h"
+
+#include "weft/Base/Results.h"
+#include "weft/Base/Text.h"
+#include "weft/Formats/StepDirectories.h"
+#include "weft/Runtime/Checkpoints/WeightSource.h"
+
+#include <filesystem>
+
+using namespace weft;
+namespace fs = std::filesystem;
+
+Expected<Metadata> weft::metadataOf(const Program &program) {
+  Expected<Json> text = readMetadata(program.path);
+  if (!text)
+    return text.takeError();
+  return parseMetadata(text->compact());
+}
+
+std::string weft::tokenizerOf(const Metadata &metadata,
+                              const Program &program) {
+  if (metadata.tokenizerFiles.empty())
+    return "";
+  const std::string path = tokenizerPath(metadata);
+  return path.empty() ? "" : locateWeights(path, program.path);
+}
+
+/// Whether the value of a data flag is text to tokenize. A file that is missing
+/// is left to the program, which says so.
+static bool isTextToTokenize(const std::string &value) {
+  std::error_code ignored;
+  if (!fs::exists(value, ignored))
+    return value.find_first_of(",:*?[") != value.npos;
+  return !isTokenFile(value) && !endsWith(value, ".bin");
+}
+
+static Error namedByFlag(Error error, const std::string &flag) {
+  return error.code() == ExitCode::Usage ? error.during("--" + flag) : error;
+}
+
+static Expected<std::string> tokenFileOf(const FlagValues &flags,
+                                         const std::string &flag,
+                                         const TextTokenizer &text) {
+  Expected<std::vector<TextGroup>> groups =
+      parseTextGroups({flags.getString(flag)});
+  if (!groups)
+    return namedByFlag(groups.takeError(), flag);
+  const std::vector<FileUse> inputs = filesOf(*groups, "--" + flag);
+  if (Status s = checkOutputPaths(flags.files(FlagFile::Written), inputs,
+                                  manifestName);
+      !s)
+    return s.takeError();
+  for (const FileUse &use : inputs)
+    if (isTokenFile(use.path))
+      return inputError("expects text or JSON lines in a list, but got a file "
+                        "of tokens")
+          .at(use.path);
+  return cachedTokens(*groups, text);
+}
+
+Expected<FlagValues> weft::withTokens(const FlagValues &flags,
+                                      const Program &program) {
+  const std::string &format = flags.getString("data-format");
+  if (flags.getString("tokenizer") == "bytes" ||
+      (format != "auto" && format != "text"))
+    return flags;
+  std::vector<std::string> wanted;
+  for (const char *flag : {"data", "val-data"})
+    if (flags.isSet(flag) && isTextToTokenize(flags.getString(flag)))
+      wanted.push_back(flag);
+  if (wanted.empty())
+    return flags;
+  Expected<Metadata> metadata = metadataOf(program);
+  if (!metadata)
+    return metadata.takeError();
+  const std::string path = tokenizerOf(*metadata, program);
+  if (path.empty())
+    return flags;
+  Expected<TextTokenizer> text = TextTokenizer::load(path, "");
+  if (!text)
+    return text.takeError();
+  FlagValues result = flags.without("data-format");
+  for (const std::string &flag : wanted) {
+    Expected<std::string> tokens = tokenFileOf(flags, flag, *text);
+    if (!tokens)
+      return tokens.takeError();
+    result = result.with(flag, *tokens);
+  }
+  return result;
+}

@@ -1,0 +1,27 @@
+//===- TokenizedData.h - Text for programs that read tokens -----*- C++ -*-===//
+
+#ifndef WEFT_TOOLS_WEFT_TOKENIZEDDATA_H
+#define WEFT_TOOLS_WEFT_TOKENIZEDDATA_H
+
+#include "CachedProgram.h"
+
+#include "weft/Runtime/Execute/Metadata.h"
+
+namespace weft {
+
+/// The metadata in a compiled program.
+Expected<Metadata> metadataOf(const Program &program);
+
+/// The path of the tokenizer of a program's model, as Tokenizer::load() takes
+/// it; "" if the model has none, or only in files that are not read.
+std::string tokenizerOf(const Metadata &metadata, const Program &program);
+
+/// The run flags of a program, with a token file from the cache in place of
+/// each text of --data and --val-data. A model without a tokenizer, and one
+/// with --tokenizer=bytes, keeps its text.
+Expected<FlagValues> withTokens(const FlagValues &flags,
+                                const Program &program);
+
+} // namespace weft
+
+#endif // WEFT_TOOLS_WEFT_TOKENIZEDDATA_H
