@@ -193,6 +193,8 @@ static std::vector<FlagSpec> deviceFlags() {
 static std::vector<FlagSpec> sampleFlags() {
   return {
       text("generate", "PROMPT", "print a sample that continues PROMPT"),
+      text("generate-ids", "IDS",
+           "print token numbers that continue these, such as 5,12,7"),
       integer("max-new-tokens", "100", "tokens of the sample", 1, 1e9),
       number("temperature", "1", "0: always the most probable token", 0, 1e6),
       integer("top-k", "0", "sample among the K most probable; 0: all", 0),
@@ -209,6 +211,7 @@ static std::vector<FlagSpec> sampleFlags() {
              "multiply the negative ones",
              0.01, 100),
       text("stop", "TEXT", "end the sample before TEXT"),
+      text("stop-ids", "IDS", "end the sample before one of these tokens"),
       integer("sample-every", "0",
               "steps between samples during training; 0: only after it", 0),
   };

@@ -118,6 +118,8 @@ OUTCOMES = {
     "check-replicas": Change("9", code=2, error="--check-replicas expects a program of several ranks"),
     "dry-run": nothing("on", last=""),
     "generate": nothing("the", last=""),
+    "generate-ids": nothing("5", last=""),
+    "stop-ids": Change("5", code=2, error="--stop-ids expects --generate-ids"),
     "max-new-tokens": Change("3", code=2, error="--max-new-tokens expects --generate"),
     "temperature": Change("0.5", code=2, error="--temperature expects --generate"),
     "top-k": Change("3", code=2, error="--top-k expects --generate"),

@@ -7,6 +7,8 @@
 
 #include "CachedProgram.h"
 #include "MlirFlags.h"
+#include "SampledText.h"
+#include "TokenizedData.h"
 #include "ToolCommands.h"
 
 #include "weft/Base/FlagNames.h"
@@ -14,7 +16,6 @@
 #include "weft/Base/StandardStreams.h"
 #include "weft/Base/Text.h"
 #include "weft/Formats/StepDirectories.h"
-#include "weft/Runtime/Execute/Metadata.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -120,17 +121,28 @@ static Expected<Program> findProgram(const UseCommand &command,
                         model);
 }
 
+/// Samples by token ids. The tool encodes the prompt and decodes the sample.
+static Expected<ExitCode> sampleWithTokenizer(const Program &program,
+                                              const ProgramRanks &ranks,
+                                              const FlagValues &flags,
+                                              const std::string &path) {
+  Expected<TextTokenizer> tokenizer =
+      TextTokenizer::load(path, "", /*needsEnd=*/false);
+  if (!tokenizer)
+    return tokenizer.takeError();
+  const std::string stop = flags.isSet("stop") ? flags.getString("stop") : "";
+  return sampleText(program, ranks,
+                    flags.without("prompt").without("stop").canonical(RunFlag),
+                    *tokenizer, {flags.getString("prompt"), stop});
+}
+
 static Expected<ExitCode> useModel(const UseCommand &command,
-                                   const FlagValues &flags,
-                                   const Arguments &runFlags) {
+                                   const FlagValues &flags) {
   const std::string &model = flags.positionals().front();
   Expected<Program> program = findProgram(command, flags, model);
   if (!program)
     return program.takeError();
-  Expected<Json> text = readMetadata(program->path);
-  if (!text)
-    return text.takeError();
-  auto metadata = parseMetadata(text->compact());
+  auto metadata = metadataOf(*program);
   if (!metadata)
     return metadata.takeError();
   const bool hasWeights =
@@ -140,9 +152,22 @@ static Expected<ExitCode> useModel(const UseCommand &command,
         .at(model)
         .hint("--init-from FILE names weights, --resume DIR a checkpoint; weft "
               "train MODEL trains them");
-  return runProgram(*program,
-                    {metadata->ranks(), metadata->target.rfind("cuda", 0) == 0},
-                    runFlags);
+  const ProgramRanks ranks = {metadata->ranks(),
+                              metadata->target.rfind("cuda", 0) == 0};
+  const std::string tokenizer = tokenizerOf(*metadata, *program);
+  if (command.samples && !tokenizer.empty() &&
+      flags.getString("tokenizer") != "bytes")
+    return sampleWithTokenizer(*program, ranks, flags, tokenizer);
+  Arguments runFlags = {command.samples
+                            ? "--generate=" + flags.getString("prompt")
+                            : "--eval-only"};
+  Expected<FlagValues> used =
+      command.samples ? flags.without("prompt") : withTokens(flags, *program);
+  if (!used)
+    return used.takeError();
+  for (const std::string &flag : used->canonical(RunFlag))
+    runFlags.push_back(flag);
+  return runProgram(*program, ranks, runFlags);
 }
 
 /// Parses the command line; no values where it asked for help.
@@ -193,8 +218,9 @@ static FlagSpec promptFlag(FlagSpec generate) {
 static FlagValues withSmallBatch(const FlagValues &flags) {
   const std::string &model = flags.positionals().front();
   std::error_code ignored;
+  const fs::path extension = fs::path(model).extension();
   const bool hasConfig = fs::is_directory(model, ignored) ||
-                         fs::path(model).extension() == ".json";
+                         extension == ".json" || extension == ".gguf";
   return hasConfig && !flags.isSet("batch") ? flags.with("batch", "1") : flags;
 }
 
@@ -218,10 +244,7 @@ Expected<ExitCode> weft::generateCommand(const Arguments &args) {
   if (!(*flags)->isSet("prompt"))
     return usageError("expects --prompt TEXT, the text that the sample "
                       "continues");
-  Arguments runFlags = {"--generate=" + (*flags)->getString("prompt")};
-  for (const std::string &flag : (*flags)->without("prompt").canonical(RunFlag))
-    runFlags.push_back(flag);
-  return useModel(command, withSmallBatch(**flags), runFlags);
+  return useModel(command, withSmallBatch(**flags));
 }
 
 Expected<ExitCode> weft::evaluateCommand(const Arguments &args) {
@@ -243,8 +266,5 @@ Expected<ExitCode> weft::evaluateCommand(const Arguments &args) {
     return usageError("expects --val-data FILE")
         .hint("or --data FILE --val-fraction X, the tail of the data that a "
               "run did not train on");
-  Arguments runFlags = {"--eval-only"};
-  for (const std::string &flag : (*flags)->canonical(RunFlag))
-    runFlags.push_back(flag);
-  return useModel(command, **flags, runFlags);
+  return useModel(command, **flags);
 }

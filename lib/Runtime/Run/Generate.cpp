@@ -4,6 +4,7 @@
 
 #include "weft/Abi/Names.h"
 #include "weft/Abi/Philox.h"
+#include "weft/Base/Text.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
 
@@ -87,6 +88,15 @@ int64_t weft::sampleToken(const float *logits, int64_t count,
   return order[0];
 }
 
+static Status checkPromptIds(const RunOptions &options,
+                             const Metadata &metadata) {
+  for (int32_t id : *options.generateIds)
+    if (id >= metadata.vocab)
+      return usageError("--generate-ids expects tokens below ", metadata.vocab,
+                        ", but got ", id);
+  return Status::success();
+}
+
 Status weft::checkGenerate(const RunOptions &options, const Metadata &metadata,
                            const WeftExecutable &executable) {
   if (!options.generate)
@@ -95,11 +105,14 @@ Status weft::checkGenerate(const RunOptions &options, const Metadata &metadata,
       !findProgram(executable, names::kPrefill))
     return usageError("--generate expects a program that gives logits, but "
                       "this one has none");
+  if (options.generateIds)
+    return checkPromptIds(options, metadata);
   if (!metadata.tokenizerFiles.empty() && !options.byteTokenizer)
     return usageError("--generate expects a model of bytes, but this one has a "
                       "tokenizer (",
                       metadata.tokenizerFiles.front(), ")")
-        .hint("--tokenizer=bytes reads and writes bytes as tokens");
+        .hint("weft generate MODEL --prompt TEXT uses the tokenizer; "
+              "--tokenizer=bytes reads and writes bytes as tokens");
   for (unsigned char byte : *options.generate)
     if (byte >= metadata.vocab)
       return usageError("--generate expects bytes below ", metadata.vocab,
@@ -143,15 +156,17 @@ private:
 /// use.
 class Generator {
 public:
-  Generator(WeftContext &context, const Metadata &metadata)
+  /// Draws among the first `choices` tokens of the vocabulary.
+  Generator(WeftContext &context, const Metadata &metadata, int64_t choices)
       : window(context, *findWindowProgram(context)), seq(metadata.seq),
-        choices(std::min<int64_t>(metadata.vocab, 256)) {
+        choices(choices) {
     if (const WeftProgram *one = context.findProgram(names::kDecode))
       decode.emplace(context, *one);
   }
 
-  Expected<int64_t> next(const std::string &text, const SampleOptions &options,
-                         uint64_t index, const std::vector<bool> &seen) {
+  Expected<int64_t> next(const std::vector<int32_t> &text,
+                         const SampleOptions &options, uint64_t index,
+                         const std::vector<bool> &seen) {
     Expected<const float *> logits = compute(text);
     if (!logits)
       return logits.takeError();
@@ -167,22 +182,18 @@ public:
   }
 
 private:
-  static int64_t tokenAt(const std::string &text, int64_t at) {
-    return static_cast<unsigned char>(text[size_t(at)]);
-  }
-
-  Expected<const float *> compute(const std::string &text) {
+  Expected<const float *> compute(const std::vector<int32_t> &text) {
     const int64_t size = int64_t(text.size());
     const bool isNext =
         decode && cached > 0 && cached == size - 1 && size <= seq;
     cached = size <= seq ? size : 0;
     if (isNext) {
-      decode->setToken(0, tokenAt(text, size - 1));
+      decode->setToken(0, text.back());
       return decode->run(size - 1);
     }
     const int64_t used = std::min(size, seq);
     for (int64_t i = 0; i < seq; ++i)
-      window.setToken(i, i < used ? tokenAt(text, size - used + i) : 0);
+      window.setToken(i, i < used ? text[size_t(size - used + i)] : 0);
     return window.run(used - 1);
   }
 
@@ -194,32 +205,66 @@ private:
 
 } // namespace
 
+/// Draws tokens behind `text`, which grows, until `ends` says so of it.
+static Status draw(Generator &generator, const RunOptions &options,
+                   int64_t seed, int64_t choices, std::vector<int32_t> &text,
+                   const std::function<bool()> &ends) {
+  const SampleOptions sample{
+      options.temperature, options.topK, seed,
+      options.topP,        options.minP, options.repetitionPenalty};
+  std::vector<bool> seen(static_cast<size_t>(choices));
+  for (int32_t token : text)
+    if (token < choices)
+      seen[size_t(token)] = true;
+  for (int64_t i = 0; i < options.maxNewTokens; ++i) {
+    auto token = generator.next(text, sample, uint64_t(i), seen);
+    if (!token)
+      return token.takeError();
+    text.push_back(int32_t(*token));
+    seen[size_t(*token)] = true;
+    if (ends())
+      break;
+  }
+  return Status::success();
+}
+
+Status weft::generateIds(WeftContext &context, const Metadata &metadata,
+                         const RunOptions &options, int64_t seed,
+                         const std::function<void(int32_t)> &sink) {
+  Generator generator(context, metadata, metadata.vocab);
+  std::vector<int32_t> text = *options.generateIds;
+  return draw(generator, options, seed, metadata.vocab, text, [&] {
+    const auto &stops = options.stopIds;
+    if (std::find(stops.begin(), stops.end(), text.back()) != stops.end())
+      return true;
+    sink(text.back());
+    return false;
+  });
+}
+
 Expected<std::string> weft::generateText(WeftContext &context,
                                          const Metadata &metadata,
                                          const RunOptions &options,
                                          int64_t seed,
                                          const StopRequest *signals) {
-  Generator generator(context, metadata);
-  std::string text = *options.generate;
-  const size_t start = text.size();
-  SampleOptions sample{
-      options.temperature, options.topK, seed,
-      options.topP,        options.minP, options.repetitionPenalty};
-  std::vector<bool> seen(256);
-  for (unsigned char byte : text)
-    seen[byte] = true;
-  for (int64_t i = 0; i < options.maxNewTokens; ++i) {
-    if (signals && signals->stopSignal())
-      break;
-    auto token = generator.next(text, sample, uint64_t(i), seen);
-    if (!token)
-      return token.takeError();
-    text.push_back(char(*token));
-    seen[size_t(*token)] = true;
-    const size_t end =
-        text.size() - std::min(text.size() - start, options.stop.size());
-    if (!options.stop.empty() && text.substr(end) == options.stop)
-      return text.substr(start, end - start);
-  }
-  return text.substr(start);
+  const int64_t choices = std::min<int64_t>(metadata.vocab, 256);
+  Generator generator(context, metadata, choices);
+  std::vector<int32_t> ids;
+  for (unsigned char byte : *options.generate)
+    ids.push_back(byte);
+  std::string made;
+  auto isStopped = [&] { return signals && signals->stopSignal(); };
+  if (isStopped())
+    return made;
+  bool isCut = false;
+  Status done = draw(generator, options, seed, choices, ids, [&] {
+    made.push_back(char(ids.back()));
+    isCut = !options.stop.empty() && endsWith(made, options.stop);
+    return isCut || isStopped();
+  });
+  if (!done)
+    return done.takeError();
+  if (isCut)
+    made.resize(made.size() - options.stop.size());
+  return made;
 }

@@ -117,8 +117,8 @@ enum class RunMode { Train, Evaluate, Sample };
 static RunMode modeOf(const FlagValues &given) {
   if (given.getSwitch("eval-only"))
     return RunMode::Evaluate;
-  if (given.isSet("generate") && given.getInt("steps") == 0 &&
-      !given.isSet("epochs"))
+  if ((given.isSet("generate") || given.isSet("generate-ids")) &&
+      given.getInt("steps") == 0 && !given.isSet("epochs"))
     return RunMode::Sample;
   return RunMode::Train;
 }

@@ -175,6 +175,15 @@ Expected<std::optional<EvalReport>> RankPart::evaluate(const DataSet &data) {
       EvalPlan(inputs.metadata, data.val->rows(), inputs.options.evalSteps));
 }
 
+Status RankPart::sampleIds(int64_t seed,
+                           const std::function<void(int32_t)> &sink) {
+  Status done =
+      generateIds(*opened, inputs.metadata, inputs.options, seed, sink);
+  if (!done)
+    leave();
+  return done;
+}
+
 Expected<std::string> RankPart::sample(int64_t seed) {
   auto text = generateText(*opened, inputs.metadata, inputs.options, seed);
   if (!text)

@@ -231,8 +231,24 @@ Status Run::evaluateAlone() {
   return numericsError("the validation loss is not a number");
 }
 
+/// Prints each token as soon as it is drawn.
+Status Run::sampleIds() {
+  Status done = ranks.together([&](RankPart &rank) -> Status {
+    const bool speaks = &rank == &ranks.first() && isFirst();
+    return rank.sampleIds(state.seed, [&](int32_t id) {
+      if (!speaks)
+        return;
+      printText(std::to_string(id) + "\n");
+      std::fflush(stdout);
+    });
+  });
+  return ranks.settle(std::move(done));
+}
+
 Status Run::sample() {
   warnOfRandomWeights("sampling from");
+  if (options.generateIds)
+    return sampleIds();
   std::string whole = *options.generate;
   Status done = ranks.together([&](RankPart &rank) -> Status {
     auto text = rank.sample(state.seed);

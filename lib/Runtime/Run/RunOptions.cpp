@@ -7,6 +7,7 @@
 #include "weft/Base/Text.h"
 #include "weft/Runtime/Collectives/Processes.h"
 
+#include <charconv>
 #include <unistd.h>
 
 using namespace weft;
@@ -104,6 +105,39 @@ static void readState(const FlagValues &flags, RunOptions &out) {
     out.resumePath = resume;
 }
 
+/// The numbers of a list that checkIds() accepts.
+static std::vector<int32_t> idsOf(const std::string &text) {
+  std::vector<int32_t> ids;
+  const char *at = text.data(), *end = at + text.size();
+  while (at < end) {
+    int32_t id = -1;
+    at = std::from_chars(at, end, id).ptr + 1;
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+/// A list of token numbers such as 5,12,7.
+static Status checkIds(const FlagValues &flags, const std::string &name) {
+  if (!flags.isSet(name))
+    return Status::success();
+  const std::string &text = flags.getString(name);
+  const char *at = text.data(), *end = at + text.size();
+  while (true) {
+    int32_t id = -1;
+    const auto read = std::from_chars(at, end, id);
+    if (read.ec != std::errc() || id < 0 ||
+        (read.ptr != end && *read.ptr != ','))
+      return usageError("--", name,
+                        " expects token numbers such as 5,12,7, but "
+                        "got ",
+                        inQuotes(text));
+    if (read.ptr == end)
+      return Status::success();
+    at = read.ptr + 1;
+  }
+}
+
 static void readOutput(const FlagValues &flags, RunOptions &out) {
   out.logEvery = flags.getInt("log-every");
   out.evalEvery = flags.getInt("eval-every");
@@ -126,6 +160,12 @@ static void readOutput(const FlagValues &flags, RunOptions &out) {
   out.repetitionPenalty = flags.getDouble("repetition-penalty");
   if (flags.isSet("stop"))
     out.stop = flags.getString("stop");
+  if (flags.isSet("generate-ids")) {
+    out.generate = "";
+    out.generateIds = idsOf(flags.getString("generate-ids"));
+  }
+  if (flags.isSet("stop-ids"))
+    out.stopIds = idsOf(flags.getString("stop-ids"));
   out.sampleEvery = flags.getInt("sample-every");
   out.graphs = !flags.getSwitch("no-graph");
   const std::string &gather = flags.getString("gather");
@@ -168,8 +208,8 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out,
       {{"tune"}, !out.dryRun, "a run without --dry-run"},
       {{"tuning"}, !measures, "a run without --tune"},
       {{"steps", "epochs"}, !measures, "a run that trains, not --tune"},
-      {{"generate", "eval-only", "resume", "init-from", "tokenizer", "seed",
-        "no-graph"},
+      {{"generate", "generate-ids", "eval-only", "resume", "init-from",
+        "tokenizer", "seed", "no-graph"},
        !measures,
        "a run without --tune"},
       {{"eval-only", "eval-every", "keep-best", "eval-steps"},
@@ -187,14 +227,16 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out,
        "--metrics, --trace, --dump-grads or --tune"},
       {{"save-dir"}, writes || reads, training},
       {{"save-every", "keep", "keep-best"}, writes, training},
-      {{"sample-every"}, samples, "--generate"},
+      {{"sample-every", "stop"}, samples && !out.generateIds, "--generate"},
+      {{"stop-ids"}, out.generateIds.has_value(), "--generate-ids"},
+      {{"generate-ids"}, !writes && !out.evalOnly, "a run that only samples"},
       {{"sample-every", "stop-after", "check-replicas"}, writes, training},
       {{"init-from"}, mayBegin, "a run that does not resume"},
       {{"min-lr", "lr-decay-steps"},
        decays,
        "an --lr-schedule that is not constant"},
       {{"max-new-tokens", "temperature", "top-k", "top-p", "min-p",
-        "repetition-penalty", "stop"},
+        "repetition-penalty"},
        samples,
        "--generate"},
       {{"lr", "lr-schedule", "lr-decay-steps", "warmup", "min-lr",
@@ -218,6 +260,11 @@ static Status checkTogether(const FlagValues &flags, const RunOptions &out,
                             bool keptKnown) {
   if (!out.valData.empty() && out.valFraction > 0)
     return usageError("expects --val-data or --val-fraction, but got both");
+  for (const char *name : {"generate-ids", "stop-ids"})
+    if (Status s = checkIds(flags, name); !s)
+      return s;
+  if (flags.isSet("generate") && flags.isSet("generate-ids"))
+    return usageError("expects --generate or --generate-ids, but got both");
   if (flags.isSet("steps") && flags.isSet("epochs"))
     return usageError("expects --steps or --epochs, but got both");
   if (Status s = checkEffects(flags, out, keptKnown); !s)
@@ -249,7 +296,8 @@ static Status checkDevice(const FlagValues &flags, const Metadata &metadata) {
 /// Rules between flags and the program.
 static Status checkProgram(const FlagValues &flags, const Metadata &metadata,
                            const RunOptions &out) {
-  for (const char *name : {"data-format", "tokenizer", "generate"})
+  for (const char *name :
+       {"data-format", "tokenizer", "generate", "generate-ids"})
     if (flags.isSet(name) && !metadata.isLanguageModel())
       return usageError("--", name, " expects a language model, but got ",
                         inQuotes(metadata.name));

@@ -18,6 +18,7 @@
 #include "weft/Runtime/Run/Signals.h"
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace weft {
@@ -114,8 +115,8 @@ Expected<std::optional<EvalReport>> evaluate(WeftContext &context,
 
 //===- Samples ------------------------------------------------------------===//
 
-// Tokens are bytes. The choice of a token is a function of the logits, the seed
-// and the position alone.
+// Tokens are bytes, or ids of a tokenizer that the caller has. The choice of a
+// token is a function of the logits, the seed and the position alone.
 
 struct SampleOptions {
   double temperature = 1.0; // 0: the most probable token
@@ -144,6 +145,12 @@ int64_t sampleToken(const float *logits, int64_t count,
 /// Whether the program can generate text for these options.
 Status checkGenerate(const RunOptions &options, const Metadata &metadata,
                      const WeftExecutable &executable);
+
+/// Draws the tokens behind the ids of the prompt in `options`, and gives each
+/// to `sink`. Ends before one of the stop ids.
+Status generateIds(WeftContext &context, const Metadata &metadata,
+                   const RunOptions &options, int64_t seed,
+                   const std::function<void(int32_t)> &sink);
 
 /// The continuation of the prompt in `options`, without the prompt. It ends
 /// early when a signal asks the run to stop.

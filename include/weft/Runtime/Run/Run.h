@@ -96,6 +96,7 @@ private:
   void warnOfRandomWeights(const char *what) const;
   Status evaluateAlone();
   Status sample();
+  Status sampleIds();
   Status checkTune() const;
   Expected<ExitCode> tune();
 

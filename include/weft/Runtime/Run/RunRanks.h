@@ -68,6 +68,8 @@ public:
   Expected<std::optional<EvalReport>> evaluate(const DataSet &data);
   /// The continuation of the prompt.
   Expected<std::string> sample(int64_t seed);
+  /// The continuation of a prompt of ids, which `sink` takes one by one.
+  Status sampleIds(int64_t seed, const std::function<void(int32_t)> &sink);
 
 private:
   void breakCollectives();
