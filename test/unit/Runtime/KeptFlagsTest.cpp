@@ -273,11 +273,12 @@ TEST(KeptFlags, aRecordKeepsTheDevice) {
 /// Every flag has a decision, which the test repeats: kept by a resume or not.
 TEST(KeptFlags, everyFlagIsKeptOrNot) {
   const std::set<std::string> notKept = {
-      "shuffle",   "stop-after", "seed",    "init-from",   "save-dir",
-      "resume",    "eval-only",  "trace",   "dump-grads",  "progress",
-      "threads",   "loopback",   "timeout", "no-graph",    "dry-run",
-      "tune",      "version",    "help",    "help-all",    "check-replicas",
-      "overwrite", "gather",     "config",  "print-config"};
+      "shuffle",   "stop-after", "seed",    "init-from",    "save-dir",
+      "resume",    "eval-only",  "trace",   "dump-grads",   "progress",
+      "threads",   "loopback",   "timeout", "no-graph",     "dry-run",
+      "tune",      "version",    "help",    "help-all",     "check-replicas",
+      "overwrite", "gather",     "config",  "print-config", "generate-ids",
+      "stop-ids"};
   std::set<std::string> kept, all;
   for (const KeptFlag &flag : keptFlags())
     kept.insert(flag.name);
