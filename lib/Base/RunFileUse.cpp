@@ -48,6 +48,14 @@ static bool isUsed(const FlagSpec &spec, RunUse use, bool resumes) {
   }
 }
 
+FlagValues weft::withoutFileValues(const FlagValues &flags, unsigned groups) {
+  FlagValues rest = flags;
+  for (const FlagSpec &spec : flags.specs())
+    if ((spec.group & groups) && flags.origin(spec.name) == FlagOrigin::File)
+      rest = rest.withoutFileValue(spec.name);
+  return rest;
+}
+
 FlagValues weft::withoutUnused(const FlagValues &flags, RunUse use) {
   const std::vector<FlagSpec> specs = flags.specs();
   auto has = [&](std::string_view name) {

@@ -145,6 +145,8 @@ Expected<Program> weft::prepareProgram(const FlagValues &flags,
   Expected<std::vector<FileUse>> inputs = compileInputs(*compilerFlags, model);
   if (!inputs)
     return inputs.takeError();
+  if (flags.isSet("config"))
+    inputs->push_back({"--config", flags.getString("config")});
   const std::vector<FileUse> outputs = flags.files(FlagFile::Written);
   if (Status status = checkOutputPaths(outputs, *inputs, manifestName); !status)
     return status.takeError();

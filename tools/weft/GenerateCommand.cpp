@@ -16,6 +16,8 @@
 #include "weft/Base/StandardStreams.h"
 #include "weft/Base/Text.h"
 #include "weft/Formats/StepDirectories.h"
+#include "weft/Runtime/Execute/Metadata.h"
+#include "weft/Runtime/Run/RunFlags.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -139,12 +141,17 @@ static Expected<ExitCode> sampleWithTokenizer(const Program &program,
 static Expected<ExitCode> useModel(const UseCommand &command,
                                    const FlagValues &flags) {
   const std::string &model = flags.positionals().front();
-  Expected<Program> program = findProgram(command, flags, model);
+  // A file may name the flags that the program was compiled with.
+  const FlagValues compiled =
+      isProgram(model) ? withoutFileValues(flags, CompileFlag) : flags;
+  Expected<Program> program = findProgram(command, compiled, model);
   if (!program)
     return program.takeError();
   auto metadata = metadataOf(*program);
   if (!metadata)
     return metadata.takeError();
+  if (Status status = checkCompiledFlags(compiled, *metadata); !status)
+    return status.takeError();
   const bool hasWeights =
       !metadata->initialWeights.empty() || !metadata->unreadWeights.empty();
   if (!hasWeights && !flags.isSet("init-from") && !flags.isSet("resume"))

@@ -55,6 +55,9 @@ RunUse runUseOf(const FlagValues &flags);
 /// One file serves the training and the evaluation of its weights.
 FlagValues withoutUnused(const FlagValues &flags, RunUse use);
 
+/// `flags` without the values of a file for flags of some groups.
+FlagValues withoutFileValues(const FlagValues &flags, unsigned groups);
+
 /// The line of a key in TOML that nests too many tables, or 0. The parser
 /// limits the nesting of values, but descends into tables of keys without a
 /// limit.
