@@ -105,35 +105,19 @@ static void readState(const FlagValues &flags, RunOptions &out) {
     out.resumePath = resume;
 }
 
-/// The numbers of a list that checkIds() accepts.
+/// The numbers of a list such as 5,12,7; none if it is malformed.
 static std::vector<int32_t> idsOf(const std::string &text) {
   std::vector<int32_t> ids;
-  const char *at = text.data(), *end = at + text.size();
-  while (at < end) {
-    int32_t id = -1;
-    at = std::from_chars(at, end, id).ptr + 1;
-    ids.push_back(id);
-  }
-  return ids;
-}
-
-/// A list of token numbers such as 5,12,7.
-static Status checkIds(const FlagValues &flags, const std::string &name) {
-  if (!flags.isSet(name))
-    return Status::success();
-  const std::string &text = flags.getString(name);
   const char *at = text.data(), *end = at + text.size();
   while (true) {
     int32_t id = -1;
     const auto read = std::from_chars(at, end, id);
     if (read.ec != std::errc() || id < 0 ||
         (read.ptr != end && *read.ptr != ','))
-      return usageError("--", name,
-                        " expects token numbers such as 5,12,7, but "
-                        "got ",
-                        inQuotes(text));
+      return {};
+    ids.push_back(id);
     if (read.ptr == end)
-      return Status::success();
+      return ids;
     at = read.ptr + 1;
   }
 }
@@ -158,14 +142,12 @@ static void readOutput(const FlagValues &flags, RunOptions &out) {
   out.topP = flags.getDouble("top-p");
   out.minP = flags.getDouble("min-p");
   out.repetitionPenalty = flags.getDouble("repetition-penalty");
-  if (flags.isSet("stop"))
-    out.stop = flags.getString("stop");
+  out.stop = flags.getString("stop");
   if (flags.isSet("generate-ids")) {
     out.generate = "";
     out.generateIds = idsOf(flags.getString("generate-ids"));
   }
-  if (flags.isSet("stop-ids"))
-    out.stopIds = idsOf(flags.getString("stop-ids"));
+  out.stopIds = idsOf(flags.getString("stop-ids"));
   out.sampleEvery = flags.getInt("sample-every");
   out.graphs = !flags.getSwitch("no-graph");
   const std::string &gather = flags.getString("gather");
@@ -191,6 +173,7 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out,
   bool saves = !keptKnown || !out.saveDir.empty();
   bool decays = !keptKnown || out.schedule.kind != RateScheduleKind::Constant;
   bool samples = out.generate.has_value();
+  bool samplesText = samples && !out.generateIds;
   bool mayBegin =
       out.resume == ResumeKind::Never || out.resume == ResumeKind::Auto;
   bool measures = !out.tune.empty();
@@ -227,7 +210,7 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out,
        "--metrics, --trace, --dump-grads or --tune"},
       {{"save-dir"}, writes || reads, training},
       {{"save-every", "keep", "keep-best"}, writes, training},
-      {{"sample-every", "stop"}, samples && !out.generateIds, "--generate"},
+      {{"sample-every", "stop"}, samplesText, "--generate"},
       {{"stop-ids"}, out.generateIds.has_value(), "--generate-ids"},
       {{"generate-ids"}, !writes && !out.evalOnly, "a run that only samples"},
       {{"sample-every", "stop-after", "check-replicas"}, writes, training},
@@ -261,8 +244,11 @@ static Status checkTogether(const FlagValues &flags, const RunOptions &out,
   if (!out.valData.empty() && out.valFraction > 0)
     return usageError("expects --val-data or --val-fraction, but got both");
   for (const char *name : {"generate-ids", "stop-ids"})
-    if (Status s = checkIds(flags, name); !s)
-      return s;
+    if (flags.isSet(name) && idsOf(flags.getString(name)).empty())
+      return usageError("--", name,
+                        " expects token numbers such as 5,12,7, "
+                        "but got ",
+                        inQuotes(flags.getString(name)));
   if (flags.isSet("generate") && flags.isSet("generate-ids"))
     return usageError("expects --generate or --generate-ids, but got both");
   if (flags.isSet("steps") && flags.isSet("epochs"))
