@@ -78,6 +78,21 @@ std::string weft::escaped(std::string_view text, std::string_view keep) {
   return result;
 }
 
+size_t weft::wholeCharacters(std::string_view text) {
+  for (size_t behind = 1; behind <= std::min<size_t>(3, text.size());
+       ++behind) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - behind]);
+    if ((byte & 0xc0) == 0x80)
+      continue; // inside of a character
+    const size_t length = byte >= 0xf0   ? 4
+                          : byte >= 0xe0 ? 3
+                          : byte >= 0xc0 ? 2
+                                         : 1;
+    return length > behind ? text.size() - behind : text.size();
+  }
+  return text.size();
+}
+
 std::string weft::inQuotes(std::string_view text) {
   return "'" + printable(text, 80) + "'";
 }

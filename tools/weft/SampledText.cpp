@@ -74,7 +74,7 @@ private:
   void add(const std::string &text);
   static void print(const std::string &text) {
     printText(forTerminal(text));
-    std::fflush(stdout);
+    flushOutput();
   }
 
   void beginOnce();
@@ -155,7 +155,7 @@ static Expected<ProgramProcess> startSampling(const Program &program,
   if (::pipe2(ends, O_CLOEXEC) != 0)
     return storageError("cannot make a pipe: " + errnoText(errno));
   Descriptor output(ends[0]), input(ends[1]);
-  std::fflush(stdout);
+  flushOutput();
   const pid_t id = ::fork();
   if (id < 0)
     return storageError("cannot start the program: " + errnoText(errno));

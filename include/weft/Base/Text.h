@@ -25,6 +25,8 @@ std::string printable(std::string_view text, size_t most);
 /// `text` whole, with control characters and malformed UTF-8 as \x1B; those in
 /// `keep`, such as line ends, stay.
 std::string escaped(std::string_view text, std::string_view keep = "");
+/// The bytes of `text` without a UTF-8 character that its end cuts.
+size_t wholeCharacters(std::string_view text);
 /// printable() of 80 bytes between single quotes.
 std::string inQuotes(std::string_view text);
 

@@ -242,11 +242,11 @@ Status weft::generateIds(WeftContext &context, const Metadata &metadata,
   });
 }
 
-Expected<std::string> weft::generateText(WeftContext &context,
-                                         const Metadata &metadata,
-                                         const RunOptions &options,
-                                         int64_t seed,
-                                         const StopRequest *signals) {
+Expected<std::string>
+weft::generateText(WeftContext &context, const Metadata &metadata,
+                   const RunOptions &options, int64_t seed,
+                   const StopRequest *signals,
+                   const std::function<void(std::string_view)> &sink) {
   const int64_t choices = std::min<int64_t>(metadata.vocab, 256);
   Generator generator(context, metadata, choices);
   std::vector<int32_t> ids;
@@ -257,14 +257,24 @@ Expected<std::string> weft::generateText(WeftContext &context,
   if (isStopped())
     return made;
   bool isCut = false;
+  size_t given = 0;
+  auto give = [&](size_t end) {
+    if (sink && end > given)
+      sink(std::string_view(made).substr(given, end - given));
+    given = std::max(given, end);
+  };
+  const size_t held = options.stop.empty() ? 0 : options.stop.size() - 1;
   Status done = draw(generator, options, seed, choices, ids, [&] {
     made.push_back(char(ids.back()));
     isCut = !options.stop.empty() && endsWith(made, options.stop);
+    if (!isCut)
+      give(made.size() - std::min(made.size(), held));
     return isCut || isStopped();
   });
   if (!done)
     return done.takeError();
   if (isCut)
     made.resize(made.size() - options.stop.size());
+  give(made.size());
   return made;
 }

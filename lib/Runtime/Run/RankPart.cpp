@@ -184,8 +184,11 @@ Status RankPart::sampleIds(int64_t seed,
   return done;
 }
 
-Expected<std::string> RankPart::sample(int64_t seed) {
-  auto text = generateText(*opened, inputs.metadata, inputs.options, seed);
+Expected<std::string>
+RankPart::sample(int64_t seed,
+                 const std::function<void(std::string_view)> &sink) {
+  auto text = generateText(*opened, inputs.metadata, inputs.options, seed,
+                           /*signals=*/nullptr, sink);
   if (!text)
     leave();
   return text;

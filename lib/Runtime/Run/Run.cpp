@@ -239,7 +239,7 @@ Status Run::sampleIds() {
       if (!speaks)
         return;
       printText(std::to_string(id) + "\n");
-      std::fflush(stdout);
+      flushOutput();
     });
   });
   return ranks.settle(std::move(done));
@@ -249,20 +249,30 @@ Status Run::sample() {
   warnOfRandomWeights("sampling from");
   if (options.generateIds)
     return sampleIds();
-  std::string whole = *options.generate;
+  // A terminal gets whole characters.
+  std::string held = *options.generate;
+  bool hasPart = false;
+  auto print = [&](size_t bytes) {
+    printText(forTerminal(held.substr(0, bytes)));
+    flushOutput();
+    held.erase(0, bytes);
+  };
   Status done = ranks.together([&](RankPart &rank) -> Status {
-    auto text = rank.sample(state.seed);
-    if (!text)
-      return text.takeError();
-    if (&rank == &ranks.first())
-      whole += *text + "\n";
-    return Status::success();
+    const bool speaks = &rank == &ranks.first() && isFirst();
+    auto text = rank.sample(state.seed, [&](std::string_view part) {
+      if (!speaks)
+        return;
+      hasPart = true;
+      held += part;
+      print(wholeCharacters(held));
+    });
+    return text ? Status::success() : Status(text.takeError());
   });
-  if (Status s = ranks.settle(std::move(done)); !s || !isFirst())
-    return s;
-  whole = forTerminal(whole);
-  printText(whole);
-  return Status::success();
+  if (isFirst() && (done || hasPart)) {
+    held += "\n";
+    print(held.size());
+  }
+  return ranks.settle(std::move(done));
 }
 
 /// Checks that the measurements can be written, since measuring takes long.

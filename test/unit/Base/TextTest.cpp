@@ -178,6 +178,19 @@ TEST(Text, SimilarName) {
   EXPECT_EQ(similarName("", names), "");
 }
 
+TEST(Text, wholeCharacters) {
+  EXPECT_EQ(wholeCharacters(""), 0u);
+  EXPECT_EQ(wholeCharacters("ab"), 2u);
+  const std::string euro = "a\xe2\x82\xac", face = "\xf0\x9f\x98\x80";
+  EXPECT_EQ(wholeCharacters(euro), 4u);
+  EXPECT_EQ(wholeCharacters(euro.substr(0, 3)), 1u);
+  EXPECT_EQ(wholeCharacters(euro.substr(0, 2)), 1u);
+  EXPECT_EQ(wholeCharacters(face), 4u);
+  EXPECT_EQ(wholeCharacters(face.substr(0, 3)), 0u);
+  // Bytes that are no character are not held.
+  EXPECT_EQ(wholeCharacters("a\x80\x80\x80"), 4u);
+}
+
 TEST(Text, EditDistance) {
   EXPECT_EQ(editDistance("", ""), 0u);
   EXPECT_EQ(editDistance("", "abc"), 3u);

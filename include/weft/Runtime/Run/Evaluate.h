@@ -153,11 +153,13 @@ Status generateIds(WeftContext &context, const Metadata &metadata,
                    const std::function<void(int32_t)> &sink);
 
 /// The continuation of the prompt in `options`, without the prompt. It ends
-/// early when a signal asks the run to stop.
-Expected<std::string> generateText(WeftContext &context,
-                                   const Metadata &metadata,
-                                   const RunOptions &options, int64_t seed,
-                                   const StopRequest *signals = nullptr);
+/// early when a signal asks the run to stop. `sink` gets each part as soon as
+/// no stop text can begin in it.
+Expected<std::string>
+generateText(WeftContext &context, const Metadata &metadata,
+             const RunOptions &options, int64_t seed,
+             const StopRequest *signals = nullptr,
+             const std::function<void(std::string_view)> &sink = {});
 
 } // namespace weft
 

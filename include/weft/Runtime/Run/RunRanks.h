@@ -67,7 +67,8 @@ public:
   /// Nothing if another rank has the error.
   Expected<std::optional<EvalReport>> evaluate(const DataSet &data);
   /// The continuation of the prompt.
-  Expected<std::string> sample(int64_t seed);
+  Expected<std::string>
+  sample(int64_t seed, const std::function<void(std::string_view)> &sink);
   /// The continuation of a prompt of ids, which `sink` takes one by one.
   Status sampleIds(int64_t seed, const std::function<void(int32_t)> &sink);
 
