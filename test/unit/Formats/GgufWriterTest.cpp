@@ -140,7 +140,9 @@ TEST(GgufFamilies, UnknownArchitecture) {
             "is none");
   EXPECT_EQ(of(GgufBytes().string("general.architecture", "rwkv")),
             "3|m: key 'general.architecture' at byte 56: expects gpt2 or "
-            "llama, but got 'rwkv'");
+            "llama, but got 'rwkv'|weft "
+            "reads other families from a folder with config.json and "
+            "safetensors");
   EXPECT_EQ(of(GgufBytes().string("general.architecture", "llama")),
             "3|m: expects key 'llama.context_length', but there is none");
 }
