@@ -3,6 +3,7 @@
 #include "ScheduleUnits.h"
 
 #include "weft/Analysis/Timeline.h"
+#include "weft/Base/CountText.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Plan/PlanCollectives.h"
 #include "weft/Plan/Transfers.h"
@@ -69,8 +70,8 @@ void Explainer::await(plan::WaitOp wait) {
     auto [command, before] = inFlight[stream][next];
     const char *verb =
         isa<plan::AllGatherOp>(*command) ? "gathered" : "reduced";
-    std::string text =
-        llvm::formatv("is {0} during {1} commands", verb, computed - before);
+    std::string text = llvm::formatv("is {0} during {1}", verb,
+                                     countText(computed - before, "command"));
     if (!command.getCommandScope().empty())
       text += (" for " + command.getCommandScope()).str();
     if (plan::CommandOpInterface next = findNext(wait))

@@ -5,9 +5,9 @@
 // RUN: weft-opt --weft-split-async --weft-schedule %s | weft-opt --weft-schedule | FileCheck %s
 
 // WHY: Remark="is gathered during 0 commands for h.0.attn, until copy of h.0.attn
-// WHY: Remark="is gathered during 1 commands for h.0.mlp, until copy of h.0.mlp
+// WHY: Remark="is gathered during 1 command for h.0.mlp, until copy of h.0.mlp
 // WHY: Remark="is gathered during 2 commands for h.1, until copy of h.1
-// WHY: Remark="is gathered during 1 commands for h.2, until copy of h.2
+// WHY: Remark="is gathered during 1 command for h.2, until copy of h.2
 // WHY: Remark="is reduced during 2 commands for h.2
 dist.mesh @mesh("dp" = 2)
 plan.state param @h.0.w : memref<4xf32>
