@@ -2,6 +2,7 @@
 
 #include "FamilyReader.h"
 
+#include "weft/Base/CountText.h"
 #include "weft/Base/Text.h"
 
 using namespace mlir;
@@ -76,7 +77,8 @@ bool LayerReader::checkLength(llvm::StringRef name, size_t size) {
     return true;
   fields.valueError(name) << "expects an element for each of "
                           << family.fieldOf(&DecoderSpec::layerCount) << " = "
-                          << count() << " layers, but got " << size;
+                          << countText(count(), "layer") << ", but got "
+                          << size;
   return false;
 }
 

@@ -5,6 +5,7 @@
 #include "DecoderBuilder.h"
 #include "FamilyReader.h"
 #include "LoadModel.h"
+#include "weft/Base/CountText.h"
 #include "weft/Base/InputFile.h"
 #include "weft/Formats/FileKind.h"
 #include "weft/Formats/GgufFamilies.h"
@@ -112,8 +113,9 @@ static FailureOr<LanguageModelSizes> pickSizes(const DecoderSpec &spec,
       std::min(kMostTokens, kMostBufferBytes / (4 * spec.widest()));
   if (sizes.seq > mostTokens)
     return emitError(loc) << "expects --seq from 1 to " << mostTokens
-                          << " with values of " << spec.widest()
-                          << " elements a token, but got " << sizes.seq;
+                          << " with values of "
+                          << countText(spec.widest(), "element")
+                          << " a token, but got " << sizes.seq;
   const int64_t mostRows = mostTokens / sizes.seq;
   if (sizes.batch < 1 || sizes.batch > mostRows)
     return emitError(loc) << "expects --batch from 1 to " << mostRows

@@ -2,6 +2,7 @@
 
 #include "ConfigFields.h"
 #include "LoadModel.h"
+#include "weft/Base/CountText.h"
 #include "weft/Base/InputFile.h"
 #include "weft/Weft/Losses.h"
 #include "weft/Weft/Programs.h"
@@ -195,8 +196,8 @@ static FailureOr<int64_t> findBatch(ProgramOp model) {
              << type;
     if (batch.value_or(tensor.getDimSize(0)) != tensor.getDimSize(0))
       return model.emitOpError("expects input '")
-             << name << "' to have " << *batch
-             << " rows like the inputs before it, but got " << type;
+             << name << "' to have " << countText(*batch, "row")
+             << " like the inputs before it, but got " << type;
     batch = tensor.getDimSize(0);
   }
   if (batch)

@@ -2,6 +2,7 @@
 
 #include "Fusion.h"
 #include "weft/Analysis/Implementations.h"
+#include "weft/Base/CountText.h"
 #include "weft/Fusion/Passes.h"
 #include "weft/Weft/ErrorWatch.h"
 #include "weft/Weft/Precision.h"
@@ -17,7 +18,8 @@ using namespace weft;
 static LogicalResult checkFormula(Operation *op, ArrayRef<Value> values) {
   if (values.size() != op->getNumResults())
     return op->emitOpError("expects its formula to give ")
-           << op->getNumResults() << " values, but got " << values.size();
+           << countText(op->getNumResults(), "value") << ", but got "
+           << values.size();
   for (auto [result, value] : llvm::zip_equal(op->getResults(), values)) {
     if (value && value.getType() == result.getType())
       continue;

@@ -10,6 +10,7 @@
 
 #include "Epilogues.h"
 #include "Selection.h"
+#include "weft/Base/CountText.h"
 #include "weft/Weft/Precision.h"
 
 #include "mlir/IR/Builders.h"
@@ -147,7 +148,7 @@ std::string FusedProduct::refuseBias(Value row, Operation *between) {
   else if (between)
     text << "its bias is behind a " << between->getName().stripDialect();
   else if (getShape(row).size() != 1)
-    text << "its bias has " << getShape(row).size() << " dimensions";
+    text << "its bias has " << countText(getShape(row).size(), "dimension");
   else if (getElementTypeOrSelf(row) != element)
     text << "its bias is " << getElementTypeOrSelf(row)
          << ", but the product reads " << element;

@@ -3,6 +3,7 @@
 #include "Fusion.h"
 
 #include "weft/Analysis/Implementations.h"
+#include "weft/Base/CountText.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
@@ -161,8 +162,9 @@ static LogicalResult checkAlike(const RepeatedUpdate &update,
       update.results.size() == first->getNumResults())
     return success();
   return reject(first, ops.front())
-         << tensors << " states and " << first->getNumResults()
-         << " results in weft.repeats, but got " << link;
+         << countText(tensors, "state") << " and "
+         << countText(first->getNumResults(), "result")
+         << " in weft.repeats, but got " << link;
 }
 
 /// Builds the formula of the repeats again, on the states that they list. The

@@ -1,5 +1,6 @@
 //===- SegmentUses.cpp - Consistency of the segments of states ------------===//
 
+#include "weft/Base/CountText.h"
 #include "weft/Interfaces/Interfaces.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -35,8 +36,8 @@ static LogicalResult verifySameList(SegmentedOpInterface state,
   SmallVector<Segment> theirs = owner.getSegmentList();
   if (mine.size() != theirs.size())
     return addPlace(state->emitOpError("expects the ")
-                        << theirs.size() << " segments of " << state.getOwner()
-                        << ", but got " << mine.size(),
+                        << countText(theirs.size(), "segment") << " of "
+                        << state.getOwner() << ", but got " << mine.size(),
                     owner, "declared here");
   for (auto [got, expected] : llvm::zip(mine, theirs)) {
     if (isSamePlace(got, expected))

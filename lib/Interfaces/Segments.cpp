@@ -1,5 +1,6 @@
 //===- Segments.cpp - Parameters inside a flat state ----------------------===//
 
+#include "weft/Base/CountText.h"
 #include "weft/Interfaces/Interfaces.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -63,8 +64,9 @@ LogicalResult weft::verifySegment(function_ref<InFlightDiagnostic()> emitError,
                           "later, but got "
                        << begin;
   if (end < begin || end - begin != elements)
-    return emitError() << "expects " << elements << " elements for the sizes ["
-                       << shape << "] of a segment, but got the range " << begin
+    return emitError() << "expects " << countText(elements, "element")
+                       << " for the sizes [" << shape
+                       << "] of a segment, but got the range " << begin
                        << " to " << end;
   return success();
 }
@@ -92,8 +94,8 @@ static LogicalResult verifyRanges(Operation *op, ArrayRef<Segment> segments,
   if (before <= elements)
     return success();
   return op->emitOpError("expects segments inside the ")
-         << elements << " elements of all slices, but got one that ends at "
-         << before;
+         << countText(elements, "element")
+         << " of all slices, but got one that ends at " << before;
 }
 
 static LogicalResult verifyWithout(Operation *op, int64_t slices,

@@ -3,6 +3,7 @@
 #include "OpFunctions.h"
 #include "PlanInterpreter.h"
 #include "ProgramRun.h"
+#include "weft/Base/CountText.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -96,8 +97,9 @@ static OpCall makeCall(Interpreter &interpreter, Operation *op,
 FailureOr<SmallVector<Tensor>>
 Interpreter::evaluateOp(Operation *op, ArrayRef<Tensor> operands) {
   if (operands.size() != op->getNumOperands())
-    return op->emitOpError() << "expects " << op->getNumOperands()
-                             << " operands, but got " << operands.size();
+    return op->emitOpError()
+           << "expects " << countText(op->getNumOperands(), "operand")
+           << ", but got " << operands.size();
   SmallVector<Tensor> adopted;
   for (auto [value, type] : llvm::zip(operands, op->getOperandTypes())) {
     FailureOr<Tensor> tensor =

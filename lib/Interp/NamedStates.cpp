@@ -2,6 +2,7 @@
 
 #include "weft/Interp/NamedStates.h"
 
+#include "weft/Base/CountText.h"
 #include "weft/Interp/RanksRunner.h"
 #include "weft/Weft/Weft.h"
 
@@ -114,8 +115,8 @@ static FailureOr<std::optional<Tensor>> join(const RanksRunner &ranks,
   int64_t slices = isJoined(ranks, name) ? countSlices(ranks, name) : 1;
   if (slices > ranks.getNumRanks())
     return findState(ranks, name)->emitError()
-           << "expects at most one slice for each of " << ranks.getNumRanks()
-           << " ranks, but got " << slices;
+           << "expects at most one slice for each of "
+           << countText(ranks.getNumRanks(), "rank") << ", but got " << slices;
   std::optional<Tensor> whole;
   for (int64_t slice = 0; slice < slices; ++slice) {
     FailureOr<Tensor> part = read(findHolders(ranks, slices, slice));

@@ -6,6 +6,7 @@
 #include "RunCollectives.h"
 #include "weft/Abi/Names.h"
 #include "weft/Abi/RankDivisors.h"
+#include "weft/Base/CountText.h"
 #include "weft/Dist/Dist.h"
 #include "weft/Interp/Inputs.h"
 #include "weft/Plan/Plan.h"
@@ -169,8 +170,8 @@ FailureOr<std::vector<TensorMap>> RanksRunner::run(StringRef program,
                                                    ArrayRef<TensorMap> inputs) {
   if (inputs.size() != ranks.size())
     return mlir::emitError(getModule().getLoc())
-           << "expects inputs of " << ranks.size() << " ranks, but got "
-           << inputs.size();
+           << "expects inputs of " << countText(ranks.size(), "rank")
+           << ", but got " << inputs.size();
   if (joinsInstead(program, ProgramKind::Denominators))
     return runDenominators(program, inputs);
   if (!joinsInstead(program, ProgramKind::Apply))

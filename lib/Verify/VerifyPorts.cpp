@@ -9,6 +9,7 @@
 
 #include "weft/Abi/Names.h"
 #include "weft/Analysis/PlanQueries.h"
+#include "weft/Base/CountText.h"
 #include "weft/Formats/ProgramPorts.h"
 #include "weft/Weft/Optimizers.h"
 
@@ -140,7 +141,7 @@ LogicalResult PortVerifier::verifyData(plan::InputOp input,
     names.insert(names.begin(), {names::kTokens, names::kTargets});
   InFlightDiagnostic error = input.emitOpError("expects ");
   if (!isLanguageModel())
-    error << "data of " << batch << " rows (weft.batch) or ";
+    error << "data of " << countText(batch, "row") << " (weft.batch) or ";
   return error << "an input that a run writes, " << spellNames(names)
                << ", but got '" << name << "' of type " << type;
 }

@@ -1,5 +1,6 @@
 //===- KernelOp.cpp - Outlined kernels and what they run over -------------===//
 
+#include "weft/Base/CountText.h"
 #include "weft/Weft/KernelFacts.h"
 
 #include "mlir/IR/Builders.h"
@@ -241,7 +242,7 @@ static LogicalResult verifyCounts(KernelOp kernel) {
     if (read == left || (read == points && left == points / over))
       continue;
     return reduce.emitOpError("expects to reduce ")
-           << points << " elements to " << points / over
+           << countText(points, "element") << " to " << points / over
            << ", as its kernel says, but got " << read << " and " << left;
   }
   return success();
@@ -261,8 +262,9 @@ std::string weft::findWrongInPlace(TypeRange inputs, TypeRange results,
   std::string wrong;
   llvm::raw_string_ostream stream(wrong);
   if (inPlace.size() != results.size()) {
-    stream << "expects one list in inplace for each of " << results.size()
-           << " results, but got " << inPlace.size();
+    stream << "expects one list in inplace for each of "
+           << countText(results.size(), "result") << ", but got "
+           << inPlace.size();
     return wrong;
   }
   for (auto [index, type] : llvm::enumerate(results)) {

@@ -1,6 +1,7 @@
 //===- TrainingOps.cpp - Gradient and optimizer ops -----------------------===//
 
 #include "Parsing.h"
+#include "weft/Base/CountText.h"
 
 using namespace mlir;
 using namespace weft;
@@ -191,7 +192,8 @@ static LogicalResult verifyFactorUses(OptimizerOpInterface op,
       cast<RankedTensorType>(op.getParam().getType()).getNumElements();
   if (ranges.back().begin >= elements)
     return op->emitOpError("expects factors that begin inside the ")
-           << elements << " elements, but got " << ranges.back().begin;
+           << countText(elements, "element") << ", but got "
+           << ranges.back().begin;
   ParamOp param = findParam(op, symbols);
   if (!param)
     return success();

@@ -147,7 +147,7 @@ weft.kernel @k(%x: tensor<8x4xf32>) -> tensor<8x4xf32> rows [4, 8] over [1] inpl
 
 // -----
 
-// expected-error @below {{expects one list in inplace for each of 1 results, but got 0}}
+// expected-error @below {{expects one list in inplace for each of 1 result, but got 0}}
 weft.kernel @k(%x: tensor<8x4xf32>) -> tensor<8x4xf32> elementwise [32] inplace [] {
   %y = weft.neg %x : tensor<8x4xf32>
   weft.yield %y : tensor<8x4xf32>

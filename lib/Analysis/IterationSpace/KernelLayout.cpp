@@ -2,6 +2,7 @@
 
 #include "weft/Analysis/KernelLayout.h"
 
+#include "weft/Base/CountText.h"
 #include "weft/Weft/KernelFacts.h"
 
 using namespace llvm;
@@ -288,7 +289,7 @@ FailureOr<KernelLayout> KernelLayout::compute(KernelOp kernel) {
   if (!layout->findLoops(kernel))
     return kernel.emitOpError("expects loops that add up complete rows in "
                               "order, but got steps of ")
-           << layout->space.getSizes().back() << " elements";
+           << countText(layout->space.getSizes().back(), "element");
   return layout;
 }
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "weft/Base/CountText.h"
 #include "weft/Layout/Layout.h"
 #include "weft/Lowering/Linalg/LinalgKernel.h"
 
@@ -44,7 +45,7 @@ LogicalResult LinalgKernel::checkBounds(linalg::GenericOp op,
   if (isKnown && first >= 0 && last < getSpan(read))
     return success();
   return op.emitOpError("expects operands within the ")
-         << getSpan(read) << " elements of their buffer, but got "
+         << countText(getSpan(read), "element") << " of their buffer, but got "
          << operand.get().getType() << " as operand "
          << operand.getOperandNumber();
 }
@@ -128,8 +129,8 @@ LogicalResult LinalgKernel::checkElements(const KernelNest &nest,
   if (!isResult || count == getCount(written))
     return success();
   return op.emitOpError("expects to write the ")
-         << getCount(written) << " elements of a result, but got " << count
-         << " of output " << output;
+         << countText(getCount(written), "element") << " of a result, but got "
+         << count << " of output " << output;
 }
 
 /// The dimensions of the space that the values of a body follow.
@@ -189,8 +190,8 @@ LogicalResult LinalgKernel::checkSaved(const KernelNest &nest, unsigned output,
   }
   return op.emitOpError("expects at most ")
          << kMostBytes << " bytes of a row in memref.alloca, but got "
-         << elements << " elements in output " << output << " in addition to "
-         << bytes << " bytes";
+         << countText(elements, "element") << " in output " << output
+         << " in addition to " << countText(bytes, "byte");
 }
 
 LogicalResult LinalgKernel::checkWrite(const KernelNest &nest, unsigned output,

@@ -97,7 +97,7 @@ TEST_F(FormulaMistakes, anotherType) {
 }
 
 TEST_F(FormulaMistakes, tooFewValues) {
-  expectFormulaError(Pieces::Empty, "its formula to give 1 values, but got 0");
+  expectFormulaError(Pieces::Empty, "its formula to give 1 value, but got 0");
 }
 
 TEST_F(FormulaMistakes, noValue) {
