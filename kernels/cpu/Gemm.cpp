@@ -106,6 +106,11 @@ bool mayUseBf16(const WeftContext &context) {
          (context.allowsSlowBf16() || hasFastBf16());
 }
 
+WeftGemmRecord mergedBatch(WeftGemmRecord shape) {
+  mergeBatch(shape);
+  return shape;
+}
+
 /// How a product with right arguments runs in this context; made at the first
 /// call, which takes some milliseconds.
 const GemmPlan &planOf(WeftContext &context, GemmState &state,
@@ -147,11 +152,16 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
   if (!checkBuffers(*context, *command, needed))
     return;
   shape.accumulate = addsToDestination(shape.accumulate, buffers[needed - 1]);
+  if (!context->ensureTeam())
+    return;
+  const GemmOperands operands = {
+      as<char>(buffers[0]), as<char>(buffers[1]), as<char>(buffers[2]),
+      shape.hasBias ? as<char>(buffers[3]) : nullptr};
+  if (WeftGemmRecord merged = mergedBatch(shape); merged.m == 1)
+    return runRow(*context, merged, operands);
   std::string library = findWrongOneDnn(*dnnl_version());
   if (!library.empty())
     return failCommand(*context, *command, deviceError(library));
-  if (!context->ensureTeam())
-    return;
   try {
     GemmState &state = stateOf(*context);
     const GemmPlan &plan =
@@ -160,10 +170,7 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
                                   plan.countBytes(context->threads()));
     if (!workspace)
       return;
-    runPlan(*context, state, plan,
-            {as<char>(buffers[0]), as<char>(buffers[1]), as<char>(buffers[2]),
-             shape.hasBias ? as<char>(buffers[3]) : nullptr},
-            workspace);
+    runPlan(*context, state, plan, operands, workspace);
   } catch (const dnnl::error &error) {
     // It may not say that it is memory.
     if (error.status == dnnl_out_of_memory || isMemoryExhausted())
@@ -177,6 +184,7 @@ extern "C" void weft_cpu_gemm_prepare(WeftContext *context,
                                       const WeftCommand *command) {
   const auto *record = findRecord<WEFT_GEMM>(*command);
   if (!record || !findWrongProduct(*record).empty() ||
+      mergedBatch(*record).m == 1 ||
       !findWrongOneDnn(*dnnl_version()).empty() || !context->ensureTeam())
     return;
   WeftGemmRecord shape = *record;

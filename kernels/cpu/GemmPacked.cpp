@@ -15,17 +15,12 @@
 namespace weft {
 namespace {
 
-/// One block of the result.
-struct Block {
-  int64_t batch, row, column, rows, columns;
-};
-
-Block getBlock(const PackedPlan &plan, int64_t unit) {
+GemmBlock getBlock(const PackedPlan &plan, int64_t unit) {
   const WeftGemmRecord &s = plan.shape;
   const PackedBlocks &blocks = plan.blocks;
   int64_t across = countPieces(s.n, blocks.columns);
   int64_t down = countPieces(s.m, blocks.rows);
-  Block block;
+  GemmBlock block;
   block.column = unit % across * blocks.columns;
   block.row = unit / across % down * blocks.rows;
   block.batch = unit / across / down;
@@ -60,7 +55,7 @@ struct Scratch {
 
 /// Computes the sum over K of one block into the worker's f32 buffer `c`.
 void multiplyBlock(const Loops &loops, const PackedPlan &plan,
-                   const Block &block, const GemmOperands &operands,
+                   const GemmBlock &block, const GemmOperands &operands,
                    GemmState &state, int worker, const Scratch &scratch) {
   const WeftGemmRecord &s = plan.shape;
   int64_t bytes = floatBytes(s.dtype);
@@ -86,12 +81,21 @@ void multiplyBlock(const Loops &loops, const PackedPlan &plan,
   }
 }
 
-/// Adds bias and old contents to a block and writes it.
+/// The block sizes along a dimension of `size` that is cut every `piece`
+/// elements: `piece` and the remainder.
+std::vector<int64_t> listSizes(int64_t size, int64_t piece) {
+  std::vector<int64_t> sizes = {std::min(size, piece)};
+  if (size > piece && size % piece != 0)
+    sizes.push_back(size % piece);
+  return sizes;
+}
+
+} // namespace
+
 void finishBlock(const Loops &loops, const WeftGemmRecord &s,
-                 const Block &block, const GemmOperands &operands, float *sums,
-                 int64_t ld) {
-  constexpr int64_t most = 256; // columns of the widest block
-  float bias[most] = {}, old[most];
+                 const GemmBlock &block, const GemmOperands &operands,
+                 float *sums, int64_t ld) {
+  float bias[kMostBlockColumns] = {}, old[kMostBlockColumns];
   if (s.hasBias)
     loops.widen(static_cast<int>(s.dtype), block.columns,
                 operands.bias + block.column * floatBytes(s.dtype), bias);
@@ -109,17 +113,6 @@ void finishBlock(const Loops &loops, const WeftGemmRecord &s,
     loops.narrow(static_cast<int>(s.dtypeC), block.columns, row, to);
   }
 }
-
-/// The block sizes along a dimension of `size` that is cut every `piece`
-/// elements: `piece` and the remainder.
-std::vector<int64_t> listSizes(int64_t size, int64_t piece) {
-  std::vector<int64_t> sizes = {std::min(size, piece)};
-  if (size > piece && size % piece != 0)
-    sizes.push_back(size % piece);
-  return sizes;
-}
-
-} // namespace
 
 void PackedPlan::addProduct(int64_t rows, int64_t columns, int64_t depth,
                             int64_t adds, const dnnl::engine &engine) {
@@ -156,7 +149,7 @@ void runPacked(WeftContext &context, GemmState &state, const PackedPlan &plan,
         LibraryThreads scope(1);
         Scratch scratch(plan.blocks, workers + part.worker * workerBytes);
         for (int64_t unit = part.begin; unit < part.end; ++unit) {
-          Block block = getBlock(plan, unit);
+          GemmBlock block = getBlock(plan, unit);
           multiplyBlock(loops, plan, block, operands, state, part.worker,
                         scratch);
           finishBlock(loops, plan.shape, block, operands, scratch.c,

@@ -145,6 +145,24 @@ GemmState &stateOf(WeftContext &context);
 /// Runs one product on operands that begin at the product's offsets.
 void execute(const Product &product, const GemmOperands &operands,
              GemmState &state, int worker, char *scratch);
+/// One block of the result.
+struct GemmBlock {
+  int64_t batch, row, column, rows, columns;
+};
+constexpr int64_t kMostBlockColumns = 256;
+
+/// Adds bias and old contents to the sums over K of a block with at most
+/// kMostBlockColumns columns and writes it. Rows of `sums` are `ld` floats
+/// apart.
+void finishBlock(const Loops &loops, const WeftGemmRecord &s,
+                 const GemmBlock &block, const GemmOperands &operands,
+                 float *sums, int64_t ld);
+
+/// A product whose A has one row, without oneDNN and without a workspace: B is
+/// read once, in its own type. `s` is merged (mergeBatch).
+void runRow(WeftContext &context, const WeftGemmRecord &s,
+            const GemmOperands &operands);
+
 /// `workers`: their pieces of the workspace, `workerBytes` apart.
 void runPacked(WeftContext &context, GemmState &state, const PackedPlan &plan,
                const GemmOperands &operands, char *workers,

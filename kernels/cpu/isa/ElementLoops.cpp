@@ -1,6 +1,7 @@
 //===- ElementLoops.cpp - Loops in which elements are independent ---------===//
 
 #include "AttentionTiles.h"
+#include "RowProducts.h"
 #include "Simd.h"
 
 namespace weft {
@@ -44,9 +45,15 @@ void narrow(int dtype, int64_t count, const float *from, void *to) {
 }
 
 /// The loops of one instruction set.
-const Loops loops = {
-    widen,   narrow, attentionForward, attentionBackward, attentionWriteKeys,
-    addRows, addWide};
+const Loops loops = {widen,
+                     narrow,
+                     attentionForward,
+                     attentionBackward,
+                     attentionWriteKeys,
+                     addColumnProducts,
+                     addRowProducts,
+                     addRows,
+                     addWide};
 
 } // namespace WEFT_ISA
 } // namespace weft

@@ -60,6 +60,18 @@ struct AttentionGradients {
 };
 
 //===----------------------------------------------------------------------===//
+// Products with one row
+//===----------------------------------------------------------------------===//
+
+/// A row of f32 and a matrix of `dtype`, whose rows are `bRow` elements apart.
+struct RowProduct {
+  int dtype;
+  const float *a;
+  const void *b;
+  int64_t bRow, depth;
+};
+
+//===----------------------------------------------------------------------===//
 // All of them
 //===----------------------------------------------------------------------===//
 
@@ -80,6 +92,13 @@ struct Loops {
   void (*attentionWriteKeys)(int dtype, int64_t keys, int64_t width, void *dk,
                              int64_t dkRow, void *dv, int64_t dvRow,
                              const float *scratch);
+
+  /// Adds the product of a and `count` columns of b from `column` on to `sums`.
+  void (*addColumnProducts)(const RowProduct &, int64_t column, int64_t count,
+                            float *sums);
+  /// The same with the transposed b: of a and rows of b from `row` on.
+  void (*addRowProducts)(const RowProduct &, int64_t row, int64_t count,
+                         float *sums);
 
   void (*addRows)(int64_t count, const float *from, float *to);
   void (*addWide)(int64_t count, const float *from, double *to);
