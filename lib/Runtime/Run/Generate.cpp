@@ -54,6 +54,29 @@ static size_t countAllowed(const std::vector<double> &weights,
   return allowed;
 }
 
+/// The tokens that may be drawn, the most probable one first. Equal ones are in
+/// the order of their ids.
+static std::vector<int64_t> mostProbable(const std::vector<double> &values,
+                                         const SampleOptions &options) {
+  std::vector<int64_t> order(values.size());
+  std::iota(order.begin(), order.end(), int64_t(0));
+  size_t most = order.size();
+  if (options.topK > 0)
+    most = std::min(most, size_t(options.topK));
+  if (options.temperature == 0.0)
+    most = std::min<size_t>(most, 1);
+  auto isBefore = [&](int64_t a, int64_t b) {
+    return values[a] != values[b] ? values[a] > values[b] : a < b;
+  };
+  if (most < order.size())
+    std::partial_sort(order.begin(), order.begin() + most, order.end(),
+                      isBefore);
+  else
+    std::sort(order.begin(), order.end(), isBefore);
+  order.resize(most);
+  return order;
+}
+
 int64_t weft::sampleToken(const float *logits, int64_t count,
                           const SampleOptions &options, uint64_t index,
                           const std::vector<bool> &seen) {
@@ -62,11 +85,7 @@ int64_t weft::sampleToken(const float *logits, int64_t count,
       return -1;
   const std::vector<double> values =
       penalized(logits, count, options.repetitionPenalty, seen);
-  std::vector<int64_t> order(static_cast<size_t>(count));
-  std::iota(order.begin(), order.end(), int64_t(0));
-  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return values[a] != values[b] ? values[a] > values[b] : a < b;
-  });
+  const std::vector<int64_t> order = mostProbable(values, options);
   if (!std::isfinite(values[size_t(order[0])]))
     return -1;
   if (options.temperature == 0.0)
