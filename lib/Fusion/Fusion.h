@@ -45,6 +45,17 @@ llvm::LogicalResult checkRepeats(ProgramOp program, const Formulas &formulas);
 /// Makes reductions over dimensions of size 1 the reshapes that they are.
 void renameTrivialReduces(ProgramOp program);
 
+/// Whether the op widens f16 or bf16 to f32.
+bool isWideningCast(mlir::Operation *op);
+
+/// Whether no kernel contains ops on both sides of the op: a routine, an op of
+/// another dialect or the end of the program.
+bool isFusionBarrier(mlir::Operation *op);
+
+/// Whether a kernel reduces the rows of the operand to one: any dimensions
+/// except the last one.
+bool isSumOverRows(mlir::Operation *op);
+
 /// Erases ops without effect whose results nothing reads.
 void eraseDeadOps(mlir::Block &block);
 
@@ -53,6 +64,8 @@ struct FusionLimits {
   unsigned maxBuffers = 24;
   // Outline each op as its own kernel; the ops of one update share a kernel.
   bool apart = false;
+  // Place a widening cast of a value from outside with its only reader.
+  bool widenInReaders = false;
 };
 
 /// Ops that will run as one kernel, in program order, with the constants and
@@ -109,6 +122,8 @@ private:
                      bool reducedBefore) const;
   bool append(mlir::Operation *op, Cluster &cluster,
               llvm::SmallVectorImpl<mlir::Operation *> &added) const;
+  bool waitsForReader(mlir::Operation *op) const;
+  mlir::Value findSource(mlir::Value operand) const;
   void commit(mlir::Operation *op, Cluster &cluster);
   bool comesBefore(mlir::Operation *x, mlir::Operation *y) const;
   Cluster *clusterOf(mlir::Value value) const;

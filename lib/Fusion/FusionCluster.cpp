@@ -84,7 +84,30 @@ LogicalResult ClusterBuilder::run() {
   return success();
 }
 
+/// Whether the op only widens a value from outside for one op that computes,
+/// and becomes part of that op's kernel.
+bool ClusterBuilder::waitsForReader(Operation *op) const {
+  if (!limits.widenInReaders || owner.lookup(op) || !isWideningCast(op) ||
+      !op->hasOneUse() || !isCompute(*op->user_begin()))
+    return false;
+  Cluster *producer = clusterOf(op->getOperand(0));
+  return !producer || !producer->open;
+}
+
+/// The value that a kernel reads for the operand.
+Value ClusterBuilder::findSource(Value operand) const {
+  Operation *op = operand.getDefiningOp();
+  if (!op || !waitsForReader(op))
+    return operand;
+  operand = op->getOperand(0);
+  while (renames(operand.getDefiningOp()))
+    operand = operand.getDefiningOp()->getOperand(0);
+  return operand;
+}
+
 LogicalResult ClusterBuilder::visit(Operation *op) {
+  if (waitsForReader(op))
+    return success();
   if ((isCompute(op) || isAlias(op)) && failed(place(op)))
     return failure();
   if (isa<BroadcastOp, IotaOp>(op))
@@ -179,7 +202,7 @@ Cluster *ClusterBuilder::findSibling(Operation *op) {
     return numbers;
   for (Value operand : op->getOperands()) {
     auto type = cast<RankedTensorType>(operand.getType());
-    Cluster *cluster = readers.lookup(operand);
+    Cluster *cluster = readers.lookup(findSource(operand));
     if (!cluster || !cluster->open || clusterOf(operand) == cluster ||
         !mayJoin(op, *cluster))
       continue;
@@ -227,8 +250,10 @@ bool ClusterBuilder::append(Operation *op, Cluster &cluster,
   for (unsigned i = 0; i < chain.size(); ++i)
     for (Value operand : chain[i]->getOperands()) {
       Operation *def = operand.getDefiningOp();
-      if (def && !owner.lookup(def) && !cluster.contains(def) &&
-          isInlined(def) && !llvm::is_contained(chain, def))
+      bool isRead = def && (isInlined(def) || waitsForReader(def) ||
+                            (waitsForReader(chain[i]) && renames(def)));
+      if (isRead && !owner.lookup(def) && !cluster.contains(def) &&
+          !llvm::is_contained(chain, def))
         chain.push_back(def);
     }
   // A view of a view may have been found before the view it reads.
@@ -369,10 +394,14 @@ bool ClusterBuilder::joinAll(Operation *op, ArrayRef<Cluster *> candidates) {
 }
 
 void ClusterBuilder::commit(Operation *op, Cluster &cluster) {
-  owner[op] = &cluster;
   if (isNumber(op))
     numbers = &cluster;
-  for (Value operand : op->getOperands())
-    if (clusterOf(operand) != &cluster)
-      readers[operand] = &cluster;
+  for (Value operand : op->getOperands()) {
+    if (clusterOf(operand) == &cluster)
+      continue;
+    readers[findSource(operand)] = &cluster;
+    if (Operation *def = operand.getDefiningOp(); def && waitsForReader(def))
+      owner[def] = &cluster;
+  }
+  owner[op] = &cluster;
 }

@@ -164,7 +164,11 @@ void SplitSumsPass::split(ReduceOp reduce, Cut cut) {
     return makeReduce(builder, reduce.getLoc(), reduce.getKind(), value, from,
                       to);
   };
-  Value chunks = f.reshape(f.widen(reduce.getOperand()), shape);
+  // A kernel reads through a widening cast, but not through a reshape behind
+  // it.
+  auto cast = reduce.getOperand().getDefiningOp<CastOp>();
+  Value all = isWideningCast(cast) ? cast.getOperand() : reduce.getOperand();
+  Value chunks = f.widen(f.reshape(all, shape));
   Value result = combine(combine(chunks, inner, rows), 0, inner);
   result = f.finish(result, reduce.getType());
   copyOriginBack(reduce, before);

@@ -150,6 +150,35 @@ def SplitSumsPass : Pass<"weft-split-sums", "::mlir::ModuleOp"> {
     Statistic<"numSplit", "split", "Number of reductions split into two stages">];
 }
 
+def CloneCastsPass : Pass<"weft-clone-casts", "::weft::ProgramOp"> {
+  let summary = "Clone casts of f16 and bf16 into each kernel that reads them";
+  let description = [{
+    Clones a cast of f16 or bf16 to f32 if its readers cannot share a kernel.
+    Each group of readers gets its own cast, directly before its first reader:
+    a sum over rows is one group, and the other readers between two routines
+    are another. With `weft-fuse{widen-in-readers}` each kernel then reads the
+    f16 or bf16 value, and no f32 copy is stored.
+
+    Precondition: `weft-decompose`. Guarantees: results are bitwise equal. A cast
+    whose f32 elements a routine, a view or the end of the program needs in
+    memory stays as it is.
+
+    ```mlir
+    %f = weft.cast %x : tensor<64x32xf16> to tensor<64x32xf32>
+    %y = weft.mul %f, %g : tensor<64x32xf32>, tensor<32xf32>
+    %s = weft.reduce sum %f dims [0] : tensor<64x32xf32>
+    // becomes
+    %f = weft.cast %x : tensor<64x32xf16> to tensor<64x32xf32>
+    %y = weft.mul %f, %g : tensor<64x32xf32>, tensor<32xf32>
+    %c = weft.cast %x : tensor<64x32xf16> to tensor<64x32xf32>
+    %s = weft.reduce sum %c dims [0] : tensor<64x32xf32>
+    ```
+    Example: test/Fusion/clone-casts.mlir. Does not clone casts that round.
+  }];
+  let statistics = [
+    Statistic<"numCloned", "cloned", "Number of casts added">];
+}
+
 def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
   let summary = "Outline chains of primitive ops as kernels";
   let description = [{
@@ -180,7 +209,9 @@ def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
     Option<"maxBuffers", "max-buffers", "unsigned", /*default=*/"24",
            "Largest number of inputs and outputs of one kernel">,
     Option<"apart", "apart", "bool", /*default=*/"false",
-           "Outline every op as its own kernel, so that each value has a buffer (--debug-nan); the ops of one update still share a kernel">];
+           "Outline every op as its own kernel, so that each value has a buffer (--debug-nan); the ops of one update still share a kernel">,
+    Option<"widenInReaders", "widen-in-readers", "bool", /*default=*/"false",
+           "Compute a widening cast of a value from outside in the kernel of its only reader">];
   let statistics = [
     Statistic<"numKernels", "kernels", "Number of distinct kernels">,
     Statistic<"numCalls", "calls", "Number of calls of kernels">,

@@ -57,6 +57,7 @@ public:
   /// An update of many small parameters is one launch.
   StringRef getBucketRule() const override { return "scope"; }
   bool joinsAcrossRoundings() const override { return true; }
+  bool widensInReaders() const override { return true; }
   bool hasGeluOfProducts(const FlagValues &flags) const override {
     return flags.getText("epilogues") == "on";
   }
@@ -114,6 +115,12 @@ static void alignProducts(const FlagValues &flags, OpPassManager &passes) {
   passes.addPass(createWidenProductsPass());
 }
 
+/// Sums over rows that many blocks compute, beside the kernels of their rows.
+static void prepareSums(OpPassManager &passes) {
+  passes.nest<ProgramOp>().addPass(createCloneCastsPass());
+  passes.addPass(createSplitSumsPass());
+}
+
 static void lowerToCuda(const FlagValues &flags, OpPassManager &passes) {
   ConvertKernelsToLinalgPassOptions kernels;
   kernels.fast = flags.getText("numerics") == "fast";
@@ -128,7 +135,7 @@ void Cuda::addPasses(Phase phase, const FlagValues &flags,
   // which would store widened values.
   const bool checksBuffers = flags.getSwitch("debug-nan");
   if (phase == Phase::Fuse && !checksBuffers)
-    passes.addPass(createSplitSumsPass());
+    prepareSums(passes);
   if (phase == Phase::AlignProducts && !checksBuffers)
     alignProducts(flags, passes);
   if (phase == Phase::AssignStreams)

@@ -195,11 +195,12 @@ static void decompose(const FlagValues &, const Target &,
   passes.nest<ProgramOp>().addPass(createDecomposePass());
 }
 
-static void fuse(const FlagValues &flags, const Target &,
+static void fuse(const FlagValues &flags, const Target &target,
                  OpPassManager &passes) {
   FusePassOptions options;
   // A kernel of its own for each op: the first bad value then names the op.
   options.apart = flags.getSwitch("debug-nan");
+  options.widenInReaders = target.widensInReaders() && !options.apart;
   passes.addPass(createFusePass(options));
 }
 

@@ -134,7 +134,8 @@ public:
 
   virtual TargetLibraries getLibraries() const = 0;
   /// Adds the properties of the machine to the metadata of an executable
-  /// (docs/reference/executable.md), such as features that it checks when it starts.
+  /// (docs/reference/executable.md), such as features that it checks when it
+  /// starts.
   virtual void describe(Json &metadata) const = 0;
   /// The rates that estimate its commands without a cost table
   /// (findKnownRates in weft/Schedule/CostTableFile.h).
@@ -153,6 +154,9 @@ public:
   /// Whether select-kernels asks what products may join across a rounding, so
   /// that it depends on --numerics.
   virtual bool joinsAcrossRoundings() const { return false; }
+  /// Whether a kernel widens f16 and bf16 values itself, so that no f32 copies
+  /// of them are stored.
+  virtual bool widensInReaders() const { return false; }
   /// Whether a product with a fused gelu computes it by another formula than a
   /// kernel. Then recomputed values have the same bits only if the product and
   /// the gelu are both recomputed.
