@@ -179,6 +179,42 @@ def CloneCastsPass : Pass<"weft-clone-casts", "::weft::ProgramOp"> {
     Statistic<"numCloned", "cloned", "Number of casts added">];
 }
 
+def SinkSumsPass : Pass<"weft-sink-sums", "::weft::ProgramOp"> {
+  let summary = "Move sums over rows to the end of the ops that one kernel can contain";
+  let description = [{
+    Moves each reduction over rows (any dimensions except the last one) that
+    only gradients read. Its new place is in front of the first routine behind
+    the op that computes its operand, or behind the reduction if a routine
+    computes the operand. Ops that depend on it move too if they are
+    in front of that routine. Reductions at one place precede all their readers.
+
+    A kernel ends before the first use of its results. Without this pass, a sum
+    for the gradient of a layer norm's weight ends the kernel of the norm's
+    adjoint before the residual add.
+
+    Precondition: `weft-decompose`. Guarantees: only the order of ops changes.
+    A reduction stays if a routine or a larger reduction depends on it: then it
+    is no gradient.
+
+    ```mlir
+    %d = weft.mul %g, %x : tensor<64x32xf32>, tensor<64x32xf32>
+    %s = weft.reduce sum %d dims [0] : tensor<64x32xf32>
+    %t = weft.add %s, %old : tensor<32xf32>, tensor<32xf32>
+    %r = weft.add %d, %residual : tensor<64x32xf32>, tensor<64x32xf32>
+    %y = weft.matmul %r, %w {weft.impl = "gemm"} : tensor<64x32xf32>, tensor<32x32xf32>
+    // becomes
+    %d = weft.mul %g, %x : tensor<64x32xf32>, tensor<64x32xf32>
+    %r = weft.add %d, %residual : tensor<64x32xf32>, tensor<64x32xf32>
+    %s = weft.reduce sum %d dims [0] : tensor<64x32xf32>
+    %t = weft.add %s, %old : tensor<32xf32>, tensor<32xf32>
+    %y = weft.matmul %r, %w {weft.impl = "gemm"} : tensor<64x32xf32>, tensor<32x32xf32>
+    ```
+    Example: test/Fusion/sink-sums.mlir. Does not move sums of inputs.
+  }];
+  let statistics = [
+    Statistic<"numMoved", "moved", "Number of reductions moved">];
+}
+
 def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
   let summary = "Outline chains of primitive ops as kernels";
   let description = [{

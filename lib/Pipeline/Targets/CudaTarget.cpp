@@ -119,6 +119,7 @@ static void alignProducts(const FlagValues &flags, OpPassManager &passes) {
 static void prepareSums(OpPassManager &passes) {
   passes.nest<ProgramOp>().addPass(createCloneCastsPass());
   passes.addPass(createSplitSumsPass());
+  passes.nest<ProgramOp>().addPass(createSinkSumsPass());
 }
 
 static void lowerToCuda(const FlagValues &flags, OpPassManager &passes) {
