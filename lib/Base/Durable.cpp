@@ -19,14 +19,33 @@ std::string weft::parentOf(const std::string &path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-Status weft::syncPath(const std::string &path) {
-  Descriptor file(withoutInterrupts(
-      [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
+/// fsync of what `path` was when it was opened; `file` is empty if that failed
+/// just now.
+static Status syncOpened(const Descriptor &file, const std::string &path) {
   if (!file || withoutInterrupts([&] { return ::fsync(file.get()); }) != 0)
     return systemError(ExitCode::Storage, "cannot flush to disk", errno)
         .at(path);
   return Status::success();
 }
+
+static Descriptor openToSync(const std::string &path) {
+  return Descriptor(withoutInterrupts(
+      [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
+}
+
+Status weft::syncPath(const std::string &path) {
+  return syncOpened(openToSync(path), path);
+}
+
+Expected<HeldDirectory> HeldDirectory::open(const std::string &path) {
+  Descriptor directory = openToSync(path);
+  if (!directory)
+    return systemError(ExitCode::Storage, "cannot flush to disk", errno)
+        .at(path);
+  return HeldDirectory(std::move(directory), path);
+}
+
+Status HeldDirectory::sync() const { return syncOpened(directory, path); }
 
 int weft::renameToNew(const std::string &from, const std::string &to) {
   auto result = withoutInterrupts([&] {

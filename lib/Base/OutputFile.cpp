@@ -162,10 +162,14 @@ Status OutputFile::commit(IfTaken ifTaken) {
     return failed("cannot flush to disk", errno, finalPath);
   if (Status status = closeChecked(); !status)
     return status;
+  // The folder may be moved as soon as the file is in it.
+  Expected<HeldDirectory> folder = HeldDirectory::open(parentOf(target));
+  if (!folder)
+    return folder.takeError();
   if (int number = putInPlace(temporary.path(), target, ifTaken))
     return failed("cannot finish", number, finalPath);
   temporary.release();
-  return syncPath(parentOf(target));
+  return folder->sync();
 }
 
 Status weft::writeFile(const std::string &path, std::string_view text,

@@ -122,6 +122,10 @@ Expected<std::string> StepWriter::commit(const Manifest &manifest) {
     return status.takeError();
   if (Status status = syncDirectory(temporary); !status)
     return status.takeError();
+  // The directory may be moved as soon as the step is in it.
+  auto folder = HeldDirectory::open(parent);
+  if (!folder)
+    return folder.takeError();
   std::string path = parent + "/" + stepDirectoryName(stepNumber);
   int failed = renameToNew(temporary, path);
   if (failed == EEXIST)
@@ -130,7 +134,7 @@ Expected<std::string> StepWriter::commit(const Manifest &manifest) {
     return systemError(ExitCode::Storage, "cannot rename " + temporary, failed)
         .at(path);
   temporary.clear();
-  if (Status synced = syncPath(parent); !synced)
+  if (Status synced = folder->sync(); !synced)
     return synced.takeError();
   return path;
 }

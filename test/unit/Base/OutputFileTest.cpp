@@ -4,6 +4,8 @@
 
 #include "TestSupport.h"
 
+#include "weft/Base/Durable.h"
+
 #include <csignal>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -133,4 +135,16 @@ TEST(OutputFile, LinksStay) {
   EXPECT_EQ(errorOf(writeFile(link, "new")), "ok");
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   EXPECT_EQ(readBytes(file), "new");
+}
+
+TEST(Durable, ADirectoryIsFlushedWhereverItIsMoved) {
+  TempDir dir;
+  std::filesystem::create_directory(dir.file("a"));
+  auto held = HeldDirectory::open(dir.file("a"));
+  ASSERT_TRUE(held);
+  std::filesystem::rename(dir.file("a"), dir.file("b"));
+  EXPECT_EQ(errorOf(held->sync()), "ok");
+  EXPECT_EQ(errorOf(HeldDirectory::open(dir.file("a"))),
+            "8|" + dir.file("a") +
+                ": cannot flush to disk: no such file or directory");
 }
