@@ -340,4 +340,14 @@ Status BpeModel::encode(std::string_view piece, Scratch &scratch,
   return Status::success();
 }
 
+void setByteLevelModel(Tokenizer::Parts &parts, MergeTable merges,
+                       BpeOptions options) {
+  options.isByteLevel = true;
+  parts.model = std::make_unique<BpeModel>(
+      std::make_shared<const Vocabulary>(*parts.vocabulary), std::move(merges),
+      std::move(options));
+  parts.decoders.push_back(std::make_shared<ByteLevelDecoder>());
+  parts.decodesBytes = true;
+}
+
 } // namespace weft

@@ -7,7 +7,7 @@
 #ifndef WEFT_LIB_TOKENIZER_BPEMODEL_H
 #define WEFT_LIB_TOKENIZER_BPEMODEL_H
 
-#include "Model.h"
+#include "Parts.h"
 
 #include <array>
 #include <memory>
@@ -94,6 +94,10 @@ private:
   std::vector<bool> joinsSpace;
   bool splitsAtSpaces = false;
 };
+
+/// Makes a byte-level model of the vocabulary, with its decoder.
+void setByteLevelModel(Tokenizer::Parts &parts, MergeTable merges,
+                       BpeOptions options);
 
 } // namespace weft
 

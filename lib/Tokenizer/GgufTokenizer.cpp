@@ -29,19 +29,11 @@ struct NamedSplit {
 
 } // namespace
 
-#define WEFT_CONTRACTIONS "(?i:'s|'t|'re|'ve|'m|'ll|'d)|"
-#define WEFT_REST                                                              \
-  "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-
 static const NamedSplit kSplits[] = {
     {" gpt-2 gpt2 mpt olmo jais ", false, "", false, false},
     {" smollm starcoder refact command-r codeshell ", true, "", false, false},
-    {" llama-bpe llama3 llama-v3 ", false,
-     WEFT_CONTRACTIONS "[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}" WEFT_REST,
-     true, true},
-    {" qwen2 deepseek-r1-qwen stablelm2 ", false,
-     WEFT_CONTRACTIONS "[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}" WEFT_REST, false,
-     false},
+    {" llama-bpe llama3 llama-v3 ", false, kLlama3Words, true, true},
+    {" qwen2 deepseek-r1-qwen stablelm2 ", false, kQwen2Words, false, false},
 };
 
 Status GgufReader::checkFields() const {
@@ -114,16 +106,6 @@ Status GgufReader::readMerges(const Vocabulary &words,
   return Status::success();
 }
 
-static Status addSplit(const char *expression, SplitBehavior behavior,
-                       PreTokenizerList &list) {
-  Expected<Regex> regex = Regex::compile(expression);
-  if (!regex)
-    return regex.takeError();
-  list.push_back(std::make_shared<PatternSplit>(
-      Pattern{"", std::move(*regex)}, behavior, /*isInverted=*/false));
-  return Status::success();
-}
-
 Status GgufReader::readByteLevel() {
   const NamedSplit *split = nullptr;
   for (const NamedSplit &known : kSplits)
@@ -138,25 +120,16 @@ Status GgufReader::readByteLevel() {
   if (split->splitsDigits)
     steps.push_back(
         std::make_shared<CharacterSplit>(isNumeric, SplitBehavior::Isolated));
-  if (*split->words)
-    if (Status s = addSplit(split->words, SplitBehavior::Isolated, steps); !s)
-      return s;
-  auto bytes = ByteLevelSplit::create(
-      {from.addSpacePrefix.value_or(false), !*split->words, /*spells=*/false});
-  if (!bytes)
-    return bytes.takeError();
-  steps.push_back(std::move(*bytes));
+  if (Status s = addByteLevelSplits(split->words,
+                                    from.addSpacePrefix.value_or(false), steps);
+      !s)
+    return s;
   MergeTable merges;
   if (Status s = readMerges(*parts->vocabulary, merges); !s)
     return s;
   BpeOptions options;
-  options.isByteLevel = true;
   options.ignoresMerges = split->ignoresMerges;
-  parts->model = std::make_unique<BpeModel>(
-      std::make_shared<const Vocabulary>(*parts->vocabulary), std::move(merges),
-      std::move(options));
-  parts->decoders.push_back(std::make_shared<ByteLevelDecoder>());
-  parts->decodesBytes = true;
+  setByteLevelModel(*parts, std::move(merges), std::move(options));
   addsBeginning = split->addsBeginning;
   return Status::success();
 }

@@ -10,12 +10,20 @@
 
 namespace weft {
 
-/// Adds a token; errors name its place in the file.
-static Status addToken(const JsonCursor &at, std::string_view text, int64_t id,
-                       Vocabulary &vocabulary) {
+Status addTokenId(const JsonCursor &at, std::string_view text, int64_t id,
+                  Vocabulary &vocabulary) {
   if (Status status = vocabulary.add(text, id); !status)
     return at.error(status.error().message());
   return Status::success();
+}
+
+Status readTokenIds(const JsonCursor &object, Vocabulary &vocabulary) {
+  return forMembers(object,
+                    [&](const std::string &text, const JsonCursor &value) {
+                      Expected<int64_t> id = value.asInt();
+                      return id ? addTokenId(value, text, *id, vocabulary)
+                                : Status(id.takeError());
+                    });
 }
 
 Status readVocabulary(const JsonCursor &model, Tokenizer::Parts &parts) {
@@ -35,14 +43,10 @@ Status readVocabulary(const JsonCursor &model, Tokenizer::Parts &parts) {
       Expected<std::string> text = pair.element(0).asString();
       if (!text)
         return text.takeError();
-      return addToken(pair, *text, id++, vocabulary);
+      return addTokenId(pair, *text, id++, vocabulary);
     });
   }
-  return forMembers(*vocab, [&](const std::string &text,
-                                const JsonCursor &value) {
-    Expected<int64_t> id = value.asInt();
-    return id ? addToken(value, text, *id, vocabulary) : Status(id.takeError());
-  });
+  return readTokenIds(*vocab, vocabulary);
 }
 
 /// The id of a token that a field names; kNone for an absent field.

@@ -57,6 +57,16 @@ Status readPreTokenizer(const JsonCursor &at, Tokenizer::Parts &parts,
                         bool &endsByteLevel);
 Status readPostProcessor(const JsonCursor &at, Tokenizer::Parts &parts);
 Status readDecoder(const JsonCursor &at, Tokenizer::Parts &parts);
+/// Adds a token; errors name its place in the file.
+Status addTokenId(const JsonCursor &at, std::string_view text, int64_t id,
+                  Vocabulary &vocabulary);
+/// Adds the tokens of an object: their numbers by their texts.
+Status readTokenIds(const JsonCursor &object, Vocabulary &vocabulary);
+/// The fields of an added token except `id`.
+Status readTokenFields(const JsonCursor &at, AddedToken &token);
+/// Adds an added token, unless the vocabulary has it by this number.
+Status addToVocabulary(const JsonCursor &at, const AddedToken &token,
+                       Vocabulary &vocabulary);
 /// The tokens of the model, into the vocabulary.
 Status readVocabulary(const JsonCursor &model, Tokenizer::Parts &parts);
 Status readModel(const JsonCursor &at, Tokenizer::Parts &parts,

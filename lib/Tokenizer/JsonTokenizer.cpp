@@ -57,12 +57,7 @@ static Status checkModelType(const JsonCursor &root, bool &isPlainBpe) {
   return Status::success();
 }
 
-/// An entry of `added_tokens`.
-static Status readAddedToken(const JsonCursor &at, AddedToken &token) {
-  Expected<int64_t> id = at.getInt("id", 0, Vocabulary::kMostTokens - 1);
-  if (!id)
-    return id.takeError();
-  token.id = int32_t(*id);
+Status readTokenFields(const JsonCursor &at, AddedToken &token) {
   Expected<std::string> content = at.getString("content");
   if (!content)
     return content.takeError();
@@ -87,6 +82,27 @@ static Status readAddedToken(const JsonCursor &at, AddedToken &token) {
   return Status::success();
 }
 
+/// An entry of `added_tokens`.
+static Status readAddedToken(const JsonCursor &at, AddedToken &token) {
+  Expected<int64_t> id = at.getInt("id", 0, Vocabulary::kMostTokens - 1);
+  if (!id)
+    return id.takeError();
+  token.id = int32_t(*id);
+  return readTokenFields(at, token);
+}
+
+Status addToVocabulary(const JsonCursor &at, const AddedToken &token,
+                       Vocabulary &vocabulary) {
+  const int32_t known = vocabulary.find(token.content);
+  if (known == Vocabulary::kNone)
+    return addTokenId(at, token.content, token.id, vocabulary);
+  if (known != token.id)
+    return at.error(concat("expects the number of the vocabulary for ",
+                           inQuotes(token.content), ", which is ", known,
+                           ", but got ", token.id));
+  return Status::success();
+}
+
 /// Reads the list and adds its tokens to the vocabulary.
 static Status readAddedTokens(const JsonCursor &list, Vocabulary &vocabulary,
                               std::vector<AddedToken> &tokens) {
@@ -94,15 +110,8 @@ static Status readAddedTokens(const JsonCursor &list, Vocabulary &vocabulary,
     AddedToken token;
     if (Status status = readAddedToken(at, token); !status)
       return status;
-    const int32_t known = vocabulary.find(token.content);
-    if (known == Vocabulary::kNone) {
-      if (Status status = vocabulary.add(token.content, token.id); !status)
-        return at.error(status.error().message());
-    } else if (known != token.id) {
-      return at.error(concat("expects the number of the vocabulary for ",
-                             inQuotes(token.content), ", which is ", known,
-                             ", but got ", token.id));
-    }
+    if (Status status = addToVocabulary(at, token, vocabulary); !status)
+      return status;
     tokens.push_back(std::move(token));
     return Status::success();
   });

@@ -236,6 +236,23 @@ private:
 };
 } // namespace
 
+Status addByteLevelSplits(const char *words, bool addsSpace,
+                          PreTokenizerList &list) {
+  if (*words) {
+    Expected<Regex> regex = Regex::compile(words);
+    if (!regex)
+      return regex.takeError();
+    list.push_back(std::make_shared<PatternSplit>(
+        Pattern{"", std::move(*regex)}, SplitBehavior::Isolated,
+        /*isInverted=*/false));
+  }
+  auto bytes = ByteLevelSplit::create({addsSpace, !*words, /*spells=*/false});
+  if (!bytes)
+    return bytes.takeError();
+  list.push_back(std::move(*bytes));
+  return Status::success();
+}
+
 Status splitThrough(const PreTokenizerList &steps, const Piece &piece,
                     RegexMatch &match, PieceSink &sink) {
   if (piece.text.empty())

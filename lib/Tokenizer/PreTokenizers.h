@@ -114,6 +114,19 @@ public:
                PieceSink &sink) const override;
 };
 
+/// Expressions of the words of Llama 3 and Qwen 2.
+inline constexpr const char kLlama3Words[] =
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}"
+    "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+inline constexpr const char kQwen2Words[] =
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}"
+    "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+
+/// Appends the splits of a byte-level model: at the words of an expression, or
+/// at GPT-2's if `words` is "".
+Status addByteLevelSplits(const char *words, bool addsSpace,
+                          PreTokenizerList &list);
+
 /// Hands a piece through a list of splits, one after the other, to `sink`.
 Status splitThrough(const PreTokenizerList &steps, const Piece &piece,
                     RegexMatch &match, PieceSink &sink);

@@ -1,6 +1,6 @@
 //===- TokenizerFiles.cpp - Tokenizers in files and folders ---------------===//
 
-#include "Parts.h"
+#include "TokenizerFiles.h"
 
 #include "weft/Base/InputFile.h"
 #include "weft/Base/Results.h"
@@ -12,24 +12,25 @@
 
 namespace weft {
 
-static constexpr const char *kConfig = "tokenizer_config.json";
+namespace fs = std::filesystem;
 
-static bool isThere(const std::filesystem::path &path) {
+bool isThere(const std::filesystem::path &path) {
   std::error_code ignored;
   return std::filesystem::exists(path, ignored);
 }
 
-/// The id of a token that the file of a folder names: "</s>", or an object
-/// with the field content.
+Expected<std::string> readTokenText(const JsonCursor &at) {
+  return at.value().isObject() ? at.getString("content") : at.asString();
+}
+
+/// The id of a token that the file of a folder names.
 static Status readRole(const JsonCursor &root, const char *name,
                        const Vocabulary &vocabulary,
                        std::optional<int32_t> &role) {
   std::optional<JsonCursor> field = root.find(name);
   if (!field || field->value().isNull())
     return Status::success();
-  Expected<std::string> text = field->value().isObject()
-                                   ? field->getString("content")
-                                   : field->asString();
+  Expected<std::string> text = readTokenText(*field);
   if (!text)
     return text.takeError();
   const int32_t id = vocabulary.find(*text);
@@ -40,15 +41,14 @@ static Status readRole(const JsonCursor &root, const char *name,
   return Status::success();
 }
 
-static Expected<bool> readSwitch(const JsonCursor &root, const char *name) {
+Expected<bool> readSwitch(const JsonCursor &root, const char *name) {
   std::optional<JsonCursor> field = root.find(name);
   return field && !field->value().isNull() ? field->asBool()
                                            : Expected<bool>(false);
 }
 
-/// Roles of special tokens. SentencePiece's file does not say whether a model
-/// wants its texts to begin and end with tokens: this one does.
-static Status readConfig(const std::string &path, Tokenizer::Parts &parts) {
+Status readTokenRoles(const std::string &path, bool setsFrame,
+                      Tokenizer::Parts &parts) {
   Expected<Json> json = readJsonFile(path);
   if (!json)
     return json.takeError();
@@ -62,7 +62,7 @@ static Status readConfig(const std::string &path, Tokenizer::Parts &parts) {
   for (const auto &[name, role] : fields)
     if (Status s = readRole(root, name, *parts.vocabulary, *role); !s)
       return s;
-  if (!parts.whole)
+  if (!setsFrame)
     return Status::success();
   Expected<bool> begins = readSwitch(root, "add_bos_token");
   if (!begins)
@@ -98,32 +98,48 @@ static Expected<Tokenizer> loadFile(const std::string &path) {
   Expected<std::string> text = readFile(path);
   if (!text)
     return text.takeError();
+  const fs::path name = fs::path(path).filename();
+  if (name == "merges.txt" || name == "vocab.json")
+    return loadMerges(fs::absolute(path).parent_path());
   const size_t first = text->find_first_not_of(" \t\r\n");
   if (first != text->npos && (*text)[first] == '{')
     return Tokenizer::parseJson(*text, path);
   if (endsWith(path, ".json"))
     return inputError("expects a JSON object, but got other text").at(path);
-  return Tokenizer::parseSentencePiece(*text, path);
+  Expected<Tokenizer> made = Tokenizer::parseSentencePiece(*text, path);
+  if (!made && !endsWith(path, ".model"))
+    return inputError("expects a tokenizer, but got a file of another kind")
+        .at(path)
+        .hint("a tokenizer is tokenizer.json, tokenizer.model, vocab.json with "
+              "merges.txt, a GGUF file, or the folder of a model");
+  return made;
 }
 
 Expected<Tokenizer> Tokenizer::load(const std::string &path) {
   std::error_code ignored;
-  if (!std::filesystem::is_directory(path, ignored))
+  const fs::path folder(path);
+  if (!fs::is_directory(folder, ignored))
     return loadFile(path);
-  const std::filesystem::path folder(path);
   for (const char *name : {"tokenizer.json", "tokenizer.model"}) {
     if (!isThere(folder / name))
       continue;
     Expected<Tokenizer> made = loadFile((folder / name).string());
     if (!made)
       return made;
-    if (isThere(folder / kConfig))
-      if (Status s = readConfig((folder / kConfig).string(), *made->parts); !s)
+    // SentencePiece's file does not say whether a model wants its texts to
+    // begin and end with tokens.
+    const bool setsFrame = made->parts->whole != nullptr;
+    if (const fs::path config = folder / kTokenizerConfig; isThere(config))
+      if (Status s = readTokenRoles(config.string(), setsFrame, *made->parts);
+          !s)
         return s.takeError();
     return made;
   }
-  return inputError("expects tokenizer.json or tokenizer.model in the folder, "
-                    "but got neither")
+  if (isThere(folder / "merges.txt") || isThere(folder / "vocab.json"))
+    return loadMerges(folder);
+  return inputError(
+             "expects tokenizer.json, tokenizer.model, or vocab.json and "
+             "merges.txt in the folder, but got none of these")
       .at(path)
       .hint("download tokenizer.json next to the model's config.json");
 }

@@ -63,8 +63,14 @@ static Status addTokenizer(Digest &digest, const std::string &path) {
   if (!fs::is_directory(path, ignored))
     return guessFileKind(path).isGguf ? addVocabulary(digest, path)
                                       : addFile(digest, path);
-  for (const char *name :
-       {"tokenizer.json", "tokenizer.model", "tokenizer_config.json"}) {
+  std::vector<const char *> names = {"tokenizer.json", "tokenizer.model",
+                                     "tokenizer_config.json"};
+  // The other files count only where vocab.json and merges.txt are read.
+  if (!fs::exists(fs::path(path) / names[0], ignored) &&
+      !fs::exists(fs::path(path) / names[1], ignored))
+    names.insert(names.end(), {"vocab.json", "merges.txt", "added_tokens.json",
+                               "special_tokens_map.json", "config.json"});
+  for (const char *name : names) {
     const fs::path file = fs::path(path) / name;
     digest.update(concat(name, "\n"));
     if (fs::exists(file, ignored))

@@ -1,8 +1,9 @@
 //===- Tokenizer.h - Text to token numbers and back -------------*- C++ -*-===//
 //
 // A tokenizer comes from `tokenizer.json` of the package tokenizers, from
-// `tokenizer.model` of SentencePiece, or from the vocabulary inside a GGUF
-// file. It does not change after it is loaded: threads share it.
+// `tokenizer.model` of SentencePiece, from `vocab.json` and `merges.txt`, or
+// from the vocabulary inside a GGUF file. It does not change after it is
+// loaded: threads share it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,8 +51,8 @@ public:
   using IdSink = std::function<Status(const int32_t *ids, size_t count)>;
 
   /// A file `tokenizer.json` or `tokenizer.model`, a GGUF file, or a folder
-  /// with one of the first two; a folder's `tokenizer_config.json` names the
-  /// roles of special tokens.
+  /// with one of the first two or with `vocab.json` and `merges.txt`. A
+  /// folder's `tokenizer_config.json` names the roles of special tokens.
   static Expected<Tokenizer> load(const std::string &path);
   /// The text of a `tokenizer.json`; `file` is for messages.
   static Expected<Tokenizer> parseJson(std::string_view text,

@@ -117,12 +117,18 @@ TEST(TokenizerErrors, AddedTokens) {
 TEST(TokenizerErrors, Files) {
   TempDir dir;
   const std::string none = errorOf(Tokenizer::load(dir.path()));
-  EXPECT_NE(none.find("expects tokenizer.json or tokenizer.model in the "
-                      "folder, but got neither"),
+  EXPECT_NE(none.find("expects tokenizer.json, tokenizer.model, or "
+                      "vocab.json and merges.txt in the folder, but got none"),
             std::string::npos);
   const std::string bytes =
       errorOf(Tokenizer::load(dir.write("tokenizer.model", "\x01\x02")));
   EXPECT_NE(bytes.find("expects a model of SentencePiece, but got other "
                        "bytes"),
             std::string::npos);
+  const std::string other =
+      errorOf(Tokenizer::load(dir.write("notes.txt", "some notes")));
+  EXPECT_NE(other.find("expects a tokenizer, but got a file of another kind|a "
+                       "tokenizer is tokenizer.json, tokenizer.model, "),
+            std::string::npos)
+      << other;
 }

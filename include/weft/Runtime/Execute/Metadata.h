@@ -92,7 +92,7 @@ struct Metadata {
 };
 
 /// The tokenizer among the files of a model: a GGUF file, or the folder of
-/// tokenizer.json or tokenizer.model. "" if there is none of these.
+/// tokenizer.json, tokenizer.model or merges.txt. "" if there is none of these.
 std::string tokenizerPath(const Metadata &metadata);
 
 /// A text that breaks docs/reference/executable.md is an internal error (exit
