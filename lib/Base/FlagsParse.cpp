@@ -111,6 +111,9 @@ Status Parse::flag(const std::string &arg) {
   std::string shown = arg.substr(0, equals);
   std::string name = shown.substr(isLong ? 2 : 1);
   spec = isLong ? table.find(name) : table.findShort(name);
+  // A command with few flags has one help text.
+  if (isLong && !spec && name == "help-all")
+    spec = table.find("help");
   const FlagSpec *negated =
       isLong && !spec ? findNegated(table, name) : nullptr;
   if (negated)

@@ -1,6 +1,7 @@
 //===- BenchCommand.cpp - weft bench: a cost table of this machine --------===//
 
 #include "BenchRun.h"
+#include "CommandHelp.h"
 #include "MlirFlags.h"
 #include "ToolCommands.h"
 
@@ -389,10 +390,11 @@ Expected<ExitCode> weft::benchCommand(const Arguments &args) {
   if (!flags)
     return flags.takeError();
   if (flags->getSwitch("help")) {
-    std::printf("usage: weft bench [-o FILE] [flags]\n\nMeasures the commands "
-                "of programs on this machine and writes the file "
-                "of\n--cost-table. Nothing else should run meanwhile.\n\n%s",
-                table.help().c_str());
+    printCommandHelp(
+        {{"weft bench [-o FILE] [flags]"},
+         {"Measures the commands of programs on this machine and writes "
+          "the file of --cost-table. Nothing else should run meanwhile."}},
+        {table});
     return ExitCode::Ok;
   }
   auto types = readPrecisions(*flags);

@@ -1,5 +1,6 @@
 //===- CacheCommand.cpp - weft cache --------------------------------------===//
 
+#include "CommandHelp.h"
 #include "ProgramCache.h"
 #include "ToolCommands.h"
 
@@ -13,11 +14,12 @@
 
 using namespace weft;
 
-static const char *const kCacheUsage =
-    "usage: weft cache ls      the programs and tokens that weft train keeps\n"
-    "       weft cache clear   remove them\n"
-    "XDG_CACHE_HOME (default ~/.cache) names their folder, WEFT_CACHE_SIZE\n"
-    "(default 1G) limits their size\n";
+static const CommandHelp kCacheHelp = {
+    {"weft cache ls", "weft cache clear"},
+    {"XDG_CACHE_HOME (default ~/.cache) names their folder, WEFT_CACHE_SIZE "
+     "(default 1G) limits their size"},
+    {{"ls", "the programs and tokens that weft train keeps"},
+     {"clear", "remove them"}}};
 
 static std::string fieldOf(const Json &meta, const char *name) {
   const Json *value = meta.find(name);
@@ -106,7 +108,7 @@ Expected<ExitCode> weft::cacheCommand(const Arguments &args) {
   if (!flags)
     return flags.takeError();
   if (flags->getSwitch("help")) {
-    std::printf("%s", kCacheUsage);
+    printCommandHelp(kCacheHelp, {table});
     return ExitCode::Ok;
   }
   const std::string verb =

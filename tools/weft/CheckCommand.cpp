@@ -1,5 +1,6 @@
 //===- CheckCommand.cpp - weft check: gradients of a model ----------------===//
 
+#include "CommandHelp.h"
 #include "MlirFlags.h"
 #include "ToolCommands.h"
 
@@ -90,8 +91,7 @@ Expected<ExitCode> weft::checkCommand(const Arguments &args) {
   if (!flags)
     return flags.takeError();
   if (flags->getSwitch("help")) {
-    std::printf("usage: weft check MODEL --grad [flags]\n\n%s",
-                table.help().c_str());
+    printCommandHelp({{"weft check MODEL --grad [flags]"}, {}}, {table});
     return ExitCode::Ok;
   }
   Expected<bool> isAnswered = printConfig(*flags, "weft check");

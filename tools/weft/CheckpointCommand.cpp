@@ -1,5 +1,6 @@
 //===- CheckpointCommand.cpp - weft ckpt ----------------------------------===//
 
+#include "CommandHelp.h"
 #include "ToolCommands.h"
 
 #include "weft/Base/Flags.h"
@@ -7,19 +8,19 @@
 #include "weft/Base/Text.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 
-#include <cstdio>
 #include <filesystem>
 
 using namespace weft;
 
-static const char *const kCheckpointUsage =
-    "usage: weft ckpt ls DIR          steps, or the tensors of one step\n"
-    "       weft ckpt verify DIR      check every digest\n"
-    "       weft ckpt diff A B        compare two checkpoints\n"
-    "       weft ckpt export DIR OUT  write config.json, model.safetensors "
-    "and\n"
-    "                                 the tokenizer files; or a GGUF file\n"
-    "DIR: a step directory, or a save directory (its newest step)\n";
+static const CommandHelp kCheckpointHelp = {
+    {"weft ckpt ls DIR", "weft ckpt verify DIR", "weft ckpt diff A B",
+     "weft ckpt export DIR OUT [flags]"},
+    {"DIR: a step directory, or a save directory (its newest step)"},
+    {{"ls", "steps, or the tensors of one step"},
+     {"verify", "check every digest"},
+     {"diff", "compare two checkpoints"},
+     {"export", "write config.json, model.safetensors and the tokenizer files; "
+                "or a GGUF file"}}};
 
 static Expected<ExitCode> printed(Expected<std::string> text) {
   if (!text)
@@ -83,7 +84,7 @@ Expected<ExitCode> weft::checkpointCommand(const Arguments &args) {
   if (!flags)
     return flags.takeError();
   if (flags->getSwitch("help")) {
-    std::printf("%s\n%s", kCheckpointUsage, table.help().c_str());
+    printCommandHelp(kCheckpointHelp, {table});
     return ExitCode::Ok;
   }
   const std::vector<std::string> &words = flags->positionals();

@@ -3,6 +3,7 @@
 #include "CompileFiles.h"
 
 #include "weft/Formats/OwnFiles.h"
+#include "weft/Formats/StepDirectories.h"
 #include "weft/Frontend/Frontend.h"
 #include "weft/Pipeline/Driver/Link.h"
 #include "weft/Pipeline/Driver/MemoryFit.h"

@@ -1,5 +1,6 @@
 //===- DataCommand.cpp - weft data prepare: text to files of tokens -------===//
 
+#include "CommandHelp.h"
 #include "PrepareTokens.h"
 #include "ToolCommands.h"
 
@@ -7,22 +8,19 @@
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StepDirectories.h"
 
-#include <cstdio>
-
 using namespace weft;
 
-static const char *const kDataUsage =
-    "usage: weft data prepare INPUT... -o FILE --tokenizer=PATH [flags]\n"
-    "INPUT: text, or JSON lines (.jsonl) with a field text; a list "
-    "a.txt,b.txt, "
-    "a glob,\nor files with weights: a.jsonl:0.7,b/*.jsonl:0.3\n\n";
+static const CommandHelp kDataHelp = {
+    {"weft data prepare INPUT... -o FILE --tokenizer=PATH [flags]"},
+    {"INPUT: text, or JSON lines (.jsonl) with a field text; a list "
+     "a.txt,b.txt, "
+     "a glob, or files with weights: a.jsonl:0.7,b/*.jsonl:0.3"}};
 
 FlagTable weft::dataFlags() {
   return FlagTable({
       {"tokenizer", FlagKind::String, DriverFlag, "", "PATH",
-       "tokenizer.json, tokenizer.model or a GGUF file, or the folder of one "
-       "of "
-       "the first two",
+       "tokenizer.json, tokenizer.model or a GGUF file, or the folder of a "
+       "model",
        "", 0, 0, "", FlagFile::Read},
       {"output", FlagKind::String, DriverFlag, "", "FILE",
        "the file of tokens, for --data", "", 0, 0, "o", FlagFile::Written},
@@ -69,7 +67,7 @@ Expected<ExitCode> weft::dataCommand(const Arguments &args) {
   if (!flags)
     return flags.takeError();
   if (flags->getSwitch("help")) {
-    std::printf("%s%s", kDataUsage, dataFlags().help().c_str());
+    printCommandHelp(kDataHelp, {dataFlags()});
     return ExitCode::Ok;
   }
   Arguments inputs = flags->positionals();

@@ -1,5 +1,6 @@
 //===- InspectCommand.cpp - weft inspect ----------------------------------===//
 
+#include "CommandHelp.h"
 #include "InspectViews.h"
 #include "ToolCommands.h"
 #include "ViewTable.h"
@@ -374,10 +375,11 @@ Expected<ExitCode> weft::inspectCommand(const Arguments &args) {
   if (!flags)
     return flags.takeError();
   if (flags->getSwitch("help")) {
-    std::printf("usage: weft inspect PROGRAM [flags]\n"
-                "       weft inspect MODEL --activations|--tradeoff [--json] "
-                "[COMPILE FLAGS]\n\n%s\n%s",
-                table.help().c_str(), modelViewsHelp().c_str());
+    printCommandHelp({{"weft inspect PROGRAM [flags]",
+                       "weft inspect MODEL --activations|--tradeoff [--json] "
+                       "[COMPILE FLAGS]"},
+                      {}},
+                     {table, modelViewFlags()});
     return ExitCode::Ok;
   }
   if (flags->positionals().empty())

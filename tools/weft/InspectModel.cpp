@@ -1,5 +1,6 @@
 //===- InspectModel.cpp - Layouts that a model can be compiled to ---------===//
 
+#include "CommandHelp.h"
 #include "InspectViews.h"
 
 #include "MlirFlags.h"
@@ -43,7 +44,7 @@ bool weft::asksAboutModel(const Arguments &args) {
   return false;
 }
 
-std::string weft::modelViewsHelp() { return FlagTable(modelViews()).help(); }
+FlagTable weft::modelViewFlags() { return FlagTable(modelViews()); }
 
 //===----------------------------------------------------------------------===//
 // --activations
@@ -243,9 +244,10 @@ Expected<ExitCode> weft::inspectModel(const Arguments &args) {
   if (!flags)
     return flags.takeError();
   if (flags->getSwitch("help")) {
-    std::printf("usage: weft inspect MODEL --activations|--tradeoff "
-                "[--json] [COMPILE FLAGS]\n\n%s",
-                modelViewsHelp().c_str());
+    printCommandHelp({{"weft inspect MODEL --activations|--tradeoff [--json] "
+                       "[COMPILE FLAGS]"},
+                      {}},
+                     {modelViewFlags()});
     return ExitCode::Ok;
   }
   if (Status status = applyMlirFlags(flags->passThrough()); !status)

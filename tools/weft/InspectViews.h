@@ -47,7 +47,7 @@ bool asksAboutModel(const Arguments &args);
 Expected<ExitCode> inspectModel(const Arguments &args);
 
 /// For the help of weft inspect.
-std::string modelViewsHelp();
+FlagTable modelViewFlags();
 
 /// The fields `mesh`, `sharding` and `parameters` of the metadata and the
 /// values derived from them, as an object:

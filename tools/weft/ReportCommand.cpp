@@ -1,5 +1,6 @@
 //===- ReportCommand.cpp - weft report ------------------------------------===//
 
+#include "CommandHelp.h"
 #include "ReportPage.h"
 #include "ToolCommands.h"
 
@@ -85,9 +86,10 @@ Expected<ExitCode> weft::reportCommand(const Arguments &args) {
   if (!flags)
     return flags.takeError();
   if (flags->getSwitch("help")) {
-    std::printf("usage: weft report RUN -o FILE [flags]\n"
-                "RUN: a save directory, a checkpoint or a metrics file\n\n%s",
-                table.help().c_str());
+    printCommandHelp(
+        {{"weft report RUN -o FILE [flags]"},
+         {"RUN: a save directory, a checkpoint or a metrics file"}},
+        {table});
     return ExitCode::Ok;
   }
   auto sources = chooseSources(*flags);

@@ -1,5 +1,6 @@
 //===- TokenizeCommand.cpp - weft tokenize: text to ids and back ----------===//
 
+#include "CommandHelp.h"
 #include "TokenFiles.h"
 #include "ToolCommands.h"
 
@@ -10,21 +11,20 @@
 #include "weft/Formats/StepDirectories.h"
 
 #include <charconv>
-#include <cstdio>
 
 using namespace weft;
 
-static const char *const kUsage =
-    "usage: weft tokenize FILE --tokenizer=PATH [flags]\n"
-    "FILE: text, any bytes; with --decode token numbers, as text or as a file "
-    "of tokens\n\n";
+static const CommandHelp kTokenizeHelp = {
+    {"weft tokenize FILE --tokenizer=PATH [flags]"},
+    {"FILE: text, any bytes; with --decode token numbers, as text or as a file "
+     "of tokens"}};
 
 FlagTable weft::tokenizeFlags() {
   return FlagTable({
       {"tokenizer", FlagKind::String, DriverFlag, "", "PATH",
-       "tokenizer.json, tokenizer.model or a GGUF file, or the folder of one of "
-       "the first two", "", 0, 0, "",
-       FlagFile::Read},
+       "tokenizer.json, tokenizer.model or a GGUF file, or the folder of a "
+       "model",
+       "", 0, 0, "", FlagFile::Read},
       {"output", FlagKind::String, DriverFlag, "", "FILE",
        "write a file of tokens for --data, or the text; default: standard "
        "output",
@@ -243,7 +243,7 @@ Expected<ExitCode> weft::tokenizeCommand(const Arguments &args) {
   if (!flags)
     return flags.takeError();
   if (flags->getSwitch("help")) {
-    std::printf("%s%s", kUsage, table.help().c_str());
+    printCommandHelp(kTokenizeHelp, {table});
     return ExitCode::Ok;
   }
   if (flags->positionals().empty())

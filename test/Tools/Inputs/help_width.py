@@ -48,17 +48,18 @@ def main():
     model = os.path.join(sys.argv[1], "mlp.mlir")
     must(["weft", "compile", model, "-o", "mlp"])
     commands = [["weft", "--help"]]
-    commands += [["weft", name, "--help"] for name in (
-        "train", "compile", "generate", "evaluate", "launch", "inspect", "report", "bench", "check", "ckpt", "cache")]
+    names = ("train", "compile", "generate", "evaluate", "launch", "inspect", "report", "bench", "check", "ckpt", "cache",
+             "data", "tokenize")
+    commands += [["weft", name, "--help"] for name in names]
     commands.append(["./mlp", "--help"])
-    for name in ("train", "compile", "generate", "evaluate"):
-        commands.append(["weft", name, "--help-all"])
+    for name in names:
+        if name != "launch":
+            commands.append(["weft", name, "--help-all"])
     commands.append(["./mlp", "--help-all"])
     for command in commands:
         check(must(command).stdout.decode(), 80, command)
-        if command[1] in ("train", "compile", "generate", "evaluate", "launch") or command[0] == "./mlp":
-            check(on_terminal(command, 0, {"COLUMNS": "60"}), 60, command)
-            check(on_terminal(command, 60, {"COLUMNS": "100"}), 60, command)
+        check(on_terminal(command, 0, {"COLUMNS": "60"}), 60, command)
+        check(on_terminal(command, 60, {"COLUMNS": "100"}), 60, command)
     for command in (["weft", "train"], ["weft", "compile"], ["./mlp"]):
         short = must(command + ["--help"]).stdout.decode()
         whole = must(command + ["--help-all"]).stdout.decode()
