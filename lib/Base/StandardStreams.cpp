@@ -47,6 +47,10 @@ void weft::flushOutput() {
     flushFailure = errno;
 }
 
+bool weft::outputHasFailed() {
+  return flushFailure != 0 || std::ferror(stdout) != 0;
+}
+
 int weft::finishOutput(int status, ReaderGone gone) {
   flushOutput();
   // A network disk may report only here.

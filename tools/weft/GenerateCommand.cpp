@@ -7,11 +7,11 @@
 
 #include "CachedProgram.h"
 #include "MlirFlags.h"
-#include "SampledText.h"
 #include "TokenizedData.h"
 #include "ToolCommands.h"
 
 #include "weft/Base/FlagNames.h"
+#include "weft/Base/Results.h"
 #include "weft/Base/RunFile.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Base/Text.h"
@@ -123,21 +123,6 @@ static Expected<Program> findProgram(const UseCommand &command,
                         model);
 }
 
-/// Samples by token ids. The tool encodes the prompt and decodes the sample.
-static Expected<ExitCode> sampleWithTokenizer(const Program &program,
-                                              const ProgramRanks &ranks,
-                                              const FlagValues &flags,
-                                              const std::string &path) {
-  Expected<TextTokenizer> tokenizer =
-      TextTokenizer::load(path, "", /*needsEnd=*/false);
-  if (!tokenizer)
-    return tokenizer.takeError();
-  const std::string stop = flags.isSet("stop") ? flags.getString("stop") : "";
-  return sampleText(program, ranks,
-                    flags.without("prompt").without("stop").canonical(RunFlag),
-                    *tokenizer, {flags.getString("prompt"), stop});
-}
-
 static Expected<ExitCode> useModel(const UseCommand &command,
                                    const FlagValues &flags) {
   const std::string &model = flags.positionals().front();
@@ -161,10 +146,9 @@ static Expected<ExitCode> useModel(const UseCommand &command,
               "train MODEL trains them");
   const ProgramRanks ranks = {metadata->ranks(),
                               metadata->target.rfind("cuda", 0) == 0};
-  const std::string tokenizer = tokenizerOf(*metadata, *program);
-  if (command.samples && !tokenizer.empty() &&
-      flags.getString("tokenizer") != "bytes")
-    return sampleWithTokenizer(*program, ranks, flags, tokenizer);
+  if (command.samples)
+    if (Status s = offerTokenizer(flags, *metadata, *program); !s)
+      return s.takeError();
   Arguments runFlags = {command.samples
                             ? "--generate=" + flags.getString("prompt")
                             : "--eval-only"};

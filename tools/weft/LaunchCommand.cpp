@@ -4,6 +4,8 @@
 
 #include "LaunchedProcesses.h"
 #include "LocalRun.h"
+#include "TextServer.h"
+#include "TokenizedData.h"
 
 #include "weft/Base/CountText.h"
 #include "weft/Base/FlagNames.h"
@@ -147,29 +149,31 @@ static Expected<Launch> parseLaunch(const Arguments &args) {
   return launch;
 }
 
-/// The ranks and the target of a program.
-namespace {
-struct Compiled {
-  int64_t ranks;
-  bool isForCuda; // its ranks do without MPI
-};
-} // namespace
-
-static Expected<Compiled> readCompiled(const std::string &program) {
-  auto metadata = readMetadata(program);
-  if (!metadata)
-    return metadata.takeError();
-  auto read = parseMetadata(metadata->compact());
-  if (!read)
-    return read.takeError();
-  return Compiled{read->ranks(), read->target.rfind("cuda", 0) == 0};
-}
-
 static bool has(const Arguments &args, const std::string &flag) {
   for (const std::string &arg : args)
     if (arg == flag || arg.rfind(flag + "=", 0) == 0)
       return true;
   return false;
+}
+
+/// The facts of a program that its start depends on.
+namespace {
+struct Compiled {
+  int64_t ranks;
+  bool isForCuda;        // its ranks do without MPI
+  std::string tokenizer; // of a run that samples text; "": none
+};
+} // namespace
+
+static Expected<Compiled> readCompiled(const Launch &launch) {
+  Program program;
+  program.path = fs::absolute(launch.program).string();
+  auto metadata = metadataOf(program);
+  if (!metadata)
+    return metadata.takeError();
+  const bool samples = has(argumentsWithFile(launch.args), "--generate");
+  return Compiled{metadata->ranks(), metadata->target.rfind("cuda", 0) == 0,
+                  samples ? tokenizerOf(*metadata, program) : ""};
 }
 
 /// The command line of a run that resumes from the newest checkpoint.
@@ -195,7 +199,7 @@ Expected<ExitCode> weft::launchCommand(const Arguments &args) {
     printText(helpText());
     return ExitCode::Ok;
   }
-  auto compiled = readCompiled(launch->program);
+  auto compiled = readCompiled(*launch);
   if (!compiled)
     return compiled.takeError();
   const int64_t ranks = compiled->ranks;
@@ -210,6 +214,10 @@ Expected<ExitCode> weft::launchCommand(const Arguments &args) {
   const std::string program = fs::absolute(launch->program).string();
   Arguments flags = launch->args;
   for (int64_t left = launch->restarts;; --left) {
+    // The end of the ranks ends the tokenizer as well.
+    if (!compiled->tokenizer.empty())
+      if (Status s = startTextServer(compiled->tokenizer); !s)
+        return s.takeError();
     auto code = launch->overTcp || compiled->isForCuda
                     ? runLocalRanks(ranks, program, flags,
                                     /*binds=*/!compiled->isForCuda)

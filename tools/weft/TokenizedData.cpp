@@ -3,6 +3,7 @@
 #include "TokenizedData.h"
 
 #include "PrepareTokens.h"
+#include "TextServer.h"
 #include "TokenFiles.h"
 #include "ToolCommands.h"
 
@@ -29,6 +30,14 @@ std::string weft::tokenizerOf(const Metadata &metadata,
     return "";
   const std::string path = tokenizerPath(metadata);
   return path.empty() ? "" : locateWeights(path, program.path);
+}
+
+Status weft::offerTokenizer(const FlagValues &flags, const Metadata &metadata,
+                            const Program &program) {
+  const std::string path = tokenizerOf(metadata, program);
+  if (path.empty() || flags.getString("tokenizer") == "bytes")
+    return Status::success();
+  return startTextServer(path);
 }
 
 /// Whether the value of a data flag is text to tokenize. A file that is missing

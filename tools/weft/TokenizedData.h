@@ -16,6 +16,11 @@ Expected<Metadata> metadataOf(const Program &program);
 /// it; "" if the model has none, or only in files that are not read.
 std::string tokenizerOf(const Metadata &metadata, const Program &program);
 
+/// Starts the tokenizer of a program's model beside a run that samples text,
+/// unless the flags say that bytes are tokens.
+Status offerTokenizer(const FlagValues &flags, const Metadata &metadata,
+                      const Program &program);
+
 /// The run flags of a program, with a token file from the cache in place of
 /// each text of --data and --val-data. A model without a tokenizer, and one
 /// with --tokenizer=bytes, keeps its text.

@@ -28,6 +28,8 @@ Expected<ExitCode> cacheCommand(const Arguments &args);
 Expected<ExitCode> dataCommand(const Arguments &args);
 Expected<ExitCode> tokenizeCommand(const Arguments &args);
 Expected<ExitCode> helpMarkdownCommand(const Arguments &args);
+/// The process of startTextServer(), not for users.
+Expected<ExitCode> serveTextCommand(const Arguments &args);
 
 FlagTable benchFlags();
 FlagTable dataFlags();

@@ -42,6 +42,13 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
   Expected<FlagValues> tokenized = withTokens(*flags, *program);
   if (!tokenized)
     return tokenized.takeError();
+  if (flags->isSet("generate")) {
+    Expected<Metadata> metadata = metadataOf(*program);
+    if (!metadata)
+      return metadata.takeError();
+    if (Status s = offerTokenizer(*flags, *metadata, *program); !s)
+      return s.takeError();
+  }
   const bool isForCuda = flags->getText("target").rfind("cuda", 0) == 0;
   return runProgram(*program, {meshRanks(*flags), isForCuda},
                     tokenized->canonical(RunFlag));

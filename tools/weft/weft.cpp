@@ -46,6 +46,7 @@ static const Command kCommands[] = {
     {"data", dataCommand, "prepare: text and JSON lines to a file of tokens"},
     {"tokenize", tokenizeCommand, "FILE: text to token numbers, and back"},
     {"help-markdown", helpMarkdownCommand, ""}, // for scripts/docs.sh
+    {"serve-text", serveTextCommand, ""},       // for startTextServer()
 };
 
 static std::string commandLine(const Command &command, size_t columns) {

@@ -23,12 +23,15 @@ void reserveStandardStreams();
 
 /// How a failed write to standard output is reported.
 enum class ReaderGone {
-  Quiet,   // `tool | head`: nothing more to say
+  Quiet,   // `tool | head`, a sample: nothing more to say
   Reported // a run, whose progress somebody wanted
 };
 
 /// Flushes standard output; finishOutput() says if that fails.
 void flushOutput();
+
+/// Whether a write to standard output has failed.
+bool outputHasFailed();
 
 /// Flushes and closes standard output. If some of it was not written, a message
 /// and exit status 8 instead of `status` 0; other failures keep theirs.

@@ -259,7 +259,9 @@ int Start::run() {
   } catch (const std::exception &failure) {
     status = report(errorOf(failure));
   }
-  status = finishOutput(status, ReaderGone::Reported);
+  const bool onlySamples = options.generate && !options.trains();
+  status = finishOutput(status,
+                        onlySamples ? ReaderGone::Quiet : ReaderGone::Reported);
   try {
     Status left = finish();
     return left || status != 0 ? status : left.error().report();

@@ -4,9 +4,10 @@
 
 #include "weft/Abi/Names.h"
 #include "weft/Abi/Philox.h"
-#include "weft/Base/Text.h"
+#include "weft/Base/Results.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
+#include "weft/Runtime/Text/TextClient.h"
 
 #include <algorithm>
 #include <cmath>
@@ -107,36 +108,64 @@ int64_t weft::sampleToken(const float *logits, int64_t count,
   return order[0];
 }
 
-static Status checkPromptIds(const RunOptions &options,
-                             const Metadata &metadata) {
-  for (int32_t id : *options.generateIds)
+/// The ids of a prompt by the tokenizer beside the run.
+static Expected<std::vector<int32_t>> encodePrompt(const std::string &prompt,
+                                                   const Metadata &metadata) {
+  if (!TextClient::isOffered())
+    return usageError("--generate expects a model of bytes, but this one has a "
+                      "tokenizer (",
+                      metadata.tokenizerFiles.front(), ")")
+        .hint("weft generate, weft train and weft launch use the tokenizer; "
+              "--tokenizer=bytes reads and writes bytes as tokens");
+  Expected<TextClient> client = TextClient::connect();
+  if (!client)
+    return client.takeError();
+  Expected<std::vector<int32_t>> ids = client->encode(prompt);
+  if (!ids)
+    return ids;
+  for (int32_t id : *ids)
     if (id >= metadata.vocab)
-      return usageError("--generate-ids expects tokens below ", metadata.vocab,
-                        ", but got ", id);
+      return inputError("expects a tokenizer with tokens below ",
+                        metadata.vocab,
+                        ", the vocabulary of the model, but it "
+                        "gives ",
+                        id, " for the prompt")
+          .hint("compile the model with the tokenizer that it was trained "
+                "with");
+  return ids;
+}
+
+static Status checkBelowVocabulary(const char *rule,
+                                   const std::vector<int32_t> &ids,
+                                   const Metadata &metadata) {
+  for (int32_t id : ids)
+    if (id >= metadata.vocab)
+      return usageError(rule, " below ", metadata.vocab, ", but got ", id);
   return Status::success();
 }
 
-Status weft::checkGenerate(const RunOptions &options, const Metadata &metadata,
+Status weft::checkGenerate(RunOptions &options, const Metadata &metadata,
                            const WeftExecutable &executable) {
   if (!options.generate)
     return Status::success();
   if (!findProgram(executable, names::kLogits) &&
       !findProgram(executable, names::kPrefill))
-    return usageError("--generate expects a program that gives logits, but "
-                      "this one has none");
-  if (options.generateIds)
-    return checkPromptIds(options, metadata);
-  if (!metadata.tokenizerFiles.empty() && !options.byteTokenizer)
-    return usageError("--generate expects a model of bytes, but this one has a "
-                      "tokenizer (",
-                      metadata.tokenizerFiles.front(), ")")
-        .hint("weft generate MODEL --prompt TEXT uses the tokenizer; "
-              "--tokenizer=bytes reads and writes bytes as tokens");
+    return usageError("expects a program that gives the logits of one position "
+                      "for a sample, but this one has none")
+        .hint("an .mlir file has a program of kind logits for samples");
+  if (options.generateIds) {
+    options.promptIds = *options.generateIds;
+    return checkBelowVocabulary("--generate-ids expects tokens",
+                                options.promptIds, metadata);
+  }
+  options.samplesWithTokenizer =
+      !metadata.tokenizerFiles.empty() && !options.byteTokenizer;
+  if (options.samplesWithTokenizer)
+    return assign(encodePrompt(*options.generate, metadata), options.promptIds);
   for (unsigned char byte : *options.generate)
-    if (byte >= metadata.vocab)
-      return usageError("--generate expects bytes below ", metadata.vocab,
-                        ", but got ", byte);
-  return Status::success();
+    options.promptIds.push_back(byte);
+  return checkBelowVocabulary("--generate expects bytes", options.promptIds,
+                              metadata);
 }
 
 namespace {
@@ -224,13 +253,14 @@ private:
 
 } // namespace
 
-/// Draws tokens behind `text`, which grows, until `ends` says so of it.
+/// Draws tokens behind the prompt until `ends` says so of the last one.
 static Status draw(Generator &generator, const RunOptions &options,
-                   int64_t seed, int64_t choices, std::vector<int32_t> &text,
-                   const std::function<bool()> &ends) {
+                   int64_t seed, int64_t choices,
+                   const std::function<Expected<bool>(int32_t)> &ends) {
   const SampleOptions sample{
       options.temperature, options.topK, seed,
       options.topP,        options.minP, options.repetitionPenalty};
+  std::vector<int32_t> text = options.promptIds;
   std::vector<bool> seen(static_cast<size_t>(choices));
   for (int32_t token : text)
     if (token < choices)
@@ -241,7 +271,10 @@ static Status draw(Generator &generator, const RunOptions &options,
       return token.takeError();
     text.push_back(int32_t(*token));
     seen[size_t(*token)] = true;
-    if (ends())
+    Expected<bool> isLast = ends(text.back());
+    if (!isLast)
+      return isLast.takeError();
+    if (*isLast)
       break;
   }
   return Status::success();
@@ -249,51 +282,129 @@ static Status draw(Generator &generator, const RunOptions &options,
 
 Status weft::generateIds(WeftContext &context, const Metadata &metadata,
                          const RunOptions &options, int64_t seed,
-                         const std::function<void(int32_t)> &sink) {
+                         const IdReader &reader) {
   Generator generator(context, metadata, metadata.vocab);
-  std::vector<int32_t> text = *options.generateIds;
-  return draw(generator, options, seed, metadata.vocab, text, [&] {
-    const auto &stops = options.stopIds;
-    if (std::find(stops.begin(), stops.end(), text.back()) != stops.end())
-      return true;
-    sink(text.back());
-    return false;
-  });
+  return draw(generator, options, seed, metadata.vocab,
+              [&](int32_t id) -> Expected<bool> {
+                const auto &stops = options.stopIds;
+                if (std::find(stops.begin(), stops.end(), id) != stops.end())
+                  return true;
+                if (Status s = reader(id); !s)
+                  return s.takeError();
+                return false;
+              });
 }
+
+//===----------------------------------------------------------------------===//
+// Text of a sample
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Turns the ids of a sample into text: each is a byte, or a token of the
+/// tokenizer beside the run.
+class SampleDecoder {
+public:
+  static Expected<SampleDecoder> open(const RunOptions &options) {
+    SampleDecoder decoder;
+    if (options.samplesWithTokenizer)
+      if (Status s = assign(TextClient::connect(), decoder.client); !s)
+        return s.takeError();
+    return decoder;
+  }
+
+  /// Tokens from 0 on that have a text.
+  int64_t size() const { return client ? client->facts().tokens : 256; }
+  bool isEnd(int32_t id) const {
+    return client && client->facts().endOfText == id;
+  }
+  Expected<std::string> add(int32_t id) {
+    return client ? client->decode(id) : std::string(1, char(id));
+  }
+  Expected<std::string> finish() {
+    return client ? client->finish() : std::string();
+  }
+
+private:
+  std::optional<TextClient> client;
+};
+
+/// The text of a sample so far. The reader gets it up to where the stop text
+/// may begin.
+class GrowingSample {
+public:
+  GrowingSample(const std::string &stop, const TextReader &reader)
+      : stop(stop), reader(reader) {}
+
+  /// Whether the stop text has come.
+  Expected<bool> add(const std::string &more) {
+    const size_t held = stop.empty() ? 0 : stop.size() - 1;
+    const size_t from = text.size() - std::min(text.size(), held);
+    text += more;
+    const size_t found = stop.empty() ? text.npos : text.find(stop, from);
+    if (found != text.npos)
+      text.resize(found);
+    if (Status s = give(found != text.npos
+                            ? text.size()
+                            : text.size() - std::min(text.size(), held));
+        !s)
+      return s.takeError();
+    return found != text.npos;
+  }
+  Status finish() { return give(text.size()); }
+  std::string take() { return std::move(text); }
+
+private:
+  Status give(size_t end) {
+    const size_t begin = given;
+    given = std::max(given, end);
+    return reader && end > begin
+               ? reader(std::string_view(text).substr(begin, end - begin))
+               : Status::success();
+  }
+
+  const std::string &stop;
+  const TextReader &reader;
+  std::string text;
+  size_t given = 0;
+};
+
+} // namespace
 
 Expected<std::string>
 weft::generateText(WeftContext &context, const Metadata &metadata,
                    const RunOptions &options, int64_t seed,
-                   const StopRequest *signals,
-                   const std::function<void(std::string_view)> &sink) {
-  const int64_t choices = std::min<int64_t>(metadata.vocab, 256);
-  Generator generator(context, metadata, choices);
-  std::vector<int32_t> ids;
-  for (unsigned char byte : *options.generate)
-    ids.push_back(byte);
-  std::string made;
+                   const StopRequest *signals, const TextReader &reader) {
+  Expected<SampleDecoder> decoder = SampleDecoder::open(options);
+  if (!decoder)
+    return decoder.takeError();
   auto isStopped = [&] { return signals && signals->stopSignal(); };
   if (isStopped())
-    return made;
+    return std::string();
+  const int64_t choices = std::min(metadata.vocab, decoder->size());
+  Generator generator(context, metadata, choices);
+  GrowingSample sample(options.stop, reader);
   bool isCut = false;
-  size_t given = 0;
-  auto give = [&](size_t end) {
-    if (sink && end > given)
-      sink(std::string_view(made).substr(given, end - given));
-    given = std::max(given, end);
-  };
-  const size_t held = options.stop.empty() ? 0 : options.stop.size() - 1;
-  Status done = draw(generator, options, seed, choices, ids, [&] {
-    made.push_back(char(ids.back()));
-    isCut = !options.stop.empty() && endsWith(made, options.stop);
-    if (!isCut)
-      give(made.size() - std::min(made.size(), held));
-    return isCut || isStopped();
-  });
+  Status done = draw(generator, options, seed, choices,
+                     [&](int32_t id) -> Expected<bool> {
+                       if (decoder->isEnd(id))
+                         return true;
+                       Expected<std::string> text = decoder->add(id);
+                       if (!text)
+                         return text.takeError();
+                       if (Status s = assign(sample.add(*text), isCut); !s)
+                         return s.takeError();
+                       return isCut || isStopped();
+                     });
   if (!done)
     return done.takeError();
-  if (isCut)
-    made.resize(made.size() - options.stop.size());
-  give(made.size());
-  return made;
+  Expected<std::string> rest = isCut ? std::string() : decoder->finish();
+  if (!rest)
+    return rest;
+  if (!isCut)
+    if (Status s = assign(sample.add(*rest), isCut); !s)
+      return s.takeError();
+  if (Status s = sample.finish(); !s)
+    return s.takeError();
+  return sample.take();
 }

@@ -175,20 +175,17 @@ Expected<std::optional<EvalReport>> RankPart::evaluate(const DataSet &data) {
       EvalPlan(inputs.metadata, data.val->rows(), inputs.options.evalSteps));
 }
 
-Status RankPart::sampleIds(int64_t seed,
-                           const std::function<void(int32_t)> &sink) {
+Status RankPart::sampleIds(int64_t seed, const IdReader &reader) {
   Status done =
-      generateIds(*opened, inputs.metadata, inputs.options, seed, sink);
+      generateIds(*opened, inputs.metadata, inputs.options, seed, reader);
   if (!done)
     leave();
   return done;
 }
 
-Expected<std::string>
-RankPart::sample(int64_t seed,
-                 const std::function<void(std::string_view)> &sink) {
+Expected<std::string> RankPart::sample(int64_t seed, const TextReader &reader) {
   auto text = generateText(*opened, inputs.metadata, inputs.options, seed,
-                           /*signals=*/nullptr, sink);
+                           /*signals=*/nullptr, reader);
   if (!text)
     leave();
   return text;

@@ -231,15 +231,23 @@ Status Run::evaluateAlone() {
   return numericsError("the validation loss is not a number");
 }
 
+/// Prints a part of a sample. If nobody reads it, the sample ends; the message
+/// is the one of finishOutput().
+static Status printSample(const std::string &text) {
+  printText(text);
+  flushOutput();
+  if (!outputHasFailed())
+    return Status::success();
+  return storageError("cannot write to standard output").saidBy(false);
+}
+
 /// Prints each token as soon as it is drawn.
 Status Run::sampleIds() {
   Status done = ranks.together([&](RankPart &rank) -> Status {
     const bool speaks = &rank == &ranks.first() && isFirst();
     return rank.sampleIds(state.seed, [&](int32_t id) {
-      if (!speaks)
-        return;
-      printText(std::to_string(id) + "\n");
-      flushOutput();
+      return speaks ? printSample(std::to_string(id) + "\n")
+                    : Status::success();
     });
   });
   return ranks.settle(std::move(done));
@@ -253,24 +261,26 @@ Status Run::sample() {
   std::string held = *options.generate;
   bool hasPart = false;
   auto print = [&](size_t bytes) {
-    printText(forTerminal(held.substr(0, bytes)));
-    flushOutput();
+    const std::string text = forTerminal(held.substr(0, bytes));
     held.erase(0, bytes);
+    return printSample(text);
   };
   Status done = ranks.together([&](RankPart &rank) -> Status {
     const bool speaks = &rank == &ranks.first() && isFirst();
     auto text = rank.sample(state.seed, [&](std::string_view part) {
       if (!speaks)
-        return;
+        return Status::success();
       hasPart = true;
       held += part;
-      print(wholeCharacters(held));
+      return print(wholeCharacters(held));
     });
     return text ? Status::success() : Status(text.takeError());
   });
   if (isFirst() && (done || hasPart)) {
     held += "\n";
-    print(held.size());
+    Status last = print(held.size());
+    if (done)
+      done = std::move(last);
   }
   return ranks.settle(std::move(done));
 }
@@ -327,7 +337,7 @@ void Run::warnOfFewReplicas() const {
 /// Whether a training from `firstStep` on has shown a sample of its last step.
 static bool hasShownSample(const RunOptions &options, int64_t firstStep) {
   if (!options.trains() || options.sampleEvery == 0 ||
-      options.progress == ProgressKind::None)
+      options.progress == ProgressKind::None || firstStep >= *options.steps)
     return false;
   const int64_t ownEnd = firstStep + options.stopAfter;
   const bool isCut = options.stopAfter > 0 && ownEnd < *options.steps;

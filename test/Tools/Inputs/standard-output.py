@@ -63,7 +63,8 @@ def check(command, how, result, quiet):
         return f"{how}: expects the reason, but got '{error}'"
     if result.returncode != 8:
         return f"{how}: exit {result.returncode}: {error}"
-    if quiet and command[0].startswith("weft") and "--data" not in command:
+    samples = command[0] == "./gpt" and "--generate" in command
+    if quiet and (command[0].startswith("weft") or samples) and "--data" not in command:
         return f"{how}: expects no message, but got {error}" if error else None
     return None if said else f"{how}: expects a message, but got '{error}'"
 

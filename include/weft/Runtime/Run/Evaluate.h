@@ -142,24 +142,31 @@ int64_t sampleToken(const float *logits, int64_t count,
                     const SampleOptions &options, uint64_t index,
                     const std::vector<bool> &seen = {});
 
-/// Whether the program can generate text for these options.
-Status checkGenerate(const RunOptions &options, const Metadata &metadata,
+/// Whether the program can generate text for these options. Sets the ids of the
+/// prompt in them, which the bytes of the prompt are or the tokenizer beside
+/// the run makes (TextClient).
+Status checkGenerate(RunOptions &options, const Metadata &metadata,
                      const WeftExecutable &executable);
 
+/// Takes the ids of a sample, or its text; an error ends the sample.
+using IdReader = std::function<Status(int32_t)>;
+using TextReader = std::function<Status(std::string_view)>;
+
 /// Draws the tokens behind the ids of the prompt in `options`, and gives each
-/// to `sink`. Ends before one of the stop ids.
+/// to `reader`. Ends before one of the stop ids.
 Status generateIds(WeftContext &context, const Metadata &metadata,
                    const RunOptions &options, int64_t seed,
-                   const std::function<void(int32_t)> &sink);
+                   const IdReader &reader);
 
 /// The continuation of the prompt in `options`, without the prompt. It ends
-/// early when a signal asks the run to stop. `sink` gets each part as soon as
-/// no stop text can begin in it.
-Expected<std::string>
-generateText(WeftContext &context, const Metadata &metadata,
-             const RunOptions &options, int64_t seed,
-             const StopRequest *signals = nullptr,
-             const std::function<void(std::string_view)> &sink = {});
+/// before the stop text and before the tokenizer's end of text, and early when
+/// a signal asks the run to stop. `reader` gets each part as soon as no stop
+/// text can begin in it.
+Expected<std::string> generateText(WeftContext &context,
+                                   const Metadata &metadata,
+                                   const RunOptions &options, int64_t seed,
+                                   const StopRequest *signals = nullptr,
+                                   const TextReader &reader = {});
 
 } // namespace weft
 

@@ -88,6 +88,10 @@ struct RunOptions : DataOptions, ResumeOptions {
   int64_t maxNewTokens = 100, topK = 0, sampleEvery = 0;
   double temperature = 1.0, topP = 1.0, minP = 0.0, repetitionPenalty = 1.0;
   std::string stop; // "": none
+  /// The ids of `generate` (checkGenerate), and whether a tokenizer has made
+  /// them; else they are its bytes.
+  std::vector<int32_t> promptIds;
+  bool samplesWithTokenizer = false;
   /// A prompt of token numbers in place of `generate`, which is then empty.
   std::optional<std::vector<int32_t>> generateIds;
   std::vector<int32_t> stopIds;

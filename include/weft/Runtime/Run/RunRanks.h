@@ -17,6 +17,7 @@
 #include "weft/Runtime/Data/DataSource.h"
 #include "weft/Runtime/Reports/NanHunt.h"
 #include "weft/Runtime/Reports/Progress.h"
+#include "weft/Runtime/Run/Evaluate.h"
 #include "weft/Runtime/Run/RunFlags.h"
 #include "weft/Runtime/Run/Signals.h"
 
@@ -67,10 +68,9 @@ public:
   /// Nothing if another rank has the error.
   Expected<std::optional<EvalReport>> evaluate(const DataSet &data);
   /// The continuation of the prompt.
-  Expected<std::string>
-  sample(int64_t seed, const std::function<void(std::string_view)> &sink);
-  /// The continuation of a prompt of ids, which `sink` takes one by one.
-  Status sampleIds(int64_t seed, const std::function<void(int32_t)> &sink);
+  Expected<std::string> sample(int64_t seed, const TextReader &reader);
+  /// The continuation of a prompt of ids, which `reader` gets one by one.
+  Status sampleIds(int64_t seed, const IdReader &reader);
 
 private:
   void breakCollectives();

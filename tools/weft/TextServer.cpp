@@ -1,0 +1,215 @@
+//===- TextServer.cpp - The tokenizer beside a run ------------------------===//
+
+#include "TextServer.h"
+
+#include "PrepareTokens.h"
+#include "ToolCommands.h"
+
+#include "weft/Base/Results.h"
+#include "weft/Base/Text.h"
+#include "weft/Runtime/Text/TextClient.h"
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <random>
+#include <sys/prctl.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace weft;
+
+/// Connections that may wait to be accepted: each rank has one.
+static constexpr int kMostWaiting = 4096;
+
+//===----------------------------------------------------------------------===//
+// Ids of a prompt
+//===----------------------------------------------------------------------===//
+
+/// The ids of the prompt with the tokens that begin a text. The token that ends
+/// one is left out, since the text continues.
+static Expected<std::vector<int32_t>> promptIds(const TextTokenizer &tokenizer,
+                                                const std::string &prompt) {
+  EncodeOptions options;
+  options.findsSpecialTokens = tokenizer.findsSpecialTokens;
+  Expected<std::vector<int32_t>> ids =
+      tokenizer.tokenizer.encode(prompt, options);
+  if (!ids)
+    return ids;
+  options.addsSpecialTokens = false;
+  Expected<std::vector<int32_t>> plain =
+      tokenizer.tokenizer.encode(prompt, options);
+  if (!plain)
+    return plain;
+  const std::optional<int32_t> end = tokenizer.endOfText;
+  const bool ends = !ids->empty() && ids->back() == end;
+  if (ends && (plain->empty() || plain->back() != end))
+    ids->pop_back();
+  if (ids->empty())
+    return usageError("expects a prompt of at least one token, but got ",
+                      inQuotes(prompt));
+  return ids;
+}
+
+//===----------------------------------------------------------------------===//
+// Replies
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The answers to one connection, which decodes one sample.
+class TextAnswers {
+public:
+  explicit TextAnswers(const TextTokenizer &text)
+      : text(text), decoder(text.tokenizer) {}
+
+  Expected<std::string> answer(const TextMessage &request);
+
+private:
+  const TextTokenizer &text;
+  StreamDecoder decoder;
+};
+
+} // namespace
+
+template <typename Value>
+static std::string bytesOf(const Value *values, size_t count) {
+  return std::string(reinterpret_cast<const char *>(values),
+                     count * sizeof(Value));
+}
+
+Expected<std::string> TextAnswers::answer(const TextMessage &request) {
+  switch (TextRequest(request.kind)) {
+  case TextRequest::Facts: {
+    const TextFacts facts = {text.tokenizer.vocabularySize(),
+                             text.endOfText.value_or(-1)};
+    return bytesOf(&facts, 1);
+  }
+  case TextRequest::Encode: {
+    Expected<std::vector<int32_t>> ids = promptIds(text, request.bytes);
+    if (!ids)
+      return ids.takeError();
+    return bytesOf(ids->data(), ids->size());
+  }
+  case TextRequest::Decode: {
+    int32_t id = 0;
+    std::memcpy(&id, request.bytes.data(),
+                std::min(sizeof id, request.bytes.size()));
+    return decoder.add(id);
+  }
+  case TextRequest::Finish:
+    return decoder.finish();
+  }
+  return internalError("expects a request of a text, but got ", request.kind);
+}
+
+static TextMessage replyOf(const Expected<std::string> &answer) {
+  if (answer)
+    return {0, *answer};
+  const Error &error = answer.error();
+  using namespace std::string_literals;
+  return {uint32_t(error.code()),
+          error.file() + "\0"s + error.message() + "\0"s + error.hintText()};
+}
+
+/// Answers until the other side closes the connection or is lost.
+static void serve(const Expected<TextTokenizer> &text, Descriptor socket) {
+  std::optional<TextAnswers> answers;
+  if (text)
+    answers.emplace(*text);
+  while (true) {
+    auto request = receiveMessage(socket.get());
+    if (!request || !*request)
+      return;
+    Expected<std::string> answer = answers
+                                       ? answers->answer(**request)
+                                       : Expected<std::string>(text.error());
+    if (!sendMessage(socket.get(), replyOf(answer)))
+      return;
+  }
+}
+
+/// Other users cannot read the text of a run.
+static bool isOwnUser(int socket) {
+  ucred other = {};
+  socklen_t size = sizeof other;
+  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &size) == 0 &&
+         other.uid == ::geteuid();
+}
+
+Expected<ExitCode> weft::serveTextCommand(const Arguments &args) {
+  int listener = -1;
+  if (args.size() != 2 ||
+      std::from_chars(args[1].data(), args[1].data() + args[1].size(), listener)
+              .ec != std::errc())
+    return usageError("expects a tokenizer and a socket");
+  const Expected<TextTokenizer> text =
+      TextTokenizer::load(args[0], "", /*needsEnd=*/false);
+  while (true) {
+    Descriptor socket(withoutInterrupts(
+        [&] { return ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC); }));
+    if (!socket)
+      return systemError(ExitCode::Internal, "cannot accept a connection",
+                         errno);
+    if (isOwnUser(socket.get()))
+      std::thread([&text, own = std::move(socket)]() mutable {
+        serve(text, std::move(own));
+      }).detach();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The process
+//===----------------------------------------------------------------------===//
+
+/// A name that other users of the machine do not know.
+static std::string makeSocketName() {
+  std::random_device random;
+  std::string name = "weft-text-";
+  for (int i = 0; i < 4; ++i) {
+    char text[16];
+    std::snprintf(text, sizeof text, "%08x", random());
+    name += text;
+  }
+  return name;
+}
+
+/// A session of its own: a terminal sends its signals to the run alone. The
+/// standard streams belong to the run, too.
+[[noreturn]] static void becomeServer(pid_t parent, int listener, char **argv) {
+  ::setsid();
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent)
+    ::_exit(1);
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    ::dup2(null, stream);
+  ::fcntl(listener, F_SETFD, 0);
+  ::execv("/proc/self/exe", argv);
+  ::_exit(127);
+}
+
+Status weft::startTextServer(const std::string &path) {
+  const std::string name = makeSocketName();
+  const auto [address, size] = textAddress(name);
+  Descriptor listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!listener ||
+      ::bind(listener.get(), reinterpret_cast<const sockaddr *>(&address),
+             size) != 0 ||
+      ::listen(listener.get(), kMostWaiting) != 0)
+    return systemError(ExitCode::Internal, "cannot listen for a run", errno);
+  std::string words[] = {"weft", "serve-text", path,
+                         std::to_string(listener.get())};
+  char *argv[] = {words[0].data(), words[1].data(), words[2].data(),
+                  words[3].data(), nullptr};
+  const pid_t self = ::getpid();
+  const pid_t process = ::fork();
+  if (process == 0)
+    becomeServer(self, listener.get(), argv);
+  if (process < 0)
+    return systemError(ExitCode::Internal, "cannot start the tokenizer", errno);
+  ::setenv(kTextVariable, name.c_str(), /*overwrite=*/1);
+  return Status::success();
+}
