@@ -203,6 +203,10 @@ Error UnknownAnswer::ofOtherTools() const {
 }
 
 Error UnknownAnswer::error() const {
+  if (const auto here = options.renamed.find(name);
+      here != options.renamed.end())
+    return usageError("unknown flag " + inQuotes(flag.shown))
+        .hint(options.program + " writes it '--" + here->second + "'");
   if (const FlagSpec *negated = findNegatedName(name))
     return isHere(negated->name)
                ? usageError("unknown flag " + inQuotes(flag.shown))

@@ -23,6 +23,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <filesystem>
+#include <map>
 #include <unistd.h>
 
 using namespace weft;
@@ -36,6 +37,8 @@ struct UseCommand {
   const char *runMode; // run flags that do the same, for hints
   bool samples;
   std::vector<std::string_view> runFlags;
+  /// Names of other commands and tools for its flags.
+  std::map<std::string, std::string> renamed = {};
 };
 } // namespace
 
@@ -52,14 +55,19 @@ static bool isOneOf(const Names &names, std::string_view name) {
 
 /// The compile flags, and the run flags that the command takes.
 static std::vector<FlagSpec> flagsOf(const UseCommand &command) {
-  constexpr std::string_view common[] = {"target", "precision", "batch", "seq",
-                                         "mesh"};
-  std::vector<FlagSpec> all = compileFlags();
-  for (FlagSpec &spec : all)
+  constexpr std::string_view common[] = {"target", "precision", "batch",
+                                         "seq",    "mesh",      "kv-cache"};
+  std::vector<FlagSpec> all;
+  for (FlagSpec spec : compileFlags()) {
+    // An evaluation has whole rows, with nothing to keep for the next token.
+    if (spec.name == std::string_view("kv-cache") && !command.samples)
+      continue;
     spec.isCommon = isOneOf(common, spec.name);
+    all.push_back(spec);
+  }
   for (FlagSpec spec : runFlagSpecs()) {
     const bool isOwn = isOneOf(command.runFlags, spec.name);
-    spec.isCommon |= isOwn;
+    spec.isCommon |= isOwn || spec.name == std::string_view("tokenizer");
     if (isOwn || isOneOf(kSharedFlags, spec.name))
       all.push_back(spec);
   }
@@ -137,6 +145,11 @@ static Expected<ExitCode> useModel(const UseCommand &command,
     return metadata.takeError();
   if (Status status = checkCompiledFlags(compiled, *metadata); !status)
     return status.takeError();
+  if (command.samples && !metadata->isLanguageModel())
+    return inputError("expects a language model, but got ",
+                      inQuotes(metadata->name))
+        .at(model)
+        .hint("weft evaluate MODEL --val-data FILE measures its loss");
   const bool hasWeights =
       !metadata->initialWeights.empty() || !metadata->unreadWeights.empty();
   if (!hasWeights && !flags.isSet("init-from") && !flags.isSet("resume"))
@@ -165,7 +178,10 @@ static Expected<ExitCode> useModel(const UseCommand &command,
 static Expected<std::optional<FlagValues>> parseUse(const UseCommand &command,
                                                     const FlagTable &table,
                                                     const Arguments &args) {
-  Expected<FlagValues> flags = parseModelFlags(table, command.name, args);
+  FlagParseOptions options;
+  options.renamed = command.renamed;
+  Expected<FlagValues> flags =
+      parseModelFlags(table, command.name, args, options);
   if (!flags)
     return flags.takeError();
   if (std::optional<HelpLayout> layout = askedHelp(*flags)) {
@@ -222,7 +238,11 @@ Expected<ExitCode> weft::generateCommand(const Arguments &args) {
                               /*samples=*/true,
                               {"generate", "max-new-tokens", "temperature",
                                "top-k", "top-p", "min-p", "repetition-penalty",
-                               "stop", "seed"}};
+                               "stop", "seed"},
+                              {{"generate", "prompt"},
+                               {"start", "prompt"},
+                               {"input-prompt", "prompt"},
+                               {"max-length", "max-new-tokens"}}};
   std::vector<FlagSpec> specs = flagsOf(command);
   for (FlagSpec &spec : specs)
     if (spec.name == std::string_view("generate"))

@@ -14,10 +14,10 @@
 
 using namespace weft;
 
-Expected<FlagValues>
-weft::parseModelFlags(const FlagTable &table, const char *program,
-                      const std::vector<std::string> &args) {
-  FlagParseOptions options;
+Expected<FlagValues> weft::parseModelFlags(const FlagTable &table,
+                                           const char *program,
+                                           const std::vector<std::string> &args,
+                                           FlagParseOptions options) {
   options.program = program;
   options.passThroughPrefix = "mlir-";
   options.maxPositionals = 1;

@@ -14,7 +14,8 @@ namespace weft {
 /// are passed through. `program` ("weft compile") is who to ask for help.
 Expected<FlagValues> parseModelFlags(const FlagTable &table,
                                      const char *program,
-                                     const std::vector<std::string> &args);
+                                     const std::vector<std::string> &args,
+                                     FlagParseOptions options = {});
 
 /// Hands `--mlir-...` flags (printing between passes, timing, ...) to MLIR's
 /// own command line; call before a context is made.

@@ -97,6 +97,9 @@ struct FlagParseOptions {
   /// The flags that a compiled program was compiled with, and their values;
   /// null for a command of weft.
   const std::map<std::string, std::string> *compiledWith = nullptr;
+  /// Flags of other commands and tools that have another name in this command:
+  /// {"generate", "prompt"}.
+  std::map<std::string, std::string> renamed = {};
   /// The first arguments come from a checkpoint: how many.
   size_t fromCheckpoint = 0;
 };

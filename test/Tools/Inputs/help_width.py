@@ -60,6 +60,10 @@ def main():
         check(must(command).stdout.decode(), 80, command)
         check(on_terminal(command, 0, {"COLUMNS": "60"}), 60, command)
         check(on_terminal(command, 60, {"COLUMNS": "100"}), 60, command)
+    for name, flags in (("generate", {"prompt", "kv-cache", "tokenizer"}), ("evaluate", {"val-data", "tokenizer"})):
+        shown = set(flags_of(must(["weft", name, "--help"]).stdout.decode()))
+        assert flags <= shown, (name, flags - shown)
+    assert "kv-cache" not in flags_of(must(["weft", "evaluate", "--help-all"]).stdout.decode())
     for command in (["weft", "train"], ["weft", "compile"], ["./mlp"]):
         short = must(command + ["--help"]).stdout.decode()
         whole = must(command + ["--help-all"]).stdout.decode()
