@@ -18,6 +18,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 
 using namespace weft;
 
@@ -35,8 +36,23 @@ static Status checkWritable(const std::string &path) {
   return trial ? Status::success() : Status(trial.takeError());
 }
 
+/// Commands that take a model would see a folder of checkpoints in its place.
+static Status checkNoModel(const std::string &saveDir) {
+  std::error_code ignored;
+  if (saveDir.empty() ||
+      !std::filesystem::exists(std::filesystem::path(saveDir) / "config.json",
+                               ignored))
+    return Status::success();
+  return usageError("--save-dir expects a folder of checkpoints, but got the "
+                    "folder of a model")
+      .at(saveDir)
+      .hint("a folder inside of it, such as " + saveDir + "/run, works");
+}
+
 /// Checks that no output of the run is one of its inputs.
 Status Run::checkFiles() const {
+  if (Status s = checkNoModel(options.saveDir); !s)
+    return s;
   std::vector<FileUse> inputs = {{"the program", executablePath}};
   auto add = [&](const FileUse &use) {
     inputs.push_back(use);
