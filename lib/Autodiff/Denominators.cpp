@@ -29,8 +29,7 @@ void weft::eraseDeadOps(ProgramOp program) {
 // Which losses
 //===----------------------------------------------------------------------===//
 
-/// Targets of a token file are classes: the next token of each.
-static bool areTokens(ProgramOp program, Value targets) {
+bool weft::areTokens(ProgramOp program, Value targets) {
   auto module = program->getParentOfType<ModuleOp>();
   auto argument = dyn_cast<BlockArgument>(skipViews(targets));
   return argument && module->hasAttr("weft.vocab") &&

@@ -24,6 +24,10 @@ mlir::Value makeScalar(mlir::OpBuilder &builder, mlir::Location loc,
 /// Removes ops of the body whose results no one uses.
 void eraseDeadOps(ProgramOp program);
 
+/// Whether `targets` are the input `targets` of a language model, perhaps
+/// reshaped: classes, the next token of each.
+bool areTokens(ProgramOp program, mlir::Value targets);
+
 /// The losses of a model that a term of its loss is computed from and that are
 /// means over targets whose number is known at run time, in program order.
 class Denominators {

@@ -285,7 +285,8 @@ struct DeriveProgramsPass
     buildMicro(*model, builder, *denominators);
     buildEval(*model, builder, *denominators);
     for (auto program : module.getOps<ProgramOp>())
-      if (program.getKind() == ProgramKind::Logits)
+      if (program.getKind() == ProgramKind::Logits ||
+          program.getKind() == ProgramKind::Predict)
         numDropped += removeRandom(program);
     model->erase();
   }

@@ -21,27 +21,34 @@ public:
   explicit RowAnalysis(ProgramOp model);
 
   Operation *findSplitDependence();
+  RowDependence find(Value value) const {
+    return {flows.lookup(value), origins.lookup(value)};
+  }
 
 private:
   RowFlow flowOf(Operation *op, unsigned result);
   void add(Operation *op);
 
   ProgramOp model;
-  int64_t batch = 1;
+  int64_t batch;
   DenseMap<Value, RowFlow> flows;
   /// Where a value that is mixed became so.
   DenseMap<Value, Operation *> origins;
 };
 } // namespace
 
-RowAnalysis::RowAnalysis(ProgramOp model) : model(model) {
-  auto module = model->getParentOfType<ModuleOp>();
+int64_t weft::findBatchRows(ProgramOp program) {
+  auto module = program->getParentOfType<ModuleOp>();
   if (auto rows = module->getAttrOfType<IntegerAttr>("weft.batch"))
-    batch = rows.getInt();
-  else
-    for (BlockArgument input : llvm::reverse(model.getArguments()))
-      if (!getShape(input).empty())
-        batch = getShape(input).front();
+    return rows.getInt();
+  for (BlockArgument input : program.getArguments())
+    if (!getShape(input).empty())
+      return getShape(input).front();
+  return 1;
+}
+
+RowAnalysis::RowAnalysis(ProgramOp model)
+    : model(model), batch(findBatchRows(model)) {
   for (BlockArgument input : model.getArguments()) {
     const bool hasRows =
         !getShape(input).empty() && getShape(input).front() == batch;
@@ -99,6 +106,13 @@ Operation *RowAnalysis::findSplitDependence() {
     return maker ? maker : model.getOperation();
   }
   return nullptr;
+}
+
+SmallVector<RowDependence> weft::findRowDependences(ProgramOp program,
+                                                    ArrayRef<Value> values) {
+  const RowAnalysis analysis(program);
+  return llvm::map_to_vector(values,
+                             [&](Value value) { return analysis.find(value); });
 }
 
 Operation *weft::findSplitDependence(ProgramOp model) {

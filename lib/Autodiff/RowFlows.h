@@ -16,6 +16,21 @@ namespace weft {
 /// input without rows gives the model itself.
 mlir::Operation *findSplitDependence(ProgramOp model);
 
+/// The rows of a batch of `program`: `weft.batch` of the module, else the first
+/// dimension of its first input that has one.
+int64_t findBatchRows(ProgramOp program);
+
+/// How a value depends on the rows of a batch.
+struct RowDependence {
+  RowFlow flow;
+  /// The first op that makes the flow unknown; null if it is known.
+  mlir::Operation *origin = nullptr;
+};
+
+/// The dependence of each of `values`, of the body of `program`.
+llvm::SmallVector<RowDependence>
+findRowDependences(ProgramOp program, llvm::ArrayRef<mlir::Value> values);
+
 /// Dimensions of a tensor with several entries, as the bits of RowFlow::varies.
 uint64_t getVaryingDims(mlir::Value value);
 

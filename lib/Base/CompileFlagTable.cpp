@@ -21,6 +21,9 @@ static const FlagSpec kModelFlags[] = {
     {"seq", FlagKind::Int, CompileFlag, "", "N",
      "tokens per row; default: the positions of the model, at most 1024", "", 1,
      kMost},
+    {"predict", FlagKind::Switch, CompileFlag, "", "",
+     "compile the program of --predictions: the model's program of kind "
+     "predict, or log-likelihoods of a language model"},
     {"ignore-field", FlagKind::List, CompileFlag, "", "NAME",
      "accept this unknown field of config.json"},
 };

@@ -8,16 +8,18 @@ using namespace weft;
 
 const std::vector<std::string_view> &weft::programKinds() {
   static const std::vector<std::string_view> kinds = {
-      names::kInit,   names::kMicro,   names::kApply,       names::kEval,
-      names::kLogits, names::kRefresh, names::kDenominators,
-      names::kPrefill, names::kDecode};
+      names::kInit,   names::kMicro,   names::kApply,        names::kEval,
+      names::kLogits, names::kRefresh, names::kDenominators, names::kPrefill,
+      names::kDecode, names::kPredict};
   return kinds;
 }
 
 bool weft::readsData(std::string_view kind) {
   return kind == names::kMicro || kind == names::kEval ||
-         kind == names::kDenominators;
+         kind == names::kDenominators || kind == names::kPredict;
 }
+
+bool weft::givesRows(std::string_view kind) { return kind == names::kPredict; }
 
 bool weft::givesLogits(std::string_view kind) {
   return kind == names::kLogits || kind == names::kPrefill ||

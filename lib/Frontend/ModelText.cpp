@@ -162,9 +162,10 @@ static LogicalResult checkParameters(ModuleOp module) {
 static FailureOr<ProgramOp> findModel(ModuleOp module, Location fileLoc) {
   for (ProgramOp program : module.getOps<ProgramOp>())
     if (program.getKind() != ProgramKind::Logits &&
-        program.getKind() != ProgramKind::Model)
-      return program.emitOpError("expects kind model or logits in a model, but "
-                                 "got ")
+        program.getKind() != ProgramKind::Model &&
+        program.getKind() != ProgramKind::Predict)
+      return program.emitOpError("expects kind model, logits or predict in a "
+                                 "model, but got ")
              << stringifyProgramKind(program.getKind());
   FailureOr<ProgramOp> model = findOnlyProgram(module, ProgramKind::Model);
   if (succeeded(model) && !*model)

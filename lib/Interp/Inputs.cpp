@@ -108,7 +108,7 @@ std::vector<ProgramInfo> weft::programsInOrder(const ModuleRunner &runner) {
        {ProgramKind::Init, ProgramKind::Refresh, ProgramKind::Model,
         ProgramKind::Denominators, ProgramKind::Micro, ProgramKind::Apply,
         ProgramKind::Eval, ProgramKind::Logits, ProgramKind::Prefill,
-        ProgramKind::Decode})
+        ProgramKind::Decode, ProgramKind::Predict})
     for (const ProgramInfo &program : programs)
       if (program.kind == kind)
         sorted.push_back(program);

@@ -77,7 +77,8 @@ struct AutocastPass : weft::impl::AutocastPassBase<AutocastPass> {
     CastSummary summary;
     for (auto program : getOperation().getOps<ProgramOp>()) {
       if (program.getKind() != ProgramKind::Model &&
-          program.getKind() != ProgramKind::Logits)
+          program.getKind() != ProgramKind::Logits &&
+          program.getKind() != ProgramKind::Predict)
         continue;
       found = true;
       if (failed(castProgram(program, *low, *policies, summary)))

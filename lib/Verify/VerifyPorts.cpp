@@ -69,6 +69,7 @@ private:
   LogicalResult verifyInput(plan::ProgramOp program, plan::InputOp input);
   LogicalResult verifyData(plan::InputOp input, ArrayRef<std::string> known);
   LogicalResult verifyOutput(plan::ProgramOp program, plan::OutputOp output);
+  LogicalResult verifyRows(plan::OutputOp output);
   LogicalResult verifyPresent();
   LogicalResult verifyApply(plan::ProgramOp apply);
   LogicalResult verifyScale(plan::ProgramOp apply);
@@ -170,11 +171,23 @@ LogicalResult PortVerifier::verifyInput(plan::ProgramOp program,
          << name << "'";
 }
 
+/// Checks an output with an entry for each row of data.
+LogicalResult PortVerifier::verifyRows(plan::OutputOp output) {
+  MemRefType type = typeOf(output);
+  if (type.getRank() > 0 && type.getDimSize(0) == batch)
+    return success();
+  return output.emitOpError("expects an output of ")
+         << batch << " rows (weft.batch), but got '" << output.getName()
+         << "' of type " << type;
+}
+
 LogicalResult PortVerifier::verifyOutput(plan::ProgramOp program,
                                          plan::OutputOp output) {
   StringRef kind = program.getKindName(), name = output.getName();
   if (const PortRule *rule = findOutputRule(kind, name))
     return verifyType(output, "output", getType(*rule));
+  if (givesRows(kind))
+    return verifyRows(output);
   // Further terms of the loss.
   if (readsData(kind))
     return verifyType(output, "output", MemRefType::get({}, b.getF32Type()));

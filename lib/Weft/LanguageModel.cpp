@@ -26,7 +26,9 @@ public:
           !program.getFunctionTypeAttr())
         continue;
       ProgramKind kind = program.getKind();
-      if (kind == ProgramKind::Model && failed(checkModel(program)))
+      const bool readsRows =
+          kind == ProgramKind::Model || kind == ProgramKind::Predict;
+      if (readsRows && failed(checkModel(program)))
         return failure();
       if (kind == ProgramKind::Logits && failed(checkLogits(program)))
         return failure();

@@ -100,7 +100,7 @@ struct WeftPort {
 struct WeftProgram {
   const char *symbol; // unique: "micro", "apply", ...
   const char *kind;   // "init", "micro", "apply", "eval", "logits", "refresh",
-                      // "denominators"
+                      // "denominators", "predict"
   const struct WeftCommand *commands;
   const struct WeftPort *inputs;
   const struct WeftPort *outputs;

@@ -20,6 +20,7 @@ inline constexpr char kEval[] = "eval";
 inline constexpr char kLogits[] = "logits";   // its output as well
 inline constexpr char kPrefill[] = "prefill"; // logits that fill the cache
 inline constexpr char kDecode[] = "decode";   // logits of one token, from it
+inline constexpr char kPredict[] = "predict"; // a result for each row
 inline constexpr char kRefresh[] = "refresh";
 inline constexpr char kDenominators[] = "denominators";
 
@@ -59,6 +60,10 @@ inline constexpr char kFoundInf[] = "found_inf";
 inline constexpr char kFoundInfOf[] = "found_inf."; // and the instance
 inline constexpr char kScaleExhausted[] = "scale_exhausted";
 inline constexpr char kNoTargets[] = "no_targets"; // of apply
+
+// Outputs of predict in a language model, for each row. The second one is named
+// kTokens.
+inline constexpr char kLogLikelihood[] = "log_likelihood";
 
 // States of the loss scale; the first is an output of apply as well.
 inline constexpr char kLossScale[] = "loss_scale";

@@ -31,8 +31,8 @@ def DeriveProgramsPass : Pass<"weft-derive-programs", "::mlir::ModuleOp"> {
     `@micro` and `@eval` return only the loss. A model with several losses has
     no output `loss`, but outputs with a weight, `{weft.output = "task",
     weft.loss = 0.3 : f64}`. Then `loss` is their weighted sum, and each of them
-    stays an output after it. A program of kind `logits` stays, without dropout.
-    Unused ops are removed.
+    stays an output after it. Programs of kind `logits` and
+    `predict` stay, without dropout. Unused ops are removed.
 
     Precondition: one program of kind `model` with an output `loss` or weighted
     outputs, scalars of f32 (f64 in gradient checks); every dropout has an
@@ -64,7 +64,7 @@ def DeriveProgramsPass : Pass<"weft-derive-programs", "::mlir::ModuleOp"> {
     (`weft-expand-optimizer`), or resolve ties (`weft-tie-params`).
   }];
   let statistics = [
-    Statistic<"numDropped", "dropouts-removed", "Dropouts removed from eval and logits programs">,
+    Statistic<"numDropped", "dropouts-removed", "Dropouts removed from eval, logits and predict programs">,
     Statistic<"numSplitLosses", "split-losses", "Losses that may depend on the split of rows">,
   ];
   let dependentDialects = ["::weft::WeftDialect"];
@@ -112,6 +112,55 @@ def DeriveDecodingPass : Pass<"weft-derive-decoding", "::mlir::ModuleOp"> {
   ];
   let statistics = [
     Statistic<"numCaches", "caches", "Attentions with a cache">,
+  ];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def DerivePredictionPass : Pass<"weft-derive-prediction", "::mlir::ModuleOp"> {
+  let summary = "Derive the program that gives a result for each row";
+  let description = [{
+    Keeps the program of kind `predict` that a model has, or derives it. Without
+    the option `wanted` (`--predict`), a program that the model has is checked
+    and erased.
+
+    The first dimension of all inputs and outputs of the program is the row of
+    the batch. A program of the model's text may read other inputs than the
+    model, such as no targets. A warning names the first op from which on an
+    output is not known to depend on one row alone (RowFlowOpInterface).
+
+    The derived program of a language model is `@predict`. Its outputs are
+    `log_likelihood`, the sum over counted targets of the logarithm of their
+    probability, and `tokens`, the number of counted targets. It replaces the
+    loss by ops with one value for each target:
+
+    Before (test/Autodiff/derive-prediction.mlir):
+    ```mlir
+    weft.program @model(%tokens: tensor<2x4xi32> {weft.input = "tokens"},
+                        %targets: tensor<2x4xi32> {weft.input = "targets"})
+        -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>}
+    ```
+    After, next to `@model`:
+    ```mlir
+    weft.program @predict(%tokens: tensor<2x4xi32> {weft.input = "tokens"},
+                          %targets: tensor<2x4xi32> {weft.input = "targets"})
+        -> (tensor<2xf32> {weft.output = "log_likelihood"},
+            tensor<2xi32> {weft.output = "tokens"}) attributes {kind = #weft.kind<predict>}
+    ```
+
+    Precondition: one program of kind `model`. To derive the program, the module
+    has `weft.vocab` and `weft.seq`, and the model one cross_entropy of its
+    input `targets`, without weights of classes and label_smoothing; the logits
+    of a row depend on no other row. Everything else is an error.
+
+    Does not: remove dropout (`weft-derive-programs`).
+  }];
+  let options = [
+    Option<"wanted", "wanted", "bool", /*default=*/"true",
+           "Keep or derive the program of kind predict">,
+  ];
+  let statistics = [
+    Statistic<"numDerived", "derived", "Programs derived from a language model">,
+    Statistic<"numJoined", "joined", "Outputs that may join rows">,
   ];
   let dependentDialects = ["::weft::WeftDialect"];
 }

@@ -30,6 +30,10 @@ const std::vector<std::string_view> &programKinds();
 /// Whether programs of that kind read rows of data.
 bool readsData(std::string_view kind);
 
+/// Whether the outputs of programs of that kind have one entry for each row of
+/// data, along their first dimension.
+bool givesRows(std::string_view kind);
+
 /// The inputs that the host writes, and the outputs that it reads.
 const std::vector<PortRule> &inputRules();
 const std::vector<PortRule> &outputRules();

@@ -12,7 +12,8 @@ def Weft_ProgramKind : I32EnumAttr<"ProgramKind", "kind of a program", [
     I32EnumAttrCase<"Refresh", 6, "refresh">,
     I32EnumAttrCase<"Denominators", 7, "denominators">,
     I32EnumAttrCase<"Prefill", 8, "prefill">,
-    I32EnumAttrCase<"Decode", 9, "decode">]> {
+    I32EnumAttrCase<"Decode", 9, "decode">,
+    I32EnumAttrCase<"Predict", 10, "predict">]> {
   let cppNamespace = "::weft";
   let genSpecializedAttr = 0;
 }

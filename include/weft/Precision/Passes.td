@@ -8,9 +8,9 @@ include "mlir/Pass/PassBase.td"
 def AutocastPass : Pass<"weft-autocast", "::mlir::ModuleOp"> {
   let summary = "Write the casts of mixed precision into the model";
   let description = [{
-    Gives every op of the programs `model` and `logits` the element type of its
-    cast policy under PyTorch's lists (`lists`), changed by `recipe` and by the
-    file `overrides`. `docs/explanation/precision.md` has the policies and
+    Gives every op of the programs `model`, `logits` and `predict` the element
+    type of its cast policy under PyTorch's lists (`lists`), changed by `recipe`
+    and by the file `overrides`. `docs/explanation/precision.md` has the policies and
     recipes, `docs/how-to/mixed-precision.md` the file. A cast is a `weft.cast`:
 
     - of a parameter: once for each parameter and type in a program, next to its
@@ -116,9 +116,9 @@ def LossScalePass : Pass<"weft-loss-scale", "::mlir::ModuleOp"> {
 def WorkingCopiesPass : Pass<"weft-working-copies", "::mlir::ModuleOp"> {
   let summary = "Keep low-precision copies of parameters from step to step";
   let description = [{
-    A parameter that the programs `micro`, `eval` or `logits` cast to f16 or
-    bf16 gets a state of kind `working` (`@w.f16`, `@w.bf16`), which these
-    programs read instead. The optimizer op writes it together with the f32
+    A parameter that the programs `micro`, `eval`, `logits` or `predict` cast to
+    f16 or bf16 gets a state of kind `working` (`@w.f16`, `@w.bf16`), which
+    these programs read instead. The optimizer op writes it together with the f32
     parameter, and `@init` together with the initial value. A new program
     `@refresh` rewrites all copies after a load of weights or of a checkpoint.
     The copy is always the rounded parameter, also after a skipped step.

@@ -130,8 +130,9 @@ def Weft_ProgramOp : Weft_Op<"program", [
     results `weft.output` names. State is read with `weft.read` and written by
     the terminator. Kinds: `model` (the user's program), then `init`, `micro`
     (forward and backward of one micro-step), `apply` (clip, update), `eval`,
-    `logits` (next-token scores for generation) and `refresh` (values derived
-    from parameters, after they were loaded).
+    `logits` (next-token scores for generation), `predict` (a result for each
+    row of data) and `refresh` (values derived from parameters, after they were
+    loaded).
 
     Example:
     ```mlir

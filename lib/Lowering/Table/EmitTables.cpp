@@ -50,7 +50,8 @@ static LogicalResult verifyProgramKinds(ModuleOp module) {
   for (ProgramKind kind :
        {ProgramKind::Init, ProgramKind::Micro, ProgramKind::Apply,
         ProgramKind::Eval, ProgramKind::Logits, ProgramKind::Refresh,
-        ProgramKind::Denominators, ProgramKind::Prefill, ProgramKind::Decode})
+        ProgramKind::Denominators, ProgramKind::Prefill, ProgramKind::Decode,
+        ProgramKind::Predict})
     if (failed(verifyKind(module, kind)))
       return failure();
   return success();

@@ -23,7 +23,7 @@ static constexpr PhaseInfo kPhases[] = {
      "casts follow the precision (f32: none); no autocast region is left",
      Level::Graph},
     {Phase::DerivePrograms, "derive-programs",
-     "micro, eval, init (and logits) replace the model", Level::Graph},
+     "micro, eval, init (and logits, predict) replace the model", Level::Graph},
     {Phase::MarkRecompute, "mark-recompute",
      "values that the backward pass recomputes are marked", Level::Graph},
     {Phase::Autodiff, "autodiff",

@@ -61,6 +61,8 @@ static void autocast(const FlagValues &flags, const Target &,
 
 static void derivePrograms(const FlagValues &flags, const Target &,
                            OpPassManager &passes) {
+  passes.addPass(
+      createDerivePredictionPass({/*wanted=*/flags.getSwitch("predict")}));
   passes.addPass(createDeriveProgramsPass());
   const std::string &cache = flags.getText("kv-cache");
   if (cache != "off")

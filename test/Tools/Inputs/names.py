@@ -11,7 +11,7 @@ import sys
 
 HEADER = "include/weft/Abi/Names.h"
 # Also flags, keys of metrics and manifests, and numbers of other things.
-SHARED_WORDS = {"decode", "model", "init", "seed", "loss", "lr", "weight_decay",
+SHARED_WORDS = {"decode", "predict", "model", "init", "seed", "loss", "lr", "weight_decay",
                 "beta1", "beta2", "eps", "momentum", "grad_norm", "found_inf", "loss_scale"}
 # The attribute of weft.return that has the name of an input; a kind of command.
 OTHER = {("lib/Weft/StructureOps.cpp", "targets"),

@@ -46,7 +46,7 @@ TEST_F(ModelTextTest, Programs) {
       "but got a second one\n");
   EXPECT_EQ(
       errorOf(program("a", "model", kInput) + program("b", "micro", kInput)),
-      "m.mlir:5: 'weft.program' op expects kind model or logits in a "
+      "m.mlir:5: 'weft.program' op expects kind model, logits or predict in a "
       "model, but got micro\n");
 }
 
