@@ -126,6 +126,22 @@ Status OutputFile::write(const void *data, int64_t bytes) {
   return Status::success();
 }
 
+Status OutputFile::writeAt(int64_t offset, const void *data, int64_t bytes) {
+  const char *text = static_cast<const char *>(data);
+  while (bytes > 0) {
+    const ssize_t written =
+        ::pwrite(file.get(), text, static_cast<size_t>(bytes), offset);
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written <= 0)
+      return failed("cannot write", written < 0 ? errno : ENOSPC, finalPath);
+    text += written;
+    offset += written;
+    bytes -= written;
+  }
+  return Status::success();
+}
+
 Status OutputFile::makeExecutable() {
   if (!temporary)
     return Status::success();

@@ -2,6 +2,7 @@
 
 #include "weft/Base/ReadProgress.h"
 
+#include "weft/Base/CountText.h"
 #include "weft/Base/Text.h"
 
 #include <atomic>
@@ -27,9 +28,17 @@ static bool canRedrawErrors() {
 
 void ReadProgress::show(bool shows) { isShown = shows; }
 
-ReadProgress::ReadProgress(std::string path, int64_t bytes)
-    : path(std::move(path)), total(bytes),
+ReadProgress::ReadProgress(const char *verb, std::string path, int64_t total,
+                           std::string totalText)
+    : verb(verb), path(std::move(path)), total(total),
+      totalText(std::move(totalText)),
       reports(isShown && !isBusy.exchange(true)), next(Clock::now() + kFirst) {}
+
+ReadProgress::ReadProgress(std::string path, int64_t bytes)
+    : ReadProgress("reading", std::move(path), bytes, humanBytes(bytes)) {}
+
+ReadProgress::ReadProgress(const char *verb, std::string path, int64_t rows)
+    : ReadProgress(verb, std::move(path), rows, countText(rows, "row")) {}
 
 ReadProgress::~ReadProgress() {
   if (hasLine)
@@ -38,8 +47,8 @@ ReadProgress::~ReadProgress() {
     isBusy = false;
 }
 
-void ReadProgress::advance(int64_t bytes) {
-  done += bytes;
+void ReadProgress::advance(int64_t count) {
+  done += count;
   if (reports && done < total && Clock::now() >= next)
     report();
 }
@@ -47,9 +56,8 @@ void ReadProgress::advance(int64_t bytes) {
 void ReadProgress::report() {
   const bool redraws = canRedrawErrors();
   const double percent = 100.0 * double(done) / double(total);
-  const std::string text = "reading " + printable(path, 40) + ": " +
-                           numberText(percent, 3) + " % of " +
-                           humanBytes(total);
+  const std::string text = std::string(verb) + " " + printable(path, 40) +
+                           ": " + numberText(percent, 3) + " % of " + totalText;
   std::fprintf(stderr, redraws ? "\r\033[K%s" : "%s\n", text.c_str());
   std::fflush(stderr);
   hasLine = redraws;

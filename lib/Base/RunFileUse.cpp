@@ -12,6 +12,8 @@ RunUse weft::runUseOf(const FlagValues &flags) {
     return RunUse::Measure;
   if (flags.getSwitch("eval-only"))
     return RunUse::Evaluate;
+  if (flags.isSet("predictions"))
+    return RunUse::Predict;
   if (flags.isSet("generate") && flags.getInt("steps") == 0 &&
       !flags.isSet("epochs"))
     return RunUse::Sample;
@@ -33,7 +35,9 @@ static bool isUsed(const FlagSpec &spec, RunUse use, bool resumes) {
            (spec.topic == FlagTopic::Ranks && name != "check-replicas");
   switch (spec.topic) {
   case FlagTopic::Data:
-    return use == RunUse::Evaluate ? name != "shuffle" : name == "tokenizer";
+    return name == "tokenizer" ||
+           (use == RunUse::Evaluate && name != "shuffle") ||
+           (use == RunUse::Predict && isOneOf(name, {"data", "data-format"}));
   case FlagTopic::Ranks:
     return name != "check-replicas";
   case FlagTopic::Samples:
@@ -44,6 +48,8 @@ static bool isUsed(const FlagSpec &spec, RunUse use, bool resumes) {
     return true;
   default:
     return isOneOf(name, {"eval-only", "resume", "progress"}) ||
+           (use == RunUse::Predict &&
+            isOneOf(name, {"predictions", "overwrite"})) ||
            (name == "save-dir" && resumes);
   }
 }

@@ -138,6 +138,10 @@ static std::vector<FlagSpec> evaluationFlags() {
               0),
       toggle("eval-only", "print the validation loss and, of a language model, "
                           "the perplexity; do not train"),
+      text("predictions", "FILE",
+           "write the results of each row of --data as safetensors; do not "
+           "train",
+           FlagFile::Written),
   };
 }
 

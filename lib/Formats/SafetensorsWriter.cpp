@@ -41,34 +41,54 @@ static std::string headerText(const std::vector<TensorSpec> &specs,
   return text;
 }
 
-Expected<SafetensorsWriter>
-SafetensorsWriter::create(const std::string &path,
-                          std::vector<TensorSpec> specs,
-                          const StringMap &metadata) {
-  SafetensorsWriter writer;
+namespace {
+/// The beginning of a file, and what follows it.
+struct FileHead {
+  std::string text; // the length of the header and the header
+  std::vector<int64_t> sizes;
+  int64_t total = 0; // bytes of all tensors
+};
+} // namespace
+
+static Expected<FileHead> headOf(const std::string &path,
+                                 const std::vector<TensorSpec> &specs,
+                                 const StringMap &metadata) {
+  FileHead head;
   std::set<std::string> names = {"__metadata__"};
-  int64_t total = 0;
   for (const TensorSpec &spec : specs) {
     auto bytes = countBytes(spec.type, spec.shape);
-    if (!bytes || __builtin_add_overflow(total, *bytes, &total))
+    if (!bytes || __builtin_add_overflow(head.total, *bytes, &head.total))
       return misuse(path, "tensor " + inQuotes(spec.name) +
                               " has no size in bytes for shape " +
                               shapeText(spec.shape));
     if (!names.insert(spec.name).second)
       return misuse(path, "tensor name " + inQuotes(spec.name) +
                               " is taken: names must differ");
-    writer.sizes.push_back(*bytes);
+    head.sizes.push_back(*bytes);
   }
-  std::string header = headerText(specs, writer.sizes, metadata);
+  const std::string header = headerText(specs, head.sizes, metadata);
+  const uint64_t length = header.size();
+  head.text.assign(reinterpret_cast<const char *>(&length), sizeof length);
+  head.text += header;
+  return head;
+}
+
+Expected<SafetensorsWriter>
+SafetensorsWriter::create(const std::string &path,
+                          std::vector<TensorSpec> specs,
+                          const StringMap &metadata) {
+  auto head = headOf(path, specs, metadata);
+  if (!head)
+    return head.takeError();
+  SafetensorsWriter writer;
   writer.specs = std::move(specs);
-  writer.left = total;
+  writer.sizes = std::move(head->sizes);
+  writer.left = head->total;
   auto out = OutputFile::create(path);
   if (!out)
     return out.takeError();
   writer.out = std::move(*out);
-  uint64_t length = header.size();
-  std::string prefix(reinterpret_cast<const char *>(&length), sizeof length);
-  if (Status status = writer.put(prefix + header); !status)
+  if (Status status = writer.put(head->text); !status)
     return status.takeError();
   return writer;
 }
@@ -121,6 +141,60 @@ Status SafetensorsWriter::finish(IfTaken ifTaken) {
                   "tensor " + inQuotes(specs[next].name) + " is not complete");
   result = running.finish();
   return out.commit(ifTaken);
+}
+
+//===- Rows of several tensors --------------------------------------------===//
+
+Expected<SafetensorsRowWriter>
+SafetensorsRowWriter::create(const std::string &path,
+                             std::vector<TensorSpec> specs,
+                             const StringMap &metadata) {
+  if (isWrittenInPlace(path))
+    return storageError("expects a regular file for rows of tensors, but got a "
+                        "device or a pipe")
+        .at(path);
+  auto head = headOf(path, specs, metadata);
+  if (!head)
+    return head.takeError();
+  SafetensorsRowWriter writer;
+  int64_t begin = static_cast<int64_t>(head->text.size());
+  for (size_t i = 0; i < specs.size(); ++i) {
+    const int64_t rows = specs[i].shape.empty() ? 0 : specs[i].shape[0];
+    if (rows < 1 || rows != specs[0].shape[0])
+      return misuse(path, "tensor " + inQuotes(specs[i].name) +
+                              " has no rows like the first tensor");
+    writer.columns.push_back(
+        {specs[i].name, begin, head->sizes[i] / rows, rows, 0});
+    begin += head->sizes[i];
+  }
+  auto out = OutputFile::create(path);
+  if (!out)
+    return out.takeError();
+  writer.out = std::move(*out);
+  if (Status status =
+          writer.out.writeAt(0, head->text.data(), int64_t(head->text.size()));
+      !status)
+    return status.takeError();
+  return writer;
+}
+
+Status SafetensorsRowWriter::write(size_t index, int64_t rows,
+                                   const void *data) {
+  Column &column = columns[index];
+  if (rows > column.rows - column.done)
+    return misuse(out.path(), "tensor " + inQuotes(column.name) +
+                                  " has more rows than announced");
+  const int64_t offset = column.begin + column.done * column.rowBytes;
+  column.done += rows;
+  return out.writeAt(offset, data, rows * column.rowBytes);
+}
+
+Status SafetensorsRowWriter::finish() {
+  for (const Column &column : columns)
+    if (column.done != column.rows)
+      return misuse(out.path(),
+                    "tensor " + inQuotes(column.name) + " is not complete");
+  return out.commit();
 }
 
 } // namespace weft

@@ -36,6 +36,9 @@ public:
   Status write(std::string_view text) {
     return write(text.data(), static_cast<int64_t>(text.size()));
   }
+  /// Writes at an offset, which may be behind the end of the file. Use it
+  /// without write(), and only for a regular file.
+  Status writeAt(int64_t offset, const void *data, int64_t bytes);
   /// Lets the file be run, as far as the umask allows; before commit().
   Status makeExecutable();
   /// fsync, rename over `path`, fsync of the folder.

@@ -46,7 +46,7 @@ Expected<std::string> formatRunFile(const FlagValues &flags,
 Expected<bool> printConfig(const FlagValues &flags, const std::string &program);
 
 /// The work of a run.
-enum class RunUse { Train, Evaluate, Sample, Measure };
+enum class RunUse { Train, Evaluate, Predict, Sample, Measure };
 
 /// The work that the flags of a run ask for.
 RunUse runUseOf(const FlagValues &flags);

@@ -243,6 +243,38 @@ private:
   int64_t left = 0; // bytes of all tensors still to come
 };
 
+/// Writes a file whose tensors have one entry for each row, along their first
+/// dimension, some rows of a tensor at a time. Memory does not grow with the
+/// rows.
+class SafetensorsRowWriter {
+public:
+  /// Tensors of `specs` have at least one dimension and equally many rows. The
+  /// path is no device and no pipe: rows of several tensors are written at
+  /// their places.
+  static Expected<SafetensorsRowWriter> create(const std::string &path,
+                                               std::vector<TensorSpec> specs,
+                                               const StringMap &metadata = {});
+
+  /// The next `rows` rows of tensor `index` of the specs.
+  Status write(size_t index, int64_t rows, const void *data);
+  /// Checks that every announced row came, flushes to the disk and renames.
+  Status finish();
+
+private:
+  struct Column {
+    std::string name;
+    int64_t begin = 0; // in the file
+    int64_t rowBytes = 0;
+    int64_t rows = 0; // to come
+    int64_t done = 0;
+  };
+
+  SafetensorsRowWriter() = default;
+
+  OutputFile out;
+  std::vector<Column> columns;
+};
+
 } // namespace weft
 
 #endif // WEFT_FORMATS_SAFETENSORS_H

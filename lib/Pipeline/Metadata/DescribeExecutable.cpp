@@ -181,14 +181,12 @@ static void describeModel(ModuleOp module, Json &meta) {
 //===----------------------------------------------------------------------===//
 
 /// Describes the valid values of inputs in a file of named tensors, which the
-/// runtime checks before it starts. Tokens of a language model have their own
-/// reader with its own checks.
+/// runtime checks before it starts. Files of tokens have a reader with its own
+/// checks.
 static void describeInputs(ModuleOp module, Json &meta) {
   auto training =
       module->getAttrOfType<TrainingAttr>(WeftDialect::kTrainingAttr);
-  bool isLanguageModel =
-      intAttr(module, "weft.vocab") && intAttr(module, "weft.seq");
-  if (!training || !training.getIndexInputs() || isLanguageModel)
+  if (!training || !training.getIndexInputs())
     return;
   Json list = Json::array();
   for (auto input : training.getIndexInputs().getAsRange<IndexInputAttr>()) {

@@ -4,6 +4,7 @@
 #include "weft/Base/ReadProgress.h"
 #include "weft/Base/Text.h"
 #include "weft/Formats/Digest.h"
+#include "weft/Formats/FileKind.h"
 #include "weft/Formats/Safetensors.h"
 #include "weft/Runtime/Data/DataSource.h"
 #include "weft/Runtime/Execute/DTypes.h"
@@ -289,8 +290,8 @@ static Status openTraining(const DataOptions &options, const Metadata &metadata,
     return file.takeError();
   int64_t rows = (*file)->rows();
   int64_t tail = int64_t(std::floor(double(rows) * options.valFraction));
-  auto train =
-      makeSource(*file, 0, rows - tail, metadata.batch, "training data");
+  auto train = makeSource(*file, 0, rows - tail, options.leastRows(metadata),
+                          options.rowsName());
   if (!train)
     return train.takeError();
   set.train = std::move(*train);
@@ -324,7 +325,9 @@ Expected<DataSet> weft::openTensorData(const DataOptions &options,
 Expected<DataSet> weft::openData(const DataOptions &options,
                                  const Metadata &metadata,
                                  const std::vector<WeftPort> &ports) {
-  if (metadata.isLanguageModel())
+  const bool readsTensors =
+      options.predicts && guessFileKind(options.data).isSafetensors;
+  if (metadata.isLanguageModel() && !readsTensors)
     return openTokenData(options, metadata);
   if (ports.empty())
     return internalError("the program has no data inputs");

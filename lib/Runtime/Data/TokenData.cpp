@@ -166,8 +166,8 @@ static Status openTraining(const DataOptions &options, const Metadata &metadata,
   warnOfBytes((*file)->file, options, metadata, set);
   int64_t size = (*file)->file.size();
   int64_t tail = int64_t(std::floor(double(size) * options.valFraction));
-  auto train = makeSource(*file, 0, size - tail, metadata, metadata.batch,
-                          "training data");
+  auto train = makeSource(*file, 0, size - tail, metadata,
+                          options.leastRows(metadata), options.rowsName());
   if (!train)
     return train.takeError();
   set.train = std::move(*train);

@@ -228,6 +228,8 @@ Status Start::readOptions(const Metadata &metadata) {
     return s;
   if (Status s = checkGenerate(options, metadata, executable); !s)
     return s;
+  if (Status s = checkPredict(options, executable); !s)
+    return s;
   if (Status s = assign(Faults::fromEnvironment(), faults); !s)
     return s;
   return checkFaults(executable, metadata.ranks(), faults);

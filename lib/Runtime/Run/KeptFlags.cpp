@@ -111,20 +111,23 @@ static bool isWritten(const std::string &flag) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-enum class RunMode { Train, Evaluate, Sample };
+/// Predict: a run that samples or predicts.
+enum class RunMode { Train, Evaluate, Predict };
 } // namespace
 
 static RunMode modeOf(const FlagValues &given) {
   if (given.getSwitch("eval-only"))
     return RunMode::Evaluate;
+  if (given.isSet("predictions"))
+    return RunMode::Predict;
   if ((given.isSet("generate") || given.isSet("generate-ids")) &&
       given.getInt("steps") == 0 && !given.isSet("epochs"))
-    return RunMode::Sample;
+    return RunMode::Predict;
   return RunMode::Train;
 }
 
 static bool isTaken(const KeptFlag &flag, RunMode mode) {
-  if (mode == RunMode::Sample)
+  if (mode == RunMode::Predict)
     return std::string_view(flag.name) == "tokenizer";
   return mode == RunMode::Train || flag.evaluates;
 }

@@ -175,6 +175,10 @@ Expected<std::optional<EvalReport>> RankPart::evaluate(const DataSet &data) {
       EvalPlan(inputs.metadata, data.val->rows(), inputs.options.evalSteps));
 }
 
+Expected<bool> RankPart::predict(const DataSet &data, const RowSink &sink) {
+  return weft::predictRows(*opened, inputs.metadata, *data.train, sink);
+}
+
 Status RankPart::sampleIds(int64_t seed, const IdReader &reader) {
   Status done =
       generateIds(*opened, inputs.metadata, inputs.options, seed, reader);

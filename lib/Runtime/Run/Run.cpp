@@ -73,10 +73,12 @@ Status Run::checkFiles() const {
 }
 
 Status Run::openInputs() {
-  if (!options.trains() && !options.evalOnly)
+  if (!options.readsRows())
     return Status::success();
   const WeftProgram *reader =
-      findProgram(executable, options.trains() ? names::kMicro : names::kEval);
+      findProgram(executable, options.trains()   ? names::kMicro
+                              : options.predicts ? names::kPredict
+                                                 : names::kEval);
   auto opened =
       openData(options, metadata,
                reader ? dataInputs(*reader) : std::vector<WeftPort>());
@@ -85,6 +87,8 @@ Status Run::openInputs() {
   data = std::move(*opened);
   for (const std::string &text : data.warnings)
     tell(text);
+  if (options.predicts)
+    return Status::success();
   return options.trains() ? checkTrainable(executable, data)
                           : checkEvaluable(executable);
 }
@@ -115,9 +119,11 @@ Status Run::identifyData() {
     record.device = ranks.first().context().device().facts();
   else if (resume && resume->manifest.run)
     record.device = resume->manifest.run->device;
-  const bool matters =
-      !options.saveDir.empty() || resume || inputs.process != nullptr;
-  if (!options.trains() || !matters)
+  const bool isShared = inputs.process != nullptr;
+  const bool matters = options.trains()
+                           ? !options.saveDir.empty() || resume || isShared
+                           : options.predicts && isShared;
+  if (!matters)
     return Status::success();
   if (Status s = assign(data.train->identity(), record.data); !s)
     return s;
@@ -301,12 +307,14 @@ Status Run::sample() {
   return ranks.settle(std::move(done));
 }
 
-/// Checks that the measurements can be written, since measuring takes long.
-Status Run::checkTune() const {
-  if (options.tune.empty())
+/// Checks that measurements and predictions can be written, since they take
+/// long.
+Status Run::checkResults() const {
+  if (!isFirst())
     return Status::success();
-  auto file = OutputFile::create(options.tune);
-  return file ? Status::success() : Status(file.takeError());
+  if (Status s = checkWritable(options.tune); !s)
+    return s;
+  return checkWritable(options.predictions);
 }
 
 /// Measures the algorithms of products and does not train.
@@ -390,7 +398,7 @@ Expected<ExitCode> Run::execute(Status ready) {
     return s.takeError();
   if (Status s = ranks.settle(checkFiles()); !s)
     return s.takeError();
-  if (Status s = ranks.settle(checkTune()); !s)
+  if (Status s = ranks.settle(checkResults()); !s)
     return s.takeError();
   // Open devices before data is read, which takes long.
   Status opened = ranks.inTurn([](RankPart &rank) { return rank.open(); });
@@ -401,8 +409,7 @@ Expected<ExitCode> Run::execute(Status ready) {
   if (Status s = prepare(); !s)
     return s.takeError();
   const bool talks = isForPeople(options.progress);
-  if (isFirst() &&
-      (options.dryRun || (talks && (options.trains() || options.evalOnly))))
+  if (isFirst() && (options.dryRun || (talks && options.readsRows())))
     printEscaped(describe());
   if (options.dryRun)
     return ExitCode::Ok;
@@ -412,6 +419,9 @@ Expected<ExitCode> Run::execute(Status ready) {
       return s.takeError();
   if (options.evalOnly)
     if (Status s = ranks.settle(evaluateAlone()); !s)
+      return s.takeError();
+  if (options.predicts)
+    if (Status s = predictAlone(); !s)
       return s.takeError();
   if (options.generate && code == ExitCode::Ok &&
       !hasShownSample(options, state.step))

@@ -1,5 +1,6 @@
 //===- RunDescription.cpp - The lines that a run begins with --------------===//
 
+#include "weft/Base/CountText.h"
 #include "weft/Base/Text.h"
 #include "weft/Formats/Json.h"
 #include "weft/Runtime/Checkpoints/CheckpointShares.h"
@@ -104,6 +105,17 @@ std::string Run::describeEvaluation() const {
                 "\n");
 }
 
+std::string Run::describePrediction() const {
+  const int64_t rows = data.train->rows();
+  return concat("predict   ", countText(rows, "row"), " in ",
+                (rows + metadata.batch - 1) / metadata.batch, " batches of ",
+                metadata.batch,
+                inputs.ranks() > 1
+                    ? " over " + std::to_string(inputs.ranks()) + " ranks"
+                    : "",
+                "\n");
+}
+
 std::string Run::describeData() const {
   std::string text;
   if (data.train)
@@ -112,6 +124,8 @@ std::string Run::describeData() const {
     text += "val data  " + data.val->describe() + "\n";
   if (options.evalOnly)
     text += describeEvaluation();
+  if (options.predicts)
+    text += describePrediction();
   return text;
 }
 

@@ -56,7 +56,8 @@ static void readData(const FlagValues &flags, RunOptions &out) {
     out.steps = flags.getInt("steps");
   if (flags.hasValue("epochs"))
     out.epochs = flags.getInt("epochs");
-  out.readsTraining = out.trains() || (out.evalOnly && out.valData.empty());
+  out.readsTraining =
+      out.trains() || out.predicts || (out.evalOnly && out.valData.empty());
   out.stopAfter = flags.getInt("stop-after");
   out.accum = flags.getInt("accum");
 }
@@ -133,6 +134,8 @@ static void readOutput(const FlagValues &flags, RunOptions &out) {
   out.tensorboard = flags.getString("tensorboard");
   out.trace = flags.getString("trace");
   out.dumpGrads = flags.getString("dump-grads");
+  out.predictions = flags.getString("predictions");
+  out.predicts = !out.predictions.empty();
   out.progress = progressKind(flags.getString("progress"));
   if (flags.isSet("generate"))
     out.generate = flags.getString("generate");
@@ -177,8 +180,9 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out,
   bool mayBegin =
       out.resume == ResumeKind::Never || out.resume == ResumeKind::Auto;
   bool measures = !out.tune.empty();
-  // A run that only samples, evaluates or measures saves nothing.
-  bool writes = out.trains() || !(samples || out.evalOnly || measures);
+  // A run that only samples, evaluates, predicts or measures saves nothing.
+  bool writes =
+      out.trains() || !(samples || out.evalOnly || out.predicts || measures);
   bool reads = out.resume != ResumeKind::Never;
   const char *training = "a run that trains (--steps above 0)";
   const char *reading = "a run that trains (--steps above 0) or evaluates";
@@ -191,10 +195,13 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out,
       {{"tune"}, !out.dryRun, "a run without --dry-run"},
       {{"tuning"}, !measures, "a run without --tune"},
       {{"steps", "epochs"}, !measures, "a run that trains, not --tune"},
-      {{"generate", "generate-ids", "eval-only", "resume", "init-from",
-        "tokenizer", "seed", "no-graph"},
+      {{"generate", "generate-ids", "eval-only", "predictions", "resume",
+        "init-from", "tokenizer", "seed", "no-graph"},
        !measures,
        "a run without --tune"},
+      {{"steps", "epochs", "eval-only", "generate", "generate-ids"},
+       !out.predicts,
+       "a run without --predictions"},
       {{"eval-only", "eval-every", "keep-best", "eval-steps"},
        validates,
        validation},
@@ -207,7 +214,7 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out,
       {{"trace", "dump-grads"}, writes, training},
       {{"overwrite"},
        !out.filesWritten.empty(),
-       "--metrics, --trace, --dump-grads or --tune"},
+       "--metrics, --trace, --dump-grads, --predictions or --tune"},
       {{"save-dir"}, writes || reads, training},
       {{"save-every", "keep", "keep-best"}, writes, training},
       {{"sample-every", "stop"}, samplesText, "--generate"},
@@ -227,9 +234,10 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out,
         "shuffle", "log-every"},
        writes,
        training},
-      {{"data", "val-data", "val-fraction", "data-format"},
-       writes || out.evalOnly,
-       reading},
+      {{"data", "data-format"},
+       writes || out.evalOnly || out.predicts,
+       "a run that trains (--steps above 0), evaluates or predicts"},
+      {{"val-data", "val-fraction"}, writes || out.evalOnly, reading},
   };
   for (const auto &[names, works, needs] : rules)
     for (const char *flag : names)
@@ -304,7 +312,8 @@ static Status checkProgram(const FlagValues &flags, const Metadata &metadata,
 
 /// Checks the flags that training requires.
 static Status checkTraining(const Metadata &metadata, const RunOptions &out) {
-  bool alone = out.generate || out.evalOnly || !out.tune.empty();
+  bool alone =
+      out.generate || out.evalOnly || out.predicts || !out.tune.empty();
   if (!out.steps && !out.epochs && !alone)
     return usageError("expects --steps N, the number of optimizer steps")
         .hint("--epochs N reads all rows N times; --generate PROMPT alone "

@@ -187,6 +187,18 @@ TEST_F(RunFile, unusedFlagsOfARun) {
   EXPECT_EQ(withoutUnused(*flags, RunUse::Train).isSet("init-from"), false);
 }
 
+/// A run that writes predictions reads data in the order of the file.
+TEST_F(RunFile, unusedFlagsOfPredictions) {
+  auto flags = parse("steps = 9\nmetrics = 'm'\ndata = 'd'\nval-data = 'v'\n"
+                     "shuffle = true\noverwrite = true\n",
+                     {"--predictions=p"});
+  ASSERT_EQ(errorOf(flags), "ok");
+  EXPECT_EQ(runUseOf(*flags), RunUse::Predict);
+  EXPECT_EQ(withoutUnused(*flags, RunUse::Predict).canonical(RunFlag),
+            (std::vector<std::string>{"--data=d", "--predictions=p",
+                                      "--overwrite=on"}));
+}
+
 /// The printed file gives the same flags.
 TEST_F(RunFile, printedValuesComeBack) {
   const std::vector<std::string> args = {"--batch=+8",

@@ -118,3 +118,52 @@ TEST(SafetensorsWriter, AnUnfinishedFileLeavesNothing) {
   }
   EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
 }
+
+//===- Rows of several tensors --------------------------------------------===//
+
+TEST(SafetensorsRowWriter, RowsOfTwoTensorsAreThoseOfWholeTensors) {
+  TempDir dir;
+  const std::vector<TensorSpec> specs = {{"x", TensorType::F32, {3, 2}},
+                                         {"n", TensorType::U8, {3}}};
+  const std::string whole = dir.file("whole"), path = dir.file("rows");
+  auto writer = SafetensorsWriter::create(whole, specs, {{"k", "v"}});
+  ASSERT_TRUE(writer);
+  EXPECT_EQ(errorOf(writer->write(weights, 24)), "ok");
+  EXPECT_EQ(errorOf(writer->write("abc", 3)), "ok");
+  EXPECT_EQ(errorOf(writer->finish()), "ok");
+  auto rows = SafetensorsRowWriter::create(path, specs, {{"k", "v"}});
+  ASSERT_EQ(errorOf(rows), "ok");
+  EXPECT_EQ(errorOf(rows->write(0, 2, weights)), "ok");
+  EXPECT_EQ(errorOf(rows->write(1, 1, "a")), "ok");
+  EXPECT_EQ(errorOf(rows->write(1, 2, "bc")), "ok");
+  EXPECT_EQ(errorOf(rows->write(0, 1, weights + 4)), "ok");
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_EQ(errorOf(rows->finish()), "ok");
+  EXPECT_EQ(readBytes(path), readBytes(whole));
+}
+
+TEST(SafetensorsRowWriter, Errors) {
+  TempDir dir;
+  const std::string path = dir.file("rows"), at = "70|" + path + ": ";
+  auto create = [&](std::vector<TensorSpec> specs) {
+    return SafetensorsRowWriter::create(path, std::move(specs));
+  };
+  EXPECT_EQ(
+      errorOf(create({{"x", TensorType::U8, {3}}, {"y", TensorType::U8, {2}}})),
+      at + "tensor 'y' has no rows like the first tensor");
+  EXPECT_EQ(errorOf(create({{"x", TensorType::U8, {}}})),
+            at + "tensor 'x' has no rows like the first tensor");
+  EXPECT_EQ(errorOf(SafetensorsRowWriter::create("/dev/null",
+                                                 {{"x", TensorType::U8, {1}}})),
+            "8|/dev/null: expects a regular file for rows of tensors, but got "
+            "a device or a pipe");
+  {
+    auto rows = create({{"x", TensorType::U8, {2}}});
+    ASSERT_TRUE(rows);
+    EXPECT_EQ(errorOf(rows->write(0, 3, "abc")),
+              at + "tensor 'x' has more rows than announced");
+    EXPECT_EQ(errorOf(rows->write(0, 1, "a")), "ok");
+    EXPECT_EQ(errorOf(rows->finish()), at + "tensor 'x' is not complete");
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
+}

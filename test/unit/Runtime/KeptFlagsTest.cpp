@@ -278,7 +278,7 @@ TEST(KeptFlags, everyFlagIsKeptOrNot) {
       "threads",   "loopback",   "timeout", "no-graph",     "dry-run",
       "tune",      "version",    "help",    "help-all",     "check-replicas",
       "overwrite", "gather",     "config",  "print-config", "generate-ids",
-      "stop-ids"};
+      "stop-ids",  "predictions"};
   std::set<std::string> kept, all;
   for (const KeptFlag &flag : keptFlags())
     kept.insert(flag.name);

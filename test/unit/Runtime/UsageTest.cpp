@@ -65,7 +65,22 @@ TEST_F(UsageTest, flagsThatDoNotFitTogether) {
       {{"--generate", "a", "--lr", "3"},
        "--lr expects a run that trains (--steps above 0)\n"},
       {{"--generate", "a", "--data", "text.txt"},
-       "--data expects a run that trains (--steps above 0) or evaluates\n"},
+       "--data expects a run that trains (--steps above 0), evaluates or "
+       "predicts\n"},
+      {{"--predictions", "p", "--data", "text.txt", "--steps", "3"},
+       "--steps expects a run without --predictions\n"},
+      {{"--predictions", "p", "--data", "text.txt", "--generate", "a"},
+       "--generate expects a run without --predictions\n"},
+      {{"--predictions", "p", "--data", "text.txt", "--metrics", "m"},
+       "--metrics expects a run that trains (--steps above 0) or evaluates\n"},
+      {{"--predictions", "p", "--val-data", "text.txt"},
+       "--val-data expects a run that trains (--steps above 0) or "
+       "evaluates\n"},
+      {{"--predictions", "p"}, "expects --data FILE\n"},
+      {{"--predictions", "p", "--data", "text.txt"},
+       "--predictions expects a program with results for rows, but this one "
+       "has none\nhint: weft compile MODEL --predict adds them, weft predict "
+       "MODEL compiles a model with them\n"},
       {{"--eval-only", "--val-data", "text.txt", "--warmup", "2"},
        "--warmup expects a run that trains (--steps above 0)\n"},
       {{"--eval-only", "--val-data", "text.txt", "--shuffle"},
@@ -224,8 +239,8 @@ TEST_F(UsageTest, outputsThatAreInputs) {
               "--metrics, 'm'\n");
   EXPECT_FALSE(exists("m"));
   expectError(train({"--steps", "1", "--overwrite"}), 2,
-              "--overwrite expects --metrics, --trace, --dump-grads or "
-              "--tune\n");
+              "--overwrite expects --metrics, --trace, --dump-grads, "
+              "--predictions or --tune\n");
   EXPECT_EQ(read("text.txt"), before);
   EXPECT_EQ(
       train({"--steps", "1", "--metrics", "/dev/null", "--trace", "/dev/null"})

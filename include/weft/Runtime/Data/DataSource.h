@@ -29,6 +29,15 @@ struct DataOptions {
   bool byteTokenizer = false;
   /// Whether the run needs the rows of `data`, not only of `valData`.
   bool readsTraining = false;
+  /// Whether each row of `data` gets a prediction: any number of rows will do,
+  /// and a language model may read rows of named tensors.
+  bool predicts = false;
+
+  /// The fewest rows of `data`, and their name in messages.
+  int64_t leastRows(const Metadata &metadata) const {
+    return predicts ? 1 : metadata.batch;
+  }
+  const char *rowsName() const { return predicts ? "data" : "training data"; }
 };
 
 /// Thread-safe for the ranks of a process.

@@ -97,7 +97,9 @@ private:
   Status evaluateAlone();
   Status sample();
   Status sampleIds();
-  Status checkTune() const;
+  Status predictAlone();
+  void sayPredictions(const std::vector<std::string> &outputs) const;
+  Status checkResults() const;
   Expected<ExitCode> tune();
 
   /// The lines that --dry-run prints and a run begins with.
@@ -105,6 +107,7 @@ private:
   std::string describeTypes() const;
   std::string describeScaler() const;
   std::string describeEvaluation() const;
+  std::string describePrediction() const;
   std::string describeData() const;
   std::string describeReplicas() const;
   std::string describeTraining() const;

@@ -81,7 +81,7 @@ struct RunOptions : DataOptions, ResumeOptions {
   bool evalOnly = false;
   int64_t saveEvery = 0, keep = 0;
   bool keepBest = false;
-  std::string metrics, tensorboard, trace, dumpGrads;
+  std::string metrics, tensorboard, trace, dumpGrads, predictions;
   ProgressKind progress = ProgressKind::Line;
 
   std::optional<std::string> generate;
@@ -115,8 +115,11 @@ struct RunOptions : DataOptions, ResumeOptions {
   std::vector<std::string> common;
 
   bool trains() const {
-    return (epochs || (steps && *steps > 0)) && !evalOnly && tune.empty();
+    return (epochs || (steps && *steps > 0)) && !evalOnly && !predicts &&
+           tune.empty();
   }
+  /// Whether the run reads rows of data.
+  bool readsRows() const { return trains() || evalOnly || predicts; }
 };
 
 /// Parses the command line of an executable. Defaults recorded in `metadata`

@@ -18,6 +18,7 @@
 #include "weft/Runtime/Reports/NanHunt.h"
 #include "weft/Runtime/Reports/Progress.h"
 #include "weft/Runtime/Run/Evaluate.h"
+#include "weft/Runtime/Run/Predict.h"
 #include "weft/Runtime/Run/RunFlags.h"
 #include "weft/Runtime/Run/Signals.h"
 
@@ -67,6 +68,9 @@ public:
                            Journal &journal, const StopRequest &signals);
   /// Nothing if another rank has the error.
   Expected<std::optional<EvalReport>> evaluate(const DataSet &data);
+  /// Whether this rank, or with several ranks each one, has its results; rank 0
+  /// hands the rows of all to `sink`. False if another rank has the error.
+  Expected<bool> predict(const DataSet &data, const RowSink &sink);
   /// The continuation of the prompt.
   Expected<std::string> sample(int64_t seed, const TextReader &reader);
   /// The continuation of a prompt of ids, which `reader` gets one by one.
