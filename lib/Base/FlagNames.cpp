@@ -205,10 +205,11 @@ static const ForeignName machineNames[] = {
 };
 
 static const ForeignName commandNames[] = {
-    {"sample|infer|inference|chat|predict|complete",
-     "generate MODEL --prompt TEXT"},
+    {"sample|infer|inference|chat|complete", "generate MODEL --prompt TEXT"},
     {"eval|validate|validation|test|perplexity",
      "evaluate MODEL --val-data FILE"},
+    {"score|classify|predictions|loglikelihood",
+     "predict MODEL --data FILE -o FILE"},
     {"fit|pretrain|learn|training", "train MODEL --data FILE --steps N"},
     {"fine-tune|finetune|sft|tune",
      "train MODEL --init-from WEIGHTS --data FILE --epochs N"},

@@ -1,7 +1,7 @@
-//===- GenerateCommand.cpp - weft generate and weft evaluate --------------===//
+//===- GenerateCommand.cpp - weft generate, evaluate and predict ----------===//
 //
-// Both run a program of trained weights with the run flags --generate and
-// --eval-only: a compiled program, or the program of a model.
+// They run a program of trained weights with the run flags --generate,
+// --eval-only and --predictions: a compiled program, or the program of a model.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,19 +30,21 @@ using namespace weft;
 namespace fs = std::filesystem;
 
 namespace {
-/// One of the two commands.
+/// One of the commands.
 struct UseCommand {
   const char *name;    // "weft generate"
   const char *usage;   // behind the name
   const char *runMode; // run flags that do the same, for hints
-  bool samples;
+  RunUse use;
   std::vector<std::string_view> runFlags;
   /// Names of other commands and tools for its flags.
   std::map<std::string, std::string> renamed = {};
+
+  bool samples() const { return use == RunUse::Sample; }
 };
 } // namespace
 
-/// Run flags of both commands.
+/// Run flags of all commands.
 static constexpr std::string_view kSharedFlags[] = {
     "resume",  "init-from", "tokenizer", "threads",     "loopback",
     "timeout", "gather",    "no-graph",  "tuning",      "dry-run",
@@ -60,7 +62,7 @@ static std::vector<FlagSpec> flagsOf(const UseCommand &command) {
   std::vector<FlagSpec> all;
   for (FlagSpec spec : compileFlags()) {
     // An evaluation has whole rows, with nothing to keep for the next token.
-    if (spec.name == std::string_view("kv-cache") && !command.samples)
+    if (spec.name == std::string_view("kv-cache") && !command.samples())
       continue;
     spec.isCommon = isOneOf(common, spec.name);
     all.push_back(spec);
@@ -127,8 +129,42 @@ static Expected<Program> findProgram(const UseCommand &command,
         .at(model)
         .hint("./PROGRAM --resume " + model + " " + command.runMode +
               " reads it; weft ckpt export DIR OUT makes a model folder");
-  return prepareProgram(command.samples ? flagsForSamples(flags) : flags,
+  if (command.use == RunUse::Predict)
+    return prepareProgram(flags.with("predict", "on"), model);
+  return prepareProgram(command.samples() ? flagsForSamples(flags) : flags,
                         model);
+}
+
+/// The flag of a command that a run knows by another name.
+static const char *ownFlag(const UseCommand &command) {
+  return command.samples()                ? "prompt"
+         : command.use == RunUse::Predict ? "output"
+                                          : "";
+}
+
+/// The run flag for the mode of the command.
+static std::string modeFlag(const UseCommand &command,
+                            const FlagValues &flags) {
+  if (command.use == RunUse::Evaluate)
+    return "--eval-only";
+  return (command.samples() ? "--generate=" : "--predictions=") +
+         flags.getString(ownFlag(command));
+}
+
+static Expected<ExitCode> runUse(const UseCommand &command,
+                                 const FlagValues &flags,
+                                 const Program &program,
+                                 const ProgramRanks &ranks) {
+  Arguments runFlags = {modeFlag(command, flags)};
+  Expected<FlagValues> used =
+      command.samples() ? flags : withTokens(flags, program);
+  if (!used)
+    return used.takeError();
+  if (const std::string own = ownFlag(command); !own.empty())
+    *used = used->without(own);
+  for (const std::string &flag : used->canonical(RunFlag))
+    runFlags.push_back(flag);
+  return runProgram(program, ranks, runFlags);
 }
 
 static Expected<ExitCode> useModel(const UseCommand &command,
@@ -145,7 +181,7 @@ static Expected<ExitCode> useModel(const UseCommand &command,
     return metadata.takeError();
   if (Status status = checkCompiledFlags(compiled, *metadata); !status)
     return status.takeError();
-  if (command.samples && !metadata->isLanguageModel())
+  if (command.samples() && !metadata->isLanguageModel())
     return inputError("expects a language model, but got ",
                       inQuotes(metadata->name))
         .at(model)
@@ -159,19 +195,10 @@ static Expected<ExitCode> useModel(const UseCommand &command,
               "train MODEL trains them");
   const ProgramRanks ranks = {metadata->ranks(),
                               metadata->target.rfind("cuda", 0) == 0};
-  if (command.samples)
+  if (command.samples())
     if (Status s = offerTokenizer(flags, *metadata, *program); !s)
       return s.takeError();
-  Arguments runFlags = {command.samples
-                            ? "--generate=" + flags.getString("prompt")
-                            : "--eval-only"};
-  Expected<FlagValues> used =
-      command.samples ? flags.without("prompt") : withTokens(flags, *program);
-  if (!used)
-    return used.takeError();
-  for (const std::string &flag : used->canonical(RunFlag))
-    runFlags.push_back(flag);
-  return runProgram(*program, ranks, runFlags);
+  return runUse(command, flags, *program, ranks);
 }
 
 /// Parses the command line; no values where it asked for help.
@@ -193,8 +220,7 @@ static Expected<std::optional<FlagValues>> parseUse(const UseCommand &command,
               "\n\n" + table.help(AllFlags, *layout));
     return std::optional<FlagValues>();
   }
-  *flags = withoutUnused(*flags,
-                         command.samples ? RunUse::Sample : RunUse::Evaluate);
+  *flags = withoutUnused(*flags, command.use);
   Expected<bool> isAnswered = printConfig(*flags, command.name);
   if (!isAnswered)
     return isAnswered.takeError();
@@ -235,7 +261,7 @@ Expected<ExitCode> weft::generateCommand(const Arguments &args) {
   const UseCommand command = {"weft generate",
                               "MODEL --prompt TEXT [flags]",
                               "--generate PROMPT",
-                              /*samples=*/true,
+                              RunUse::Sample,
                               {"generate", "max-new-tokens", "temperature",
                                "top-k", "top-p", "min-p", "repetition-penalty",
                                "stop", "seed"},
@@ -262,7 +288,7 @@ Expected<ExitCode> weft::evaluateCommand(const Arguments &args) {
   const UseCommand command = {"weft evaluate",
                               "MODEL --val-data FILE [flags]",
                               "--eval-only",
-                              /*samples=*/false,
+                              RunUse::Evaluate,
                               {"data", "val-data", "val-fraction",
                                "data-format", "eval-steps", "metrics",
                                "tensorboard", "progress", "overwrite"}};
@@ -277,5 +303,39 @@ Expected<ExitCode> weft::evaluateCommand(const Arguments &args) {
     return usageError("expects --val-data FILE")
         .hint("or --data FILE --val-fraction X, the tail of the data that a "
               "run did not train on");
+  return useModel(command, **flags);
+}
+
+/// --predictions by the name that it has here.
+static FlagSpec outputFlag(FlagSpec predictions) {
+  predictions.name = "output";
+  predictions.shortName = "o";
+  predictions.help = "file for the results, as safetensors";
+  return predictions;
+}
+
+Expected<ExitCode> weft::predictCommand(const Arguments &args) {
+  const UseCommand command = {
+      "weft predict",
+      "MODEL --data FILE -o FILE [flags]",
+      "--predictions FILE",
+      RunUse::Predict,
+      {"data", "data-format", "predictions", "progress", "overwrite"}};
+  std::vector<FlagSpec> specs = flagsOf(command);
+  for (FlagSpec &spec : specs) {
+    if (spec.name == std::string_view("predictions"))
+      spec = outputFlag(spec);
+    if (spec.name == std::string_view("data"))
+      spec.help = "data with the rows: text, .bin tokens, or safetensors";
+  }
+  auto flags = parseUse(command, FlagTable(specs), args);
+  if (!flags)
+    return flags.takeError();
+  if (!*flags)
+    return ExitCode::Ok;
+  for (const char *name : {"data", "output"})
+    if (!(*flags)->isSet(name))
+      return usageError("expects --", name, " FILE")
+          .hint("weft predict MODEL --data FILE -o FILE");
   return useModel(command, **flags);
 }

@@ -9,6 +9,7 @@
 
 #include "weft/Base/Results.h"
 #include "weft/Base/Text.h"
+#include "weft/Formats/FileKind.h"
 #include "weft/Formats/StepDirectories.h"
 #include "weft/Runtime/Checkpoints/WeightSource.h"
 
@@ -46,7 +47,8 @@ static bool isTextToTokenize(const std::string &value) {
   std::error_code ignored;
   if (!fs::exists(value, ignored))
     return value.find_first_of(",:*?[") != value.npos;
-  return !isTokenFile(value) && !endsWith(value, ".bin");
+  return !isTokenFile(value) && !endsWith(value, ".bin") &&
+         !guessFileKind(value).isSafetensors;
 }
 
 static Error namedByFlag(Error error, const std::string &flag) {

@@ -18,6 +18,7 @@ Expected<ExitCode> compileCommand(const Arguments &args);
 Expected<ExitCode> trainCommand(const Arguments &args);
 Expected<ExitCode> generateCommand(const Arguments &args);
 Expected<ExitCode> evaluateCommand(const Arguments &args);
+Expected<ExitCode> predictCommand(const Arguments &args);
 Expected<ExitCode> launchCommand(const Arguments &args);
 Expected<ExitCode> inspectCommand(const Arguments &args);
 Expected<ExitCode> reportCommand(const Arguments &args);

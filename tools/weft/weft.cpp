@@ -35,6 +35,7 @@ static const Command kCommands[] = {
     {"launch", launchCommand, "PROGRAM: run it as the ranks of its mesh"},
     {"generate", generateCommand, "MODEL: print a sample of trained weights"},
     {"evaluate", evaluateCommand, "MODEL: the loss of trained weights"},
+    {"predict", predictCommand, "MODEL: a file of results for rows of data"},
     {"inspect", inspectCommand,
      "PROGRAM: memory, schedule, parameters, kernels", "Look and check"},
     {"report", reportCommand, "RUN: one HTML page about a run"},
