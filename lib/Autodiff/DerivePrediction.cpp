@@ -15,6 +15,7 @@
 
 #include "weft/Abi/Names.h"
 #include "weft/Autodiff/Passes.h"
+#include "weft/Base/CountText.h"
 #include "weft/Weft/FormulaBuilder.h"
 #include "weft/Weft/Programs.h"
 
@@ -39,8 +40,8 @@ static LogicalResult verifyInputRows(ProgramOp program, int64_t batch) {
   for (auto [i, type] : llvm::enumerate(program.getArgumentTypes()))
     if (!hasRows(type, batch))
       return program.emitOpError("expects input '")
-             << program.getInputName(i) << "' of " << batch
-             << " rows like the inputs of the model, but got " << type;
+             << program.getInputName(i) << "' of " << countText(batch, "row")
+             << " like the inputs of the model, but got " << type;
   return success();
 }
 
@@ -48,8 +49,8 @@ static LogicalResult verifyOutputRows(ProgramOp program, int64_t batch) {
   for (auto [i, type] : llvm::enumerate(program.getResultTypes()))
     if (!hasRows(type, batch))
       return program.emitOpError("expects output '")
-             << program.getOutputName(i) << "' of " << batch
-             << " rows like the inputs of the model, but got " << type;
+             << program.getOutputName(i) << "' of " << countText(batch, "row")
+             << " like the inputs of the model, but got " << type;
   return success();
 }
 

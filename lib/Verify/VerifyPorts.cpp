@@ -177,8 +177,8 @@ LogicalResult PortVerifier::verifyRows(plan::OutputOp output) {
   if (type.getRank() > 0 && type.getDimSize(0) == batch)
     return success();
   return output.emitOpError("expects an output of ")
-         << batch << " rows (weft.batch), but got '" << output.getName()
-         << "' of type " << type;
+         << countText(batch, "row") << " (weft.batch), but got '"
+         << output.getName() << "' of type " << type;
 }
 
 LogicalResult PortVerifier::verifyOutput(plan::ProgramOp program,

@@ -106,7 +106,7 @@ OUTCOMES = {
     "eval-every": nothing("2"),
     "eval-steps": named("eval-steps", "3", "2", same=True),
     "eval-only": nothing("on", last=""),
-    "predictions": Change("x.safetensors", code=2, error="--predictions expects a program with results for rows"),
+    "predictions": Change("x.safetensors", code=2, error="expects --data FILE"),
     "metrics": nothing("other.jsonl"),
     "tensorboard": nothing("events"),
     "progress": nothing("json"),

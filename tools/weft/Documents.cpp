@@ -84,20 +84,51 @@ private:
 
 } // namespace
 
+/// Reads a line; where it is malformed, as malformedColumn().
+static std::optional<size_t> parseLine(std::string_view line,
+                                       TextFieldHandler &handler) {
+  const size_t null = line.find('\0');
+  if (null != line.npos)
+    return null + 1;
+  if (nlohmann::json::sax_parse(line.begin(), line.end(), &handler))
+    return std::nullopt;
+  return handler.wrongAt;
+}
+
+std::optional<size_t> weft::malformedColumn(std::string_view line) {
+  TextFieldHandler handler;
+  return parseLine(line, handler);
+}
+
+size_t weft::columnOfField(std::string_view line, std::string_view name) {
+  int depth = 0;
+  for (size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+    if (c != '"')
+      continue;
+    size_t end = at + 1;
+    while (end < line.size() && line[end] != '"')
+      end += line[end] == '\\' ? 2 : 1;
+    if (end >= line.size())
+      break;
+    const size_t next = line.find_first_not_of(" \t", end + 1);
+    const bool isName = next != line.npos && line[next] == ':';
+    if (depth == 1 && isName && line.substr(at + 1, end - at - 1) == name)
+      return at + 1;
+    at = end;
+  }
+  return 1;
+}
+
 static Expected<std::string> fieldOfLine(std::string_view line) {
   TextFieldHandler handler;
-  const bool ok = line.find('\0') == line.npos &&
-                  nlohmann::json::sax_parse(line.begin(), line.end(), &handler);
-  if (!ok) {
-    const size_t column =
-        handler.wrongAt ? handler.wrongAt : line.find('\0') + 1;
+  if (std::optional<size_t> wrong = parseLine(line, handler))
     return inputError("expects a JSON object in a line, but got malformed JSON "
                       "at column ",
-                      column)
+                      *wrong)
         .hint("text that is not JSON has another ending, such as .txt");
-  }
-  const size_t found = line.find("\"text\"");
-  const size_t column = 1 + (found == line.npos ? 0 : found);
+  const size_t column = columnOfField(line, "text");
   if (!handler.isObject)
     return inputError("expects a JSON object in a line, but got another value "
                       "at column 1");

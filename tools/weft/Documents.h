@@ -20,11 +20,15 @@ public:
 
   /// The next document; nothing at the end of the file.
   Expected<std::optional<std::string>> next();
+  /// Whether the file has JSON lines.
+  bool hasLines() const { return isLines; }
+  /// The next line of such a file that is not blank, and its number.
+  Expected<std::optional<std::string>> nextLine();
+  int line() const { return lineNumber; }
   /// Bytes of the file that were read.
   int64_t position() const { return at; }
 
 private:
-  Expected<std::optional<std::string>> nextLine();
   Expected<std::optional<std::string>> readWhole();
   Status readMore();
 
@@ -35,6 +39,13 @@ private:
   std::string ahead; // its bytes from `begin` on are the ones behind `at`
   size_t begin = 0;
 };
+
+/// Where a line stops being JSON, as a column from 1; nothing if it is JSON.
+std::optional<size_t> malformedColumn(std::string_view line);
+
+/// The column, from 1, of a field of the outermost object of a line of JSON; 1
+/// if it has no such field.
+size_t columnOfField(std::string_view line, std::string_view name);
 
 /// Files of text that are read with one weight.
 struct TextGroup {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CachedProgram.h"
+#include "ChoiceScores.h"
 #include "MlirFlags.h"
 #include "TokenizedData.h"
 #include "ToolCommands.h"
@@ -120,7 +121,7 @@ static Expected<Program> openProgram(const FlagValues &flags,
 /// The program of a model; the model's weights are its initial ones.
 static Expected<Program> findProgram(const UseCommand &command,
                                      const FlagValues &flags,
-                                     const std::string &model) {
+                                     const std::string &model, bool predicts) {
   if (isProgram(model))
     return openProgram(flags, model);
   if (isCheckpoint(model))
@@ -129,7 +130,7 @@ static Expected<Program> findProgram(const UseCommand &command,
         .at(model)
         .hint("./PROGRAM --resume " + model + " " + command.runMode +
               " reads it; weft ckpt export DIR OUT makes a model folder");
-  if (command.use == RunUse::Predict)
+  if (predicts || command.use == RunUse::Predict)
     return prepareProgram(flags.with("predict", "on"), model);
   return prepareProgram(command.samples() ? flagsForSamples(flags) : flags,
                         model);
@@ -167,13 +168,21 @@ static Expected<ExitCode> runUse(const UseCommand &command,
   return runProgram(program, ranks, runFlags);
 }
 
+/// Whether the data of the command are questions with choices.
+static bool usesQuestions(const UseCommand &command, const FlagValues &flags) {
+  const char *flag = command.use == RunUse::Predict ? "data" : "val-data";
+  return !command.samples() && flags.isSet(flag) &&
+         hasQuestions(flags.getString(flag));
+}
+
 static Expected<ExitCode> useModel(const UseCommand &command,
                                    const FlagValues &flags) {
   const std::string &model = flags.positionals().front();
+  const bool hasChoices = usesQuestions(command, flags);
   // A file may name the flags that the program was compiled with.
   const FlagValues compiled =
       isProgram(model) ? withoutFileValues(flags, CompileFlag) : flags;
-  Expected<Program> program = findProgram(command, compiled, model);
+  Expected<Program> program = findProgram(command, compiled, model, hasChoices);
   if (!program)
     return program.takeError();
   auto metadata = metadataOf(*program);
@@ -193,6 +202,10 @@ static Expected<ExitCode> useModel(const UseCommand &command,
         .at(model)
         .hint("--init-from FILE names weights, --resume DIR a checkpoint; weft "
               "train MODEL trains them");
+  if (hasChoices)
+    return command.use == RunUse::Predict
+               ? predictChoices(flags, *program, *metadata)
+               : evaluateChoices(flags, *program, *metadata);
   const ProgramRanks ranks = {metadata->ranks(),
                               metadata->target.rfind("cuda", 0) == 0};
   if (command.samples())

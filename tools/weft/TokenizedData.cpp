@@ -82,9 +82,12 @@ Expected<FlagValues> weft::withTokens(const FlagValues &flags,
       (format != "auto" && format != "text"))
     return flags;
   std::vector<std::string> wanted;
-  for (const char *flag : {"data", "val-data"})
-    if (flags.isSet(flag) && isTextToTokenize(flags.getString(flag)))
-      wanted.push_back(flag);
+  for (const FlagSpec &spec : flags.specs()) {
+    const std::string_view flag = spec.name;
+    if ((flag == "data" || flag == "val-data") && flags.isSet(spec.name) &&
+        isTextToTokenize(flags.getString(spec.name)))
+      wanted.push_back(spec.name);
+  }
   if (wanted.empty())
     return flags;
   Expected<Metadata> metadata = metadataOf(program);

@@ -10,8 +10,9 @@ def AutocastPass : Pass<"weft-autocast", "::mlir::ModuleOp"> {
   let description = [{
     Gives every op of the programs `model`, `logits` and `predict` the element
     type of its cast policy under PyTorch's lists (`lists`), changed by `recipe`
-    and by the file `overrides`. `docs/explanation/precision.md` has the policies and
-    recipes, `docs/how-to/mixed-precision.md` the file. A cast is a `weft.cast`:
+    and by the file `overrides`. `docs/explanation/precision.md` has the policies
+    and recipes, `docs/how-to/mixed-precision.md` the file. A cast is a
+    `weft.cast`:
 
     - of a parameter: once for each parameter and type in a program, next to its
       first `weft.read`, with that op's location and scope;

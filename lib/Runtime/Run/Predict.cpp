@@ -18,8 +18,8 @@ Status weft::checkPredict(const RunOptions &options,
                           const WeftExecutable &executable) {
   if (!options.predicts || findProgram(executable, names::kPredict))
     return Status::success();
-  return usageError("--predictions expects a program with results for rows, "
-                    "but this one has none")
+  return usageError("expects a program with results for rows, but this one has "
+                    "none")
       .hint("weft compile MODEL --predict adds them, weft predict MODEL "
             "compiles a model with them");
 }

@@ -9,6 +9,8 @@
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Runtime/Run/Run.h"
 
+#include <atomic>
+
 using namespace weft;
 
 /// "scores F32 [10]", or "tokens I32" of an output with one number per row.
@@ -53,11 +55,17 @@ Status Run::predictAlone() {
       progress.advance(rows);
     return file->write(index, rows, values);
   };
+  // False where another rank has the error; its own vote reports it.
+  std::atomic<bool> areWhole = true;
   Status done = ranks.together([&](RankPart &rank) -> Status {
     auto isWhole = rank.predict(data, write);
-    return isWhole ? Status::success() : Status(isWhole.takeError());
+    if (!isWhole)
+      return isWhole.takeError();
+    if (!*isWhole)
+      areWhole = false;
+    return Status::success();
   });
-  if (done && file)
+  if (done && file && areWhole)
     done = file->finish();
   if (Status s = ranks.settle(std::move(done)); !s || !isFirst())
     return s;

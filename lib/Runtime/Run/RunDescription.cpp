@@ -95,10 +95,14 @@ static Json scalerJson(const LossScaler &scaler) {
   return object;
 }
 
+static std::string countBatches(int64_t count) {
+  return concat(count, count == 1 ? " batch" : " batches");
+}
+
 std::string Run::describeEvaluation() const {
   const EvalPlan plan(metadata, data.val->rows(), options.evalSteps);
   return concat("evaluate  ", plan.rows(), " of ", plan.available(),
-                " rows in ", plan.size(), " batches of ", metadata.batch,
+                " rows in ", countBatches(plan.size()), " of ", metadata.batch,
                 inputs.ranks() > 1
                     ? " over " + std::to_string(inputs.ranks()) + " ranks"
                     : "",
@@ -108,8 +112,8 @@ std::string Run::describeEvaluation() const {
 std::string Run::describePrediction() const {
   const int64_t rows = data.train->rows();
   return concat("predict   ", countText(rows, "row"), " in ",
-                (rows + metadata.batch - 1) / metadata.batch, " batches of ",
-                metadata.batch,
+                countBatches((rows + metadata.batch - 1) / metadata.batch),
+                " of ", metadata.batch,
                 inputs.ranks() > 1
                     ? " over " + std::to_string(inputs.ranks()) + " ranks"
                     : "",

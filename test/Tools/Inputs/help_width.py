@@ -48,8 +48,8 @@ def main():
     model = os.path.join(sys.argv[1], "mlp.mlir")
     must(["weft", "compile", model, "-o", "mlp"])
     commands = [["weft", "--help"]]
-    names = ("train", "compile", "generate", "evaluate", "launch", "inspect", "report", "bench", "check", "ckpt", "cache",
-             "data", "tokenize")
+    names = ("train", "compile", "generate", "evaluate", "predict", "launch", "inspect", "report", "bench", "check",
+             "ckpt", "cache", "data", "tokenize")
     commands += [["weft", name, "--help"] for name in names]
     commands.append(["./mlp", "--help"])
     for name in names:

@@ -78,7 +78,7 @@ TEST_F(UsageTest, flagsThatDoNotFitTogether) {
        "evaluates\n"},
       {{"--predictions", "p"}, "expects --data FILE\n"},
       {{"--predictions", "p", "--data", "text.txt"},
-       "--predictions expects a program with results for rows, but this one "
+       "expects a program with results for rows, but this one "
        "has none\nhint: weft compile MODEL --predict adds them, weft predict "
        "MODEL compiles a model with them\n"},
       {{"--eval-only", "--val-data", "text.txt", "--warmup", "2"},

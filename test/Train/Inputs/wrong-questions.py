@@ -1,0 +1,39 @@
+"""usage: wrong-questions.py -- COMMAND...
+
+COMMAND with --val-data ends with exit 3 for each file, and names the line, the
+column and the field.
+"""
+import pathlib
+import subprocess
+import sys
+
+GOOD = '{"prompt": "a", "choices": ["b", "c"], "answer": 0}\n'
+CASES = [
+    ('{"choices": ["b"], "answer": 0}', "expects a field 'prompt' of a question, but got none at column 1"),
+    ('{"prompt": "a", "choices": ["b"]}', "expects a field 'answer' of a question, but got none at column 1"),
+    ('{"prompt": "a", "answer": 0}', "expects a field 'choices' of a question, but got none at column 1"),
+    ('{"id": 1, "text": "a"}', "expects a field 'choices' of a question, but got a document (field 'text') at column 11"),
+    ('{"prompt": "a", "choices": [], "answer": 0}', "expects a list of at least one text in the field 'choices', but got [] at column 17"),
+    ('{"prompt": "a", "choices": "b", "answer": 0}', "a list of at least one text in the field 'choices', but got \"b\" at column 17"),
+    ('{"prompt": "a", "choices": ["b", 3], "answer": 0}', "a text that is not empty as choice 1 in the field 'choices', but got 3 at column 17"),
+    ('{"prompt": "a", "choices": ["b", ""], "answer": 0}', "a text that is not empty as choice 1 in the field 'choices', but got \"\""),
+    ('{"prompt": "a", "choices": ["b"], "answer": 1}', "the number of a choice, 0 to 0 in the field 'answer', but got 1 at column 35"),
+    ('{"prompt": "a", "choices": ["b"], "answer": -1}', "the number of a choice, 0 to 0 in the field 'answer', but got -1 at column 35"),
+    ('{"prompt": "a", "choices": ["b"], "answer": "A"}', "the number of a choice, 0 to 0 in the field 'answer', but got \"A\" at column 35"),
+    ('{"prompt": 1, "choices": ["b"], "answer": 0}', "a text in the field 'prompt', but got 1 at column 2"),
+    ('{"prompt": "\\"answer\\": 1", "choices": ["b"], "answer": 7}', "but got 7 at column 47"),
+    ('{"prompt": "a", "choices": ["b"], "answer": 0', "malformed JSON at column"),
+    ('["a"]', "expects a JSON object in a line, but got another value at column 1"),
+    ('{"prompt": "a", "choices": ["' + "word " * 60 + '"], "answer": 0}', "expects choices of at most 16 tokens, the positions of the program (--seq), but got"),
+]
+
+command = sys.argv[sys.argv.index("--") + 1:]
+wrong = 0
+for text, message in CASES:
+    pathlib.Path("wrong.jsonl").write_text(GOOD + "\n" + text + "\n" + GOOD)
+    done = subprocess.run([*command, "--val-data", "wrong.jsonl"], capture_output=True, text=True)
+    where = "weft: error: wrong.jsonl:3: "
+    if done.returncode != 3 or message not in done.stderr or where not in done.stderr:
+        wrong += 1
+        print(f"exit {done.returncode} for {text[:80]}\n{done.stderr[-500:]}")
+print(f"{len(CASES)} files, {wrong} wrong")
