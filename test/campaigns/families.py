@@ -33,11 +33,12 @@ sys.path.insert(0, str(HERE.parent / "reference"))
 
 import covering  # noqa: E402
 import tensors  # noqa: E402
-from family_options import BATCH, OPTIONS, SEQ, build, refused  # noqa: E402
+from family_options import BATCH, OPTIONS, SEQ, UNTAKEN_PAIRS, build, refused  # noqa: E402
 from family_weights import random_weight  # noqa: E402
 from seeds import seed_range  # noqa: E402
 
 CONFIGS = 60
+DRAWS = 400
 STEPS = 4
 LOSS, GRADIENT, TENSOR, ADAMW = 1e-6, 1e-6, 5e-6, 1e-5
 RATES = {"sgd": {"lr": 0.005},
@@ -57,18 +58,59 @@ def call(*command):
     return result.stdout
 
 
+class Chooser:
+    """Draws choices {option: number of a value} of a family that transformers takes."""
+
+    def __init__(self, family):
+        self.family, self.values = family, OPTIONS[family]
+        self.numbers = {name: list(range(len(choices))) for name, choices in self.values.items()}
+        self.dice = random.Random(family)
+
+    def config(self, choice):
+        return build(self.family, {name: self.values[name][number] for name, number in choice.items()})
+
+    def is_taken(self, choice):
+        return not refused(self.family, self.config(choice))
+
+    def draw(self, pair=()):
+        """A choice with the pair, or None if none of many is taken."""
+        for _ in range(DRAWS):
+            choice = {name: self.dice.choice(each) for name, each in self.numbers.items()}
+            choice.update(pair)
+            if self.is_taken(choice):
+                return choice
+        return None
+
+
 def configurations(family):
     """CONFIGS configurations, or more, that cover all pairs of values."""
-    values = OPTIONS[family]
-    numbers = {name: range(len(choices)) for name, choices in values.items()}
-    chosen = covering.cover({name: list(each) for name, each in numbers.items()},
-                            strength=2, seed=family, attempts=1)
-    dice = random.Random(family)
+    chooser = Chooser(family)
+    chosen = [choice for choice in covering.cover(chooser.numbers, strength=2, seed=family, attempts=1)
+              if chooser.is_taken(choice)]
+    missing = covering.Missing(covering.groups_of(chooser.numbers, 2))
+    for choice in chosen:
+        missing.remove(choice, 2)
+    untaken = 0
+    for pair in sorted(missing.order, key=sorted):
+        choice = chooser.draw(pair) if pair in missing else None
+        untaken += pair in missing and choice is None
+        if choice:
+            chosen.append(choice)
+            missing.found.difference_update(covering.groups_in(choice, 2))
     while len(chosen) < CONFIGS:
-        chosen.append({name: dice.choice(list(each)) for name, each in numbers.items()})
-    configs = [build(family, {name: values[name][number] for name, number in each.items()})
-               for each in chosen]
-    return [config for config in configs if not refused(family, config)]
+        chosen.append(chooser.draw())
+    check_pairs(family, chooser.numbers, chosen, untaken)
+    return [chooser.config(choice) for choice in chosen]
+
+
+def check_pairs(family, numbers, chosen, untaken):
+    """All pairs occur, but for those that transformers takes in no configuration."""
+    covered = {pair for choice in chosen for pair in covering.groups_in(choice, 2)}
+    missing = set(covering.groups_of(numbers, 2)) - covered
+    expected = UNTAKEN_PAIRS.get(family, 0)
+    if len(missing) != expected or untaken != expected:
+        sys.exit(f"{family}: expects all pairs of values but {expected}, but {len(missing)} "
+                 f"are missing, such as {sorted(next(iter(missing), ()))}")
 
 
 def make_rows(vocab, seed):

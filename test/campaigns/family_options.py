@@ -232,3 +232,7 @@ def refused(family, config):
                                              if family == "phi" else config) % 2:
         return "an odd number of rotated elements"
     return None
+
+
+# Pairs of values of which transformers takes no configuration: `refused` has the reason.
+UNTAKEN_PAIRS = {"phi": 2, "phi3": 1}

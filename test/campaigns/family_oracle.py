@@ -12,6 +12,7 @@ import transformers
 from family_weights import random_weight
 
 transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
 torch.set_num_threads(1)
 
 
