@@ -1,6 +1,7 @@
 //===- ConfigFields.cpp - The fields of a config.json ---------------------===//
 
 #include "ConfigFields.h"
+#include "RefusedModels.h"
 
 #include "weft/Base/Text.h"
 
@@ -56,8 +57,14 @@ T ConfigFields::take(const Expected<T> &value, T fallback) {
 
 int64_t ConfigFields::size(llvm::StringRef name, int64_t most) {
   if (!lookup(name)) {
-    error(name) << "expects field '" << prefix << name
-                << "', a size that has no default";
+    InFlightDiagnostic diag = error(name);
+    diag << "expects field '" << prefix << name
+         << "', a size that has no default";
+    if (!std::exchange(hintedAtDefaults, true))
+      diag.attachNote() << "transformers may have one: "
+                        << completeConfigCommand(cursor.file())
+                        << " writes a config.json with all fields into the "
+                           "folder text";
     return 1;
   }
   return size(name, 1, most);
@@ -250,6 +257,15 @@ ConfigFields::unknownFields(llvm::ArrayRef<llvm::StringRef> harmless) const {
   return names;
 }
 
+/// The hint for an unknown field, in front of the hint to ignore it.
+std::string ConfigFields::hintOfUnknown(const JsonMember &member,
+                                        const std::vector<std::string> &names) {
+  if (std::string hint = hintOfField(member.name, member.value); !hint.empty())
+    return hint + "; ";
+  std::string near = similarName(member.name, names);
+  return near.empty() ? "" : "the nearest field is '" + prefix + near + "'; ";
+}
+
 void ConfigFields::finish(llvm::StringRef family,
                           llvm::ArrayRef<llvm::StringRef> harmless) {
   std::vector<std::string> names;
@@ -275,14 +291,9 @@ void ConfigFields::finish(llvm::StringRef family,
     InFlightDiagnostic diag = error(member.name);
     diag << "expects a field that weft knows for " << family << ", but got '"
          << printable(name, 200) << "'";
-    std::string near = similarName(member.name, names);
-    std::string ignore = "--ignore-field=" + printable(name, 200) +
-                         " continues without its effect";
-    if (near.empty())
-      diag.attachNote() << ignore;
-    else
-      diag.attachNote() << "the nearest field is '" << prefix << near << "'; "
-                        << ignore;
+    diag.attachNote() << hintOfUnknown(member, names)
+                      << "--ignore-field=" << printable(name, 200)
+                      << " continues without its effect";
   }
 }
 

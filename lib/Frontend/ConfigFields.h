@@ -110,6 +110,8 @@ private:
   /// The list at a field, each element read by `read`, recorded as JSON text.
   template <typename T, typename Read>
   std::optional<std::vector<T>> list(llvm::StringRef name, Read read);
+  std::string hintOfUnknown(const JsonMember &member,
+                            const std::vector<std::string> &names);
   double checkRange(const JsonCursor &field, double value, double least,
                     double most);
 
@@ -123,6 +125,8 @@ private:
   llvm::StringSet<> passedOver, known;
   llvm::SmallVector<mlir::NamedAttribute> records;
   bool failedFlag = false;
+  /// One hint for all missing sizes is enough.
+  bool hintedAtDefaults = false;
 };
 
 } // namespace weft

@@ -1,6 +1,7 @@
 //===- FindFamily.cpp - The family of a configuration ---------------------===//
 
 #include "FamilyReader.h"
+#include "RefusedModels.h"
 
 #include "weft/Base/Text.h"
 
@@ -102,23 +103,47 @@ static std::string describeNearest(llvm::StringRef type, const Json &config,
   return text + "; a model of another family can be written as an .mlir file";
 }
 
+/// The hint for a `model_type` that names no family.
+static std::string wayOn(llvm::StringRef type, const Json &config,
+                         const std::string &file, MLIRContext &context) {
+  std::string hint = hintOfModel(type, config, file);
+  return hint.empty() ? describeNearest(type, config, file, context) : hint;
+}
+
+/// A head that is not built would be missing in the model without a word.
+static void checkHead(ConfigFields &fields, const Json &config,
+                      const Family &family) {
+  const std::string head = otherHead(config);
+  if (head.empty())
+    return;
+  InFlightDiagnostic diag = fields.valueError("architectures");
+  diag << "expects a language model, but got " << inQuotes(head);
+  diag.attachNote() << "without the field, the file is a language model of "
+                       "family "
+                    << family.name;
+}
+
 const Family *weft::findFamily(ConfigFields &fields, const Json &config,
                                const std::string &file, MLIRContext &context) {
   std::string names;
   for (const Family &family : families())
     names += (names.empty() ? "" : " ") + family.name.str();
   if (!fields.has("model_type")) {
-    fields.error("model_type")
-        << "expects field 'model_type', one of " << names;
+    const std::string hint = wayOn("", config, file, context);
+    InFlightDiagnostic diag = fields.error("model_type");
+    diag << "expects field 'model_type', one of " << names;
+    diag.attachNote() << hint;
     return nullptr;
   }
   const std::string type = fields.text("model_type", "");
   for (const Family &family : families())
-    if (family.name == type)
+    if (family.name == type) {
+      checkHead(fields, config, family);
       return &family;
+    }
   if (fields.failed())
     return nullptr;
-  const std::string hint = describeNearest(type, config, file, context);
+  const std::string hint = wayOn(type, config, file, context);
   InFlightDiagnostic diag = fields.valueError("model_type");
   diag << "expects one of " << names << ", but got '" << printable(type, 80)
        << "'";

@@ -25,6 +25,8 @@ protected:
             std::filesystem::path(loc.getFilename().str()).filename().string() +
             ":" + std::to_string(loc.getLine()) + ": ";
       messages += place + diag.str() + "\n";
+      for (mlir::Diagnostic &note : diag.getNotes())
+        hints += note.str() + "\n";
       return mlir::success();
     });
     std::string pattern =
@@ -42,6 +44,7 @@ protected:
 
   mlir::ModuleOp load(const std::string &path) {
     messages.clear();
+    hints.clear();
     auto loaded = weft::loadModel(path, options, context);
     module = succeeded(loaded) ? std::move(*loaded)
                                : mlir::OwningOpRef<mlir::ModuleOp>();
@@ -59,7 +62,8 @@ protected:
   std::filesystem::path folder;
   weft::FrontendOptions options;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  std::string messages;
+  /// Errors and warnings, and the notes of them.
+  std::string messages, hints;
 };
 
 #endif // WEFT_TEST_UNIT_FRONTEND_FIXTURE_H
