@@ -17,6 +17,7 @@ struct ActivationName {
 
 static const ActivationName kActivations[] = {
     {"gelu", Activation::Gelu},
+    {"gelu_fast", Activation::GeluTanh},
     {"gelu_new", Activation::GeluTanh},
     {"gelu_pytorch_tanh", Activation::GeluTanh},
     {"relu", Activation::Relu},

@@ -50,8 +50,9 @@ Family weft::makeGpt2() {
   f.flags = {{"scale_attn_weights", {&Spec::scaleByWidth}, true},
              {"scale_attn_by_inverse_layer_idx", {&Spec::scaleByLayer}, false},
              tiedField(true)};
-  f.fixed = {kNoSlidingFlag,
-             {"n_special", "special tokens in addition to the vocabulary", 0.0}};
+  f.fixed = {
+      kNoSlidingFlag,
+      {"n_special", "special tokens in addition to the vocabulary", 0.0}};
   f.rope.isUsed = false;
   f.hasPaddingRow = false;
   // n_ctx was the size of a mask buffer; reorder_and_upcast_attn changes
@@ -99,7 +100,12 @@ Family weft::makeGptNeoX() {
   f.flags = {{"use_parallel_residual", {&Spec::parallel}, true},
              {"attention_bias", {&Spec::qkvBias, &Spec::outBias}, true},
              tiedField(false)};
-  f.fixed = {kNoSlidingFlag};
+  // Old names, which transformers does not read.
+  f.fixed = {kNoSlidingFlag,
+             {"attention_probs_dropout_prob",
+              "dropout under this name (but attention_dropout)", 0.0},
+             {"hidden_dropout_prob",
+              "dropout under this name (but hidden_dropout)", 0.0}};
   f.rope.thetaNames = {"rotary_emb_base", "rope_theta"};
   f.rope.partialNames = {"rotary_pct", "partial_rotary_factor"};
   f.rope.partial = 0.25;

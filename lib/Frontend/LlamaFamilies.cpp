@@ -86,8 +86,11 @@ Family weft::makePhi3() {
   dropRow(f.fixed, "partial_rotary_factor");
   f.window = {WindowRule::All, 0};
   f.padToken = 32000;
-  f.harmless = {"embd_pdrop"}; // read by no module
+  // Read by no module; the last two are Phi-4-mini's.
+  f.harmless = {"embd_pdrop", "full_attn_mod", "interpolate_factor"};
   f.fixed.push_back({"attention_bias", "biases of attention", {}});
+  f.fixed.push_back({"mlp_bias", "biases of the feed-forward", {}});
+  f.fixed.push_back({"lm_head_bias", "a bias of the head", {}});
   return f;
 }
 

@@ -184,7 +184,7 @@ TEST_F(ConfigTest, BadValues) {
       {"\"scale_attn_weights\": 1",
        "field 'scale_attn_weights': expects true or false, but got 1"},
       {"\"activation_function\": \"mish\"",
-       "field 'activation_function': expects one of gelu gelu_new "
+       "field 'activation_function': expects one of gelu gelu_fast gelu_new "
        "gelu_pytorch_tanh relu silu swish tanh sigmoid, but got 'mish'"},
       {"\"add_cross_attention\": true",
        "field 'add_cross_attention': does not support cross attention yet"},
