@@ -159,21 +159,19 @@ FailureOr<Value> DecodeProgram::rowOf(Operation &op, Value table, int64_t dim) {
   Value &row = entries[{table, dim}];
   if (row)
     return row;
-  auto type = cast<RankedTensorType>(table.getType());
-  ArrayRef<int64_t> shape = type.getShape();
-  auto isOne = [](int64_t size) { return size == 1; };
-  if (shape[dim] != positions || !isa<FloatType>(type.getElementType()) ||
-      !llvm::all_of(shape.take_front(dim), isOne))
-    return refuse(&op,
-                  "reads " + getTypeText(type) + " as a table of positions");
-  const int64_t width = type.getNumElements() / positions;
-  Value flat =
-      ReshapeOp::create(builder, op.getLoc(), type.clone({positions, width}),
-                        mapped.lookup(table));
-  Value entry = EmbeddingOp::create(builder, op.getLoc(), flat, position);
-  row = ReshapeOp::create(builder, op.getLoc(), withSize(type, dim, 1), entry);
-  for (Value made : {flat, entry, row})
-    copyScope(&op, made.getDefiningOp());
+  if (getShape(table)[dim] % positions != 0)
+    return refuse(&op, "reads " + getTypeText(table.getType()) +
+                           " with another number of positions than the " +
+                           Twine(positions) + " of the window");
+  if (!isExactAsFloat(table))
+    return refuse(&op, "reads " + getTypeText(table.getType()) +
+                           " as a table of positions, whose integers are not "
+                           "known to be within 2^24");
+  Operation *last = &builder.getBlock()->back();
+  row = tableEntry(builder, op.getLoc(), mapped.lookup(table), dim, positions,
+                   position);
+  for (Operation *made = last->getNextNode(); made; made = made->getNextNode())
+    copyScope(&op, made);
   return row;
 }
 

@@ -23,6 +23,17 @@ struct AttentionCache {
 mlir::Value groupsFirst(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value rows);
 
+/// Whether every element of the table is the same number as an f32: floats,
+/// i1, and integers within 2^24 that a constant or an iota gives.
+bool isExactAsFloat(mlir::Value table);
+
+/// The entry at `position` of a table with `positions` entries along `dim`,
+/// each of one or more neighbouring elements. The result has the shape of the
+/// table with one entry. isExactAsFloat holds.
+mlir::Value tableEntry(mlir::OpBuilder &builder, mlir::Location loc,
+                       mlir::Value table, int64_t dim, int64_t positions,
+                       mlir::Value position);
+
 /// Builds the program `decode` from the program `logits`, op by op. Every op
 /// computes each position alone, which ops answer as for rows of a batch
 /// (RowFlowOpInterface), with positions as rows. Only attention reads other

@@ -175,3 +175,20 @@ weft.program @logits(%tokens: tensor<1x8xi32> {weft.input = "tokens"},
   %last = weft.embedding %flat, %at : tensor<8x4xf32>, tensor<1xi32>
   weft.return %last : tensor<1x4xf32> writes @kept = %last : tensor<1x4xf32>
 }
+
+// -----
+
+// Integers that an f32 may not have.
+weft.program @logits(%tokens: tensor<1x8xi32> {weft.input = "tokens"},
+                     %at: tensor<1xi32> {weft.input = "position"})
+    -> (tensor<1x4xf32> {weft.output = "logits"})
+    attributes {kind = #weft.kind<logits>} {
+  %table = weft.constant dense<1.0> : tensor<8x4xf32>
+  %offsets = weft.constant dense<[0, 16777217, 0, 0, 0, 0, 0, 0]> : tensor<8xi32>
+  // expected-error @+1 {{but it reads tensor<8xi32> as a table of positions, whose integers are not known to be within 2^24}}
+  %ids = weft.add %tokens, %offsets : tensor<1x8xi32>, tensor<8xi32>
+  %rows = weft.embedding %table, %ids : tensor<8x4xf32>, tensor<1x8xi32>
+  %flat = weft.reshape %rows : tensor<1x8x4xf32> to tensor<8x4xf32>
+  %last = weft.embedding %flat, %at : tensor<8x4xf32>, tensor<1xi32>
+  weft.return %last : tensor<1x4xf32>
+}

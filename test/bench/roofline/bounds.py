@@ -16,7 +16,7 @@ DEVICES = {
 # Programs of a step with one micro-batch.
 STEP = ("micro", "apply")
 
-# Commands whose traffic is not that of memory-bound kernels.
+# Commands that are no memory-bound kernels.
 COMPUTE = ("gemm", "attention", "attention_grad")
 
 
