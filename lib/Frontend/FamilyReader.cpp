@@ -125,10 +125,12 @@ void FamilyReader::warnOfPadding() {
   if (!family.hasPaddingRow || !token || *token >= spec.vocab ||
       *token < -spec.vocab)
     return;
-  fields.warning("pad_token_id")
-      << "field 'pad_token_id': transformers gives row "
-      << (*token < 0 ? *token + spec.vocab : *token)
-      << " of the token table no gradient, weft trains it like any other";
+  InFlightDiagnostic diag = fields.warning("pad_token_id");
+  diag.getUnderlyingDiagnostic()->getMetadata().emplace_back(
+      llvm::StringRef(kTrainingNotice));
+  diag << "field 'pad_token_id': transformers gives row "
+       << (*token < 0 ? *token + spec.vocab : *token)
+       << " of the token table no gradient, weft trains it like any other";
 }
 
 void FamilyReader::checkRotaryWidth(llvm::StringRef headWidthField) {

@@ -30,8 +30,9 @@ struct Compilation {
 } // namespace
 
 static Expected<Compilation> compile(const FlagValues &flags,
-                                     const std::string &model) {
+                                     const std::string &model, bool trains) {
   Compiler compiler;
+  compiler.showTrainingNotices(trains);
   if (Status status = compiler.load(model, flags); !status)
     return status.takeError();
   Expected<std::string> program = compileProgram(compiler);
@@ -43,17 +44,18 @@ static Expected<Compilation> compile(const FlagValues &flags,
 /// An entry of the cache, or nothing. Repeats the warnings and remarks of its
 /// compilation, once per run.
 static std::optional<Program> findProgram(const ProgramCache &cache,
-                                          const std::string &key) {
+                                          const std::string &key, bool trains) {
   Descriptor file = cache.find(key);
   if (!file)
     return std::nullopt;
   if (findRankNumber() == 0)
-    std::fputs(ProgramCache::readNotices(file).c_str(), stderr);
+    std::fputs(shownNotices(ProgramCache::readNotices(file), trains).c_str(),
+               stderr);
   return Program{cache.pathOf(key), std::move(file)};
 }
 
 static Expected<Program> findOrCompile(const FlagValues &flags,
-                                       const std::string &model) {
+                                       const std::string &model, bool trains) {
   std::error_code missing;
   if (!fs::exists(model, missing))
     return inputError(missing ? "cannot open: " + missing.message()
@@ -69,7 +71,7 @@ static Expected<Program> findOrCompile(const FlagValues &flags,
   // Only a compilation explains itself.
   const bool useCached = !flags.isSet("explain");
   if (useCached)
-    if (std::optional<Program> found = findProgram(*cache, *key))
+    if (std::optional<Program> found = findProgram(*cache, *key, trains))
       return std::move(*found);
   if (Status status = cache->prepare(); !status)
     return status.takeError();
@@ -79,9 +81,9 @@ static Expected<Program> findOrCompile(const FlagValues &flags,
   // Another process may have compiled the program while this one waited for the
   // lock.
   if (useCached && (lock.waited() || !damaged))
-    if (std::optional<Program> found = findProgram(*cache, *key))
+    if (std::optional<Program> found = findProgram(*cache, *key, trains))
       return std::move(*found);
-  Expected<Compilation> made = compile(flags, model);
+  Expected<Compilation> made = compile(flags, model, trains);
   if (!made)
     return made.takeError();
   if (Status status = cache->store(*key, made->program, made->notices); !status)
@@ -136,7 +138,7 @@ FlagValues weft::flagsForSamples(const FlagValues &flags) {
 }
 
 Expected<Program> weft::prepareProgram(const FlagValues &flags,
-                                       const std::string &model) {
+                                       const std::string &model, bool trains) {
   // The compiler sees the compile flags, with the driver's at their defaults.
   Expected<FlagValues> compilerFlags =
       compilerFlagTable().parse(flags.canonical(CompileFlag));
@@ -154,5 +156,5 @@ Expected<Program> weft::prepareProgram(const FlagValues &flags,
     if (Status status = checkReplaced(outputs, flags.getSwitch("overwrite"));
         !status)
       return status.takeError();
-  return findOrCompile(*compilerFlags, model);
+  return findOrCompile(*compilerFlags, model, trains);
 }

@@ -29,8 +29,9 @@ FlagValues flagsForSamples(const FlagValues &flags);
 
 /// Compiles the model with the compile flags, or finds its program in the
 /// cache. Outputs among the flags are checked first: none of them is an input.
+/// Warnings about training appear only if the program `trains`.
 Expected<Program> prepareProgram(const FlagValues &flags,
-                                 const std::string &model);
+                                 const std::string &model, bool trains);
 
 /// Runs the program with run flags, `--name=value` each. A program of one rank
 /// replaces this process. Several ranks are started, unless a launcher has done

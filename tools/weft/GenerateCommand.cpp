@@ -130,10 +130,11 @@ static Expected<Program> findProgram(const UseCommand &command,
         .at(model)
         .hint("./PROGRAM --resume " + model + " " + command.runMode +
               " reads it; weft ckpt export DIR OUT makes a model folder");
+  const bool trains = false;
   if (predicts || command.use == RunUse::Predict)
-    return prepareProgram(flags.with("predict", "on"), model);
+    return prepareProgram(flags.with("predict", "on"), model, trains);
   return prepareProgram(command.samples() ? flagsForSamples(flags) : flags,
-                        model);
+                        model, trains);
 }
 
 /// The flag of a command that a run knows by another name.

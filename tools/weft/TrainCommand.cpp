@@ -36,7 +36,7 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
 
   Expected<Program> program = prepareProgram(
       flags->isSet("generate") ? flagsForSamples(*flags) : *flags,
-      flags->positionals().front());
+      flags->positionals().front(), /*trains=*/true);
   if (!program)
     return program.takeError();
   Expected<FlagValues> tokenized = withTokens(*flags, *program);

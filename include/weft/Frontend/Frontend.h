@@ -32,6 +32,10 @@ struct FrontendOptions {
 
 /// Loads a model: a folder with config.json, a config.json, a .gguf file, or an
 /// .mlir file.
+/// Metadata of a warning that concerns training alone: a program that only
+/// samples or evaluates need not show it.
+inline constexpr char kTrainingNotice[] = "training";
+
 /// The result has one program of kind `model`; language models have one of
 /// kind `logits` too. Attributes of the module:
 ///   weft.family     "llama" or another family, or "mlir"

@@ -49,6 +49,10 @@ Error Compiler::takeError(const std::string &what) {
 
 const std::string &Compiler::notices() const { return sink->notices(); }
 
+void Compiler::showTrainingNotices(bool shows) {
+  sink->showsTrainingNotices = shows;
+}
+
 //===----------------------------------------------------------------------===//
 // Loading
 //===----------------------------------------------------------------------===//

@@ -2,6 +2,8 @@
 
 #include "DiagnosticSink.h"
 
+#include "weft/Frontend/Frontend.h"
+
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Remarks.h"
 
@@ -68,13 +70,28 @@ static ExitCode exitCodeOf(Diagnostic &diagnostic) {
   return ExitCode::Input;
 }
 
-/// Whether --explain asked for the diagnostic.
-static bool isExplanation(Diagnostic &diagnostic) {
-  return llvm::any_of(diagnostic.getMetadata(), [](auto &argument) {
+static bool hasMetadata(Diagnostic &diagnostic, StringRef text) {
+  return llvm::any_of(diagnostic.getMetadata(), [&](auto &argument) {
     return argument.getKind() ==
                DiagnosticArgument::DiagnosticArgumentKind::String &&
-           argument.getAsString() == kExplanation;
+           argument.getAsString() == text;
   });
+}
+
+/// In front of a line about training in the kept notices. escaped() leaves no
+/// such byte in a line.
+static constexpr char kTrainingMark = '\x1f';
+
+std::string weft::shownNotices(StringRef notices, bool trains) {
+  std::string text;
+  while (!notices.empty()) {
+    auto [line, rest] = notices.split('\n');
+    const bool isOfTraining = line.consume_front(StringRef(&kTrainingMark, 1));
+    if (trains || !isOfTraining)
+      text += line.str() + "\n";
+    notices = rest;
+  }
+  return text;
 }
 
 /// Whether the parser met an op of a dialect that is not loaded.
@@ -99,6 +116,17 @@ static std::string getHint(Diagnostic &diagnostic) {
   return hint;
 }
 
+/// The lines of a notice about training.
+static std::string markedLines(StringRef text) {
+  std::string marked;
+  while (!text.empty()) {
+    auto [line, rest] = text.split('\n');
+    marked += kTrainingMark + line.str() + "\n";
+    text = rest;
+  }
+  return marked;
+}
+
 LogicalResult Compiler::DiagnosticSink::handle(Diagnostic &diagnostic) {
   Location location = diagnostic.getLocation();
   const std::string hint = getHint(diagnostic);
@@ -117,9 +145,11 @@ LogicalResult Compiler::DiagnosticSink::handle(Diagnostic &diagnostic) {
     if (!hint.empty())
       text += "hint: " + hint + "\n";
     text = escaped(text, "\n");
-    std::fputs(text.c_str(), stderr);
-    if (!isExplanation(diagnostic))
-      kept += text;
+    const bool isOfTraining = hasMetadata(diagnostic, kTrainingNotice);
+    if (showsTrainingNotices || !isOfTraining)
+      std::fputs(text.c_str(), stderr);
+    if (!hasMetadata(diagnostic, kExplanation))
+      kept += isOfTraining ? markedLines(text) : text;
   }
   return success();
 }

@@ -20,9 +20,11 @@ public:
 
   /// The first error, or an internal one if nothing was said.
   Error takeError(const std::string &what);
-  /// Text of the printed warnings and remarks, without the remarks of
-  /// --explain.
+  /// Text of the warnings and remarks, without the remarks of --explain. Lines
+  /// about training are marked.
   const std::string &notices() const { return kept; }
+
+  bool showsTrainingNotices = true;
 
 private:
   llvm::LogicalResult handle(mlir::Diagnostic &diagnostic);

@@ -22,6 +22,10 @@ class PassManager;
 
 namespace weft {
 
+/// The notices of a compilation as text: those about training only for a
+/// program that trains.
+std::string shownNotices(llvm::StringRef notices, bool trains);
+
 /// Compiles one model through the phase table. Every failure is one Error at
 /// the location of the first diagnostic. Further diagnostics go to standard
 /// error.
@@ -83,8 +87,10 @@ public:
   /// The first error diagnostic of a failure on module(); `what` names the work
   /// if there is none.
   Error takeError(const std::string &what);
-  /// The warnings and remarks that were printed so far, without --explain.
+  /// The warnings and remarks so far, without --explain, for shownNotices().
   const std::string &notices() const;
+  /// Whether warnings about training are printed, too (default: yes).
+  void showTrainingNotices(bool shows);
   /// The current flags, including the options that a loaded dump carries.
   const FlagValues &flags() const { return values; }
   /// The target of the flags. Precondition: load() succeeded.
