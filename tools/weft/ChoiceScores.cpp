@@ -89,9 +89,8 @@ static Expected<ChoiceRows> makeRows(const FlagValues &flags,
                                     : tokenizerOf(metadata, program);
   std::optional<TextTokenizer> text;
   if (!tokenizer.empty())
-    if (Status s = assign(TextTokenizer::load(tokenizer, "",
-                                              /*needsEnd=*/false),
-                          text);
+    if (Status s = assign(
+            loadTokenizer(tokenizer, metadata, /*needsEnd=*/false), text);
         !s)
       return s.takeError();
   Expected<ChoiceEncoder> encoder =

@@ -2,7 +2,6 @@
 
 #include "TokenizedData.h"
 
-#include "PrepareTokens.h"
 #include "TextServer.h"
 #include "TokenFiles.h"
 #include "ToolCommands.h"
@@ -12,6 +11,7 @@
 #include "weft/Formats/FileKind.h"
 #include "weft/Formats/StepDirectories.h"
 #include "weft/Runtime/Checkpoints/WeightSource.h"
+#include "weft/Runtime/Collectives/Processes.h"
 
 #include <filesystem>
 
@@ -39,6 +39,29 @@ Status weft::offerTokenizer(const FlagValues &flags, const Metadata &metadata,
   if (path.empty() || flags.getString("tokenizer") == "bytes")
     return Status::success();
   return startTextServer(path);
+}
+
+/// "'<pad>' (300)", the first token that the model does not have.
+static std::string firstExtraToken(const Tokenizer &tokenizer, int64_t vocab) {
+  for (int64_t id = vocab; id < tokenizer.vocabularySize(); ++id)
+    if (auto text = tokenizer.tokenText(int32_t(id)))
+      return concat(inQuotes(*text), " (", id, ")");
+  return "";
+}
+
+Expected<TextTokenizer> weft::loadTokenizer(const std::string &path,
+                                            const Metadata &metadata,
+                                            bool needsEnd) {
+  Expected<TextTokenizer> text = TextTokenizer::load(path, "", needsEnd);
+  if (!text)
+    return text;
+  const std::string extra = firstExtraToken(text->tokenizer, metadata.vocab);
+  if (!extra.empty() && findRankNumber() == 0)
+    warn(concat(path, ": expects a tokenizer of at most ", metadata.vocab,
+                " tokens, as the model has, but it also has ", extra),
+         "text with such a token is an error; new weights can have a larger "
+         "vocab_size in config.json");
+  return text;
 }
 
 /// Whether the value of a data flag is text to tokenize. A file that is missing
@@ -96,7 +119,8 @@ Expected<FlagValues> weft::withTokens(const FlagValues &flags,
   const std::string path = tokenizerOf(*metadata, program);
   if (path.empty())
     return flags;
-  Expected<TextTokenizer> text = TextTokenizer::load(path, "");
+  Expected<TextTokenizer> text =
+      loadTokenizer(path, *metadata, /*needsEnd=*/true);
   if (!text)
     return text.takeError();
   FlagValues result = flags.without("data-format");

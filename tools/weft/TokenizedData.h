@@ -4,6 +4,7 @@
 #define WEFT_TOOLS_WEFT_TOKENIZEDDATA_H
 
 #include "CachedProgram.h"
+#include "PrepareTokens.h"
 
 #include "weft/Runtime/Execute/Metadata.h"
 
@@ -20,6 +21,11 @@ std::string tokenizerOf(const Metadata &metadata, const Program &program);
 /// unless the flags say that bytes are tokens.
 Status offerTokenizer(const FlagValues &flags, const Metadata &metadata,
                       const Program &program);
+
+/// Loads the tokenizer of a model. One with more tokens than the model's
+/// vocabulary is a warning: text that has one of the others is an error.
+Expected<TextTokenizer> loadTokenizer(const std::string &path,
+                                      const Metadata &metadata, bool needsEnd);
 
 /// The run flags of a program, with a token file from the cache in place of
 /// each text of --data and --val-data. A model without a tokenizer, and one
