@@ -164,9 +164,9 @@ static Status checkNew(const std::vector<ExportedFile> &files) {
 static std::vector<ExportedFile> readFiles(const Json &model,
                                            const std::string &out) {
   std::vector<ExportedFile> files = readCompanions(model, out);
-  const Json *config = model.find("config");
-  if (config && config->isString() && !config->asString().empty())
-    files.push_back({out + "/config.json", config->asString()});
+  const std::string config = textField(model, "config");
+  if (!config.empty())
+    files.push_back({out + "/config.json", config});
   return files;
 }
 
@@ -218,5 +218,8 @@ Status weft::exportCheckpoint(const std::string &folder, const std::string &out,
   for (const ExportedFile &file : files)
     if (Status s = writeFile(file.path, file.text); !s)
       return s;
+  if (textField(*model, "config").empty())
+    warn(out + ": has no config.json, since the model is an .mlir file; "
+               "--init-from reads the weights");
   return Status::success();
 }
