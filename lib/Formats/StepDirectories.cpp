@@ -159,6 +159,18 @@ Expected<std::vector<std::string>> weft::listNames(const std::string &path) {
   return names;
 }
 
+bool weft::holdsCheckpoints(const std::string &path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (fs::exists(fs::path(path) / manifestName, ignored))
+    return true;
+  for (fs::directory_iterator it(path, ignored), end; !ignored && it != end;
+       it.increment(ignored))
+    if (fs::exists(it->path() / manifestName, ignored))
+      return true;
+  return false;
+}
+
 Expected<std::vector<StepEntry>> weft::findSteps(const std::string &path) {
   auto names = listNames(path);
   if (!names)

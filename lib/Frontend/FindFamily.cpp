@@ -76,17 +76,6 @@ static Fit fitOf(const Family &family, llvm::StringRef type, const Json &config,
   return fit;
 }
 
-/// "'a', 'b', 'c' and 5 others"
-static std::string listNames(const std::vector<std::string> &names) {
-  constexpr size_t kShown = 4;
-  std::string text;
-  for (size_t i = 0; i < std::min(names.size(), kShown); ++i)
-    text += (i == 0 ? "" : ", ") + inQuotes(names[i]);
-  if (names.size() > kShown)
-    text += " and " + std::to_string(names.size() - kShown) + " others";
-  return text;
-}
-
 static std::string describeNearest(llvm::StringRef type, const Json &config,
                                    const std::string &file,
                                    MLIRContext &context) {
@@ -99,7 +88,7 @@ static std::string describeNearest(llvm::StringRef type, const Json &config,
   std::string text = "the nearest family is " + best.family->name.str();
   text += best.unknown.empty()
               ? ", which has all fields of this file"
-              : ", which does not have " + listNames(best.unknown);
+              : ", which does not have " + listInQuotes(best.unknown);
   return text + "; a model of another family can be written as an .mlir file";
 }
 

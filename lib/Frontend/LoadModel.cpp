@@ -256,6 +256,8 @@ FailureOr<OwningOpRef<ModuleOp>> weft::loadModel(const std::string &path,
                                                  const FrontendOptions &options,
                                                  MLIRContext &context) {
   context.loadDialect<WeftDialect>();
+  if (std::optional<Error> error = findFolderError(path))
+    return report(context, *error);
   const std::string file = modelFile(path);
   llvm::StringRef extension = llvm::sys::path::extension(file);
   if (extension == ".json")

@@ -11,7 +11,7 @@
 using namespace weft;
 
 namespace {
-/// A field that tells what a model has.
+/// A field that shows a feature of a model.
 struct Trait {
   llvm::StringRef field, feature;
   /// The field tells nothing if it is false, 0 or an empty list.
@@ -162,4 +162,15 @@ std::string weft::otherHead(const Json &config) {
         if (llvm::StringRef(name.asString()).ends_with(head))
           return name.asString();
   return "";
+}
+
+std::string weft::listInQuotes(const std::vector<std::string> &names) {
+  constexpr size_t kShown = 4;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kShown); ++i)
+    text += (i == 0 ? "" : ", ") + inQuotes(names[i]);
+  if (names.size() > kShown)
+    text += " and " + std::to_string(names.size() - kShown) +
+            (names.size() > kShown + 1 ? " others" : " other");
+  return text;
 }

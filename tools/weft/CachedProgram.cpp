@@ -9,6 +9,7 @@
 
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StepDirectories.h"
+#include "weft/Frontend/Frontend.h"
 #include "weft/Pipeline/Driver/Compiler.h"
 #include "weft/Pipeline/Options/CompileFlags.h"
 #include "weft/Runtime/Collectives/Processes.h"
@@ -61,6 +62,8 @@ static Expected<Program> findOrCompile(const FlagValues &flags,
     return inputError(missing ? "cannot open: " + missing.message()
                               : "no such file or directory")
         .at(model);
+  if (std::optional<Error> error = findFolderError(model))
+    return std::move(*error);
   Expected<ProgramCache> cache = ProgramCache::open();
   if (!cache)
     return cache.takeError();

@@ -90,18 +90,6 @@ static bool isProgram(const std::string &path) {
                                        "ELF";
 }
 
-/// Whether the path is a folder that a run has saved, or one of its steps.
-static bool isCheckpoint(const std::string &path) {
-  std::error_code ignored;
-  if (fs::exists(fs::path(path) / manifestName, ignored))
-    return true;
-  for (fs::directory_iterator it(path, ignored), end; !ignored && it != end;
-       it.increment(ignored))
-    if (fs::exists(it->path() / manifestName, ignored))
-      return true;
-  return false;
-}
-
 static Expected<Program> openProgram(const FlagValues &flags,
                                      const std::string &path) {
   const std::vector<std::string> compiled = flags.canonical(CompileFlag);
@@ -124,7 +112,7 @@ static Expected<Program> findProgram(const UseCommand &command,
                                      const std::string &model, bool predicts) {
   if (isProgram(model))
     return openProgram(flags, model);
-  if (isCheckpoint(model))
+  if (holdsCheckpoints(model))
     return inputError("expects a model or a compiled program, but got a folder "
                       "of checkpoints")
         .at(model)

@@ -6,7 +6,9 @@
 
 #include "weft/Base/StandardStreams.h"
 #include "weft/Formats/Cubin.h"
+#include "weft/Formats/FileKind.h"
 #include "weft/Formats/Launches.h"
+#include "weft/Frontend/Frontend.h"
 
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/FileSystem.h"
@@ -19,6 +21,15 @@ using namespace weft;
 
 static Expected<std::unique_ptr<llvm::MemoryBuffer>>
 readBytes(const std::string &path) {
+  if (llvm::sys::fs::is_directory(path)) {
+    std::optional<Error> noModel = findFolderError(path);
+    return inputError("expects a program that weft compile made, but got a "
+                      "folder")
+        .at(path)
+        .hint(noModel
+                  ? noModel->message() + "; " + noModel->hintText()
+                  : "weft compile " + shellWord(path) + " -o FILE makes one");
+  }
   // A file that is not regular, such as a device, may be endless.
   if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
     return inputError("expects a regular file").at(path);

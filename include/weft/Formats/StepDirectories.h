@@ -56,6 +56,9 @@ private:
 /// The names in a directory, sorted; none if it does not exist.
 Expected<std::vector<std::string>> listNames(const std::string &path);
 
+/// Whether the path is a folder that a run has saved, or one of its steps.
+bool holdsCheckpoints(const std::string &path);
+
 /// A step directory in a save directory.
 struct StepEntry {
   int64_t step = 0;

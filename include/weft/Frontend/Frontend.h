@@ -10,6 +10,8 @@
 #ifndef WEFT_FRONTEND_FRONTEND_H
 #define WEFT_FRONTEND_FRONTEND_H
 
+#include "weft/Base/Error.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -30,12 +32,12 @@ struct FrontendOptions {
   bool weights = true;
 };
 
-/// Loads a model: a folder with config.json, a config.json, a .gguf file, or an
-/// .mlir file.
 /// Metadata of a warning that concerns training alone: a program that only
 /// samples or evaluates need not show it.
 inline constexpr char kTrainingNotice[] = "training";
 
+/// Loads a model: a folder with config.json, a config.json, a .gguf file, or an
+/// .mlir file.
 /// The result has one program of kind `model`; language models have one of
 /// kind `logits` too. Attributes of the module:
 ///   weft.family     "llama" or another family, or "mlir"
@@ -57,6 +59,9 @@ loadModel(const std::string &path, const FrontendOptions &options,
 /// The files that loadModel reads: the model's text, then its weights and
 /// companion files. Checks nothing.
 std::vector<std::string> modelFiles(const std::string &model);
+/// The error of a folder without config.json, which names its files and a next
+/// step; nothing if `folder` is another path or has one.
+std::optional<Error> findFolderError(const std::string &folder);
 /// Names of the files that an export takes along, sorted.
 std::vector<std::string> companionFilesIn(llvm::StringRef folder);
 
