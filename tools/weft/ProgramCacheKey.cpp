@@ -34,6 +34,30 @@ static Status addModel(Digest &digest, const std::string &model) {
   return Status::success();
 }
 
+/// Flags that make the same program whether their default value is given or
+/// not (test/Pipeline/given-defaults.test). Some others do not: a program
+/// records them, or they are errors without another flag.
+static constexpr const char *kPlainFlags[] = {
+    "target",    "precision",    "numerics", "optimizer",
+    "clip-norm", "accumulation", "zero",     "kv-cache",
+    "recompute", "attention",    "debug-nan"};
+
+/// The compile flags that decide the program, as `--name=value`. A flag of
+/// kPlainFlags with its default value does not, unless --memory-limit or
+/// --device chooses the values that are not given.
+static std::vector<std::string> decidingFlags(const FlagValues &flags) {
+  FlagValues deciding = flags.without("explain");
+  const FlagTable defaults(flags.specs());
+  const bool chooses = flags.isSet("memory-limit") || flags.isSet("device");
+  for (const char *name : kPlainFlags) {
+    const FlagSpec &spec = *defaults.find(name);
+    const bool isOff = spec.kind == FlagKind::Switch && !*spec.defaultText;
+    if (!chooses && flags.getText(name) == (isOff ? "off" : spec.defaultText))
+      deciding = deciding.without(name);
+  }
+  return deciding.canonical(CompileFlag);
+}
+
 Expected<std::string> weft::programCacheKey(const FlagValues &flags,
                                             const std::string &model) {
   Digest digest;
@@ -50,9 +74,8 @@ Expected<std::string> weft::programCacheKey(const FlagValues &flags,
   digest.update(*toolchain + "\n");
   digest.update((*target)->getIdentity() + "\n");
   digest.update(model + "\n");
-  for (const std::string &flag : flags.canonical(CompileFlag))
-    if (flag.rfind("--explain=", 0) != 0)
-      digest.update(flag + "\n");
+  for (const std::string &flag : decidingFlags(flags))
+    digest.update(flag + "\n");
   for (const FileUse &use : flags.files(FlagFile::Read)) {
     Expected<FileDigest> file = digestFile(use.path);
     if (!file)
