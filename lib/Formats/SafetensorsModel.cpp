@@ -172,8 +172,10 @@ static Expected<std::string> shardName(const JsonCursor &field) {
   auto file = field.asString();
   if (!file)
     return file.takeError();
-  bool plain = !file->empty() && *file != "." && *file != ".." &&
-               file->find('/') == file->npos && file->find('\0') == file->npos;
+  constexpr size_t kMostName = 255; // NAME_MAX
+  bool plain = !file->empty() && file->size() <= kMostName && *file != "." &&
+               *file != ".." && file->find('/') == file->npos &&
+               file->find('\0') == file->npos;
   if (!plain)
     return field.error(
         "expects the name of a file in the folder of the index, but got " +
