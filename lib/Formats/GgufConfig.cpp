@@ -1,8 +1,10 @@
 //===- GgufConfig.cpp - The configuration in a GGUF file ------------------===//
 
+#include "GgufFamilyRows.h"
+#include "GgufRope.h"
 #include "weft/Base/Text.h"
-#include "weft/Formats/GgufFamilies.h"
 
+#include <cmath>
 #include <cstring>
 #include <set>
 
@@ -22,10 +24,14 @@ private:
   Status addKey(const GgufKeyRow &row);
   Status addInteger(const std::string &key, const GgufKeyRow &row);
   Status addNumber(const std::string &key, const GgufKeyRow &row);
+  Status addFlag(const std::string &key, const GgufKeyRow &row);
+  Status addWindow(const std::string &key, const GgufKeyRow &row);
+  Status addRotaryWidth(const std::string &key, const GgufKeyRow &row);
   Status checkEqual(const std::string &key, const GgufKeyRow &row);
   Status checkZero(const std::string &key, const GgufKeyRow &row);
   /// The value of a field, or of its default.
   std::optional<int64_t> integerOf(std::string_view field) const;
+  void addKeyHeads();
   Status addVocabulary();
   Status addTie();
   Status addUnknown();
@@ -68,11 +74,55 @@ Status ConfigBuilder::addNumber(const std::string &key, const GgufKeyRow &row) {
   return Status::success();
 }
 
+Status ConfigBuilder::addFlag(const std::string &key, const GgufKeyRow &row) {
+  auto value = file.boolean(key);
+  if (!value)
+    return value.takeError();
+  if (*value)
+    config.set(row.field, **value);
+  return Status::success();
+}
+
+Status ConfigBuilder::addWindow(const std::string &key, const GgufKeyRow &row) {
+  auto value = file.integer(key);
+  if (!value)
+    return value.takeError();
+  if (*value && **value < 0)
+    return file.valueError(*file.findEntry(key),
+                           "expects an integer of at least 0, but got " +
+                               std::to_string(**value));
+  if (*value)
+    config.set(row.field, **value == 0 ? Json() : Json(**value));
+  return Status::success();
+}
+
+/// The fraction whose product with the width, rounded down, is the key.
+Status ConfigBuilder::addRotaryWidth(const std::string &key,
+                                     const GgufKeyRow &row) {
+  auto value = file.integer(key);
+  if (!value)
+    return value.takeError();
+  const int64_t width = headWidthOf(config);
+  const int64_t rotated = value->value_or(width);
+  if (rotated < 1 || rotated > width)
+    return *value ? file.valueError(*file.findEntry(key),
+                                    "expects an integer from 1 to the width of "
+                                    "a head, " +
+                                        std::to_string(width) + ", but got " +
+                                        std::to_string(rotated))
+                  : missing(key);
+  double part = double(rotated) / double(width);
+  if (static_cast<int64_t>(double(width) * part) < rotated)
+    part = std::nextafter(part, 2.0);
+  config.set(row.field, part);
+  return Status::success();
+}
+
 std::optional<int64_t> ConfigBuilder::integerOf(std::string_view field) const {
   const Json *value = config.find(field);
   if (value)
     return value->asInt();
-  const Json *width = config.find("hidden_size");
+  const Json *width = config.find(family.width);
   const Json *heads = config.find(family.queryHeads);
   if (field == "head_dim" && width && heads)
     return width->asInt() / heads->asInt();
@@ -114,6 +164,12 @@ Status ConfigBuilder::addKey(const GgufKeyRow &row) {
   case GgufKeyUse::Number:
   case GgufKeyUse::RequiredNumber:
     return addNumber(key, row);
+  case GgufKeyUse::Flag:
+    return addFlag(key, row);
+  case GgufKeyUse::Window:
+    return addWindow(key, row);
+  case GgufKeyUse::RotaryWidth:
+    return addRotaryWidth(key, row);
   case GgufKeyUse::Equal:
     return checkEqual(key, row);
   case GgufKeyUse::Zero:
@@ -123,6 +179,14 @@ Status ConfigBuilder::addKey(const GgufKeyRow &row) {
 }
 
 static constexpr char kTokenTable[] = "token_embd.weight";
+
+/// Without a key, each query head has a key head of its own; transformers has
+/// numbers in some families.
+void ConfigBuilder::addKeyHeads() {
+  const Json *heads = config.find(family.queryHeads);
+  if (heads && !config.find(family.keyHeads))
+    config.set(family.keyHeads, heads->asInt());
+}
 
 /// Without a key, the token table has a row for each token.
 Status ConfigBuilder::addVocabulary() {
@@ -170,7 +234,10 @@ Status ConfigBuilder::addTie() {
 /// Keys that no row reads may change the model: the reader of the configuration
 /// refuses fields that it does not know.
 Status ConfigBuilder::addUnknown() {
-  std::set<std::string> known = {prefix + "rope.scaling.type"};
+  std::set<std::string> known;
+  if (family.theta)
+    for (const char *key : kScalingKeys)
+      known.insert(family.architecture + std::string(key));
   for (const GgufKeyRow &row : family.keys)
     known.insert(prefix + row.key);
   for (const GgufEntry &entry : file.entries())
@@ -201,12 +268,15 @@ Expected<Json> ConfigBuilder::build() {
   for (const GgufKeyRow &row : family.keys)
     if (status)
       status = addKey(row);
+  addKeyHeads();
   if (status)
     status = addVocabulary();
   if (status)
     status = addTie();
   if (status && family.addFields)
     status = family.addFields(file, config);
+  if (status && family.theta)
+    status = addRopeScaling(file, family, config);
   if (status)
     status = addUnknown();
   if (!status)

@@ -90,8 +90,7 @@ static std::optional<int64_t> loadInteger(GgufValueType type,
   return static_cast<int64_t>(value);
 }
 
-/// Metadata has rounded the decimal of a configuration to f32.
-static double widen(float value) {
+double widenDecimal(float value) {
   char text[32];
   char *end = std::to_chars(text, text + sizeof text - 1, value).ptr;
   *end = '\0';
@@ -136,7 +135,7 @@ Expected<std::optional<double>> GgufFile::number(std::string_view key) const {
     return raw.takeError();
   const double value = entry->type == GgufValueType::F64
                            ? load<double>(raw->data())
-                           : widen(load<float>(raw->data()));
+                           : widenDecimal(load<float>(raw->data()));
   if (!std::isfinite(value))
     return valueError(*entry, "expects a finite number");
   return std::optional<double>(value);

@@ -15,14 +15,36 @@ namespace weft {
 static constexpr int64_t kPanelRows = kMostBlockElements;
 
 bool ReorderedMatrix::fits(GgufLayout layout, int64_t heads, int64_t rows) {
-  if (layout != GgufLayout::QueryHeads && layout != GgufLayout::KeyHeads)
+  switch (layout) {
+  case GgufLayout::Same:
+  case GgufLayout::Transposed:
     return true;
+  case GgufLayout::GroupedHeads:
+    return heads >= 1 && heads <= rows / 3 && rows % (3 * heads) == 0;
+  case GgufLayout::QueryHeads:
+  case GgufLayout::KeyHeads:
+    break;
+  }
   return heads >= 1 && heads <= rows && rows % heads == 0 &&
          rows / heads % 2 == 0;
 }
 
+/// Row i of part j (query, key, value) of a head: of the head's rows in the
+/// model, of the part's rows in GGUF.
+int64_t ReorderedMatrix::groupedRow(int64_t row) const {
+  const int64_t width = rows / (3 * heads), inside = row % width;
+  const int64_t block = row / width; // of `width` rows
+  const bool isModel = direction == Direction::FromGguf;
+  const int64_t head = isModel ? block / 3 : block % heads;
+  const int64_t part = isModel ? block % 3 : block / heads;
+  const int64_t source = isModel ? part * heads + head : head * 3 + part;
+  return source * width + inside;
+}
+
 /// Row 2 i + j of a head in GGUF is row i of half j.
 int64_t ReorderedMatrix::sourceRow(int64_t row) const {
+  if (layout == GgufLayout::GroupedHeads)
+    return groupedRow(row);
   const int64_t width = rows / heads, half = width / 2;
   const int64_t base = row / width * width, inside = row % width;
   return base + (direction == Direction::FromGguf
@@ -131,13 +153,16 @@ Status GgufWeights::addTensor(const GgufFamily &family, const Json &config,
     const int64_t rows = info.shape[0];
     if (!ReorderedMatrix::fits(layout, heads, rows))
       return wrong("expects rows of " + std::to_string(heads) +
-                   " heads of even width, but got " + std::to_string(rows) +
-                   " rows");
+                   (layout == GgufLayout::GroupedHeads
+                        ? " query, key and value heads, but got "
+                        : " heads of even width, but got ") +
+                   std::to_string(rows) + " rows");
     matrix.emplace(layout, ReorderedMatrix::Direction::FromGguf, heads, rows,
                    tensor.elements() / rows);
   }
   infos.push_back(std::move(info));
   reordered.push_back(std::move(matrix));
+  offsets.push_back(known ? known->row->offset : 0.0f);
   stored.push_back(&tensor);
   return Status::success();
 }
@@ -172,8 +197,13 @@ Status GgufWeights::readFloats(const TensorInfo &info, int64_t begin,
   const auto index = static_cast<size_t>(&info - infos.data());
   const GgufTensor &tensor = *stored[index];
   std::optional<ReorderedMatrix> &matrix = reordered[index];
-  if (!matrix || begin < 0 || count < 0 || begin > tensor.elements() - count)
-    return gguf.readFloats(tensor, begin, count, out); // names a wrong range
+  if (!matrix || begin < 0 || count < 0 || begin > tensor.elements() - count) {
+    Status status = gguf.readFloats(tensor, begin, count, out);
+    if (status && offsets[index] != 0.0f)
+      for (int64_t i = 0; i < count; ++i)
+        out[i] -= offsets[index];
+    return status; // names a wrong range
+  }
   return matrix->read(
       [&](int64_t at, int64_t part, float *to) {
         return gguf.readFloats(tensor, at, part, to);

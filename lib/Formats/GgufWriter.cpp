@@ -2,6 +2,7 @@
 
 #include "weft/Formats/GgufWriter.h"
 
+#include "GgufFamilyRows.h"
 #include "GgufRope.h"
 #include "weft/Base/Text.h"
 
@@ -41,6 +42,11 @@ void GgufMetadata::addNumber(std::string_view key, float value) {
   append(text, value);
 }
 
+void GgufMetadata::addFlag(std::string_view key, bool value) {
+  addKey(key, GgufValueType::Bool);
+  append<uint8_t>(text, value);
+}
+
 void GgufMetadata::addText(std::string_view key, std::string_view value) {
   addKey(key, GgufValueType::String);
   appendText(text, value);
@@ -55,28 +61,98 @@ Status GgufMetadata::copy(const GgufFile &file, const GgufEntry &entry) {
   return Status::success();
 }
 
+//===----------------------------------------------------------------------===//
+// Keys
+//===----------------------------------------------------------------------===//
+
+static Error wrongField(const char *field, const char *rule,
+                        const Json &value) {
+  return inputError(std::string("field '") + field + "': expects " + rule +
+                    ", but got " + printable(value.compact(), 80));
+}
+
+static Status addIntegerKey(const std::string &key, const char *field,
+                            const Json &value, GgufMetadata &out) {
+  if (!value.isInt() || value.asInt() < 0 ||
+      value.asInt() > int64_t(UINT32_MAX))
+    return wrongField(field, "an integer of 32 bits", value);
+  out.addInteger(key, static_cast<uint32_t>(value.asInt()));
+  return Status::success();
+}
+
 /// Adds the key of a row if the configuration has its field.
 static Status addKey(const GgufFamily &family, const GgufKeyRow &row,
                      const Json &config, GgufMetadata &out) {
   const Json *value = config.find(row.field);
-  if (row.use == GgufKeyUse::Zero || !value || value->isNull())
+  if (row.use == GgufKeyUse::Zero || !value)
     return Status::success();
   const std::string key = std::string(family.architecture) + "." + row.key;
-  const bool isNumber =
-      row.use == GgufKeyUse::Number || row.use == GgufKeyUse::RequiredNumber;
-  if (isNumber && value->isNumber())
+  if (value->isNull() && row.use == GgufKeyUse::Window)
+    out.addInteger(key, 0);
+  if (value->isNull())
+    return Status::success();
+  switch (row.use) {
+  case GgufKeyUse::Number:
+  case GgufKeyUse::RequiredNumber:
+    if (!value->isNumber())
+      return wrongField(row.field, "a number", *value);
     out.addNumber(key, static_cast<float>(value->asDouble()));
-  else if (!isNumber && value->isInt() && value->asInt() >= 0 &&
-           value->asInt() <= int64_t(UINT32_MAX))
-    out.addInteger(key, static_cast<uint32_t>(value->asInt()));
-  else
-    return inputError(std::string("field '") + row.field + "': expects " +
-                      (isNumber ? "a number" : "an integer of 32 bits") +
-                      ", but got " + printable(value->compact(), 80));
+    return Status::success();
+  case GgufKeyUse::Flag:
+    if (!value->isBool())
+      return wrongField(row.field, "true or false", *value);
+    out.addFlag(key, value->asBool());
+    return Status::success();
+  case GgufKeyUse::RotaryWidth:
+    return addIntegerKey(key, row.field, Json(rotaryWidth(family, config)),
+                         out);
+  default:
+    return addIntegerKey(key, row.field, *value, out);
+  }
+}
+
+static bool isMissing(const Json &config, const char *field) {
+  const Json *value = config.find(field);
+  return !value || value->isNull();
+}
+
+/// Fields of keys that config.json need not have.
+static void addDefaults(const GgufFamily &family, Json &config) {
+  for (const GgufDefault &entry : family.defaults)
+    if (entry.nullIsNone ? !config.find(entry.field)
+                         : isMissing(config, entry.field))
+      config.set(entry.field, entry.value);
+  const int64_t heads = integerField(config, family.queryHeads);
+  // A null means the number of heads in every family.
+  if (isMissing(config, family.keyHeads))
+    config.set(family.keyHeads,
+               config.find(family.keyHeads) || family.missingKeyHeads == 0
+                   ? heads
+                   : family.missingKeyHeads);
+  if (family.theta && isMissing(config, "head_dim"))
+    config.set("head_dim", family.missingHeadWidth != 0
+                               ? family.missingHeadWidth
+                               : headWidthOf(config));
+}
+
+static Status checkFixedFields(const GgufFamily &family, const Json &config) {
+  for (const GgufFixedField &fixed : family.fixed) {
+    const Json *given = config.find(fixed.field);
+    const Json value = given ? *given : Json();
+    bool isAccepted = false;
+    for (const Json &accepted : fixed.accepted)
+      isAccepted |= value == accepted;
+    if (!isAccepted)
+      return unwritableField(fixed.field, fixed.accepted[1].compact(), value);
+  }
   return Status::success();
 }
 
 Expected<GgufMetadata> ggufMetadata(const GgufFamily &family, Json config) {
+  flattenRope(family, config);
+  addDefaults(family, config);
+  if (Status status = checkFixedFields(family, config); !status)
+    return status.takeError();
   if (family.prepareKeys)
     if (Status status = family.prepareKeys(config); !status)
       return status.takeError();
@@ -85,14 +161,16 @@ Expected<GgufMetadata> ggufMetadata(const GgufFamily &family, Json config) {
   for (const GgufKeyRow &row : family.keys)
     if (Status status = addKey(family, row, config, out); !status)
       return status.takeError();
+  if (Status status = addRopeKeys(family, config, out); !status)
+    return status.takeError();
   return out;
 }
 
-Expected<std::vector<float>> ggufTable(const Json &config,
+Expected<std::vector<float>> ggufTable(const GgufFamily &family, Json config,
                                        std::string_view name) {
-  if (name == kRopeFactors)
-    return ropeFactorsOf(config);
-  return std::vector<float>();
+  flattenRope(family, config);
+  addDefaults(family, config);
+  return ropeTable(family, config, name);
 }
 
 //===----------------------------------------------------------------------===//

@@ -71,6 +71,10 @@ struct GgufTensor {
   int64_t elements() const;
 };
 
+/// The double with the shortest decimal of an f32, which metadata has rounded
+/// from the decimal of a configuration.
+double widenDecimal(float value);
+
 class GgufFile {
 public:
   static Expected<GgufFile> open(const std::string &path);

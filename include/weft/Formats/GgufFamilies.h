@@ -24,6 +24,9 @@ enum class GgufLayout {
   KeyHeads,
   /// A matrix with rows and columns exchanged.
   Transposed,
+  /// Rows of a fused projection: query, key and value of all heads, in place of
+  /// query, key and value of each head.
+  GroupedHeads,
 };
 
 /// The use of a key `ARCHITECTURE.KEY`.
@@ -34,6 +37,13 @@ enum class GgufKeyUse {
   Number,
   RequiredInteger,
   RequiredNumber,
+  /// A bool becomes the field.
+  Flag,
+  /// An integer becomes the field; 0 means none, which is null.
+  Window,
+  /// Rotated elements of a head; the field is their fraction of the head.
+  /// Without the key all of them rotate.
+  RotaryWidth,
   /// The value must equal the field.
   Equal,
   /// Another value than 0 asks for `field`, a feature that weft does not have.
@@ -53,6 +63,22 @@ struct GgufTensorRow {
   GgufLayout layout = GgufLayout::Same;
   /// Whether llama.cpp stores it as F32 in files of every type.
   bool keepsF32 = false;
+  /// GGUF's value minus Hugging Face's.
+  float offset = 0;
+};
+
+/// Transformers' default of a field that a key is written from.
+struct GgufDefault {
+  const char *field;
+  Json value;
+  /// null is a value of its own, "none", and no missing field.
+  bool nullIsNone = false;
+};
+
+/// A field that no key expresses: only models with these values are written.
+struct GgufFixedField {
+  const char *field;
+  std::vector<Json> accepted; // null: a missing field too
 };
 
 /// An architecture.
@@ -63,23 +89,37 @@ struct GgufFamily {
   std::vector<GgufTensorRow> tensors;
   /// Tensors of the file that are configuration, not weights.
   std::vector<const char *> tables;
-  /// Fields with the number of query heads and of key heads.
-  const char *queryHeads;
-  const char *keyHeads;
+  /// Fields with the hidden width, the number of query heads and of key heads.
+  const char *width = "hidden_size";
+  const char *queryHeads = "num_attention_heads";
+  const char *keyHeads = "num_key_value_heads";
+  /// Fields with the base of the rotary positions and with the rotated fraction
+  /// of a head; null without rotary positions, or if all of a head rotates.
+  const char *theta = "rope_theta";
+  const char *partial = nullptr;
+
+  std::vector<GgufDefault> defaults;
+  /// Transformers' default of the number of key heads (0: the query heads) and
+  /// of `head_dim` (0: the hidden width over the query heads).
+  int64_t missingKeyHeads = 0;
+  int64_t missingHeadWidth = 0;
+  std::vector<GgufFixedField> fixed;
+
   /// Whether a head equal to the token table is tied to it.
   bool tiesEqualHead = false;
   /// Adds fields that no key gives; null if there are none.
   Status (*addFields)(const GgufFile &file, Json &config) = nullptr;
-  /// Adds the defaults of fields that keys are written from, and refuses
-  /// configurations that the architecture cannot express.
+  /// Refuses other configurations that the architecture cannot express, and
+  /// changes fields into the form of the keys.
   Status (*prepareKeys)(Json &config) = nullptr;
 };
 
 /// The row of an architecture, or of a `model_type`; null if it has none.
 const GgufFamily *findGgufFamily(std::string_view architecture);
 const GgufFamily *familyOfModelType(std::string_view modelType);
-/// "gpt2 or llama"
+/// "gemma, gemma2, ... or starcoder2"
 std::string ggufArchitectures();
+std::string ggufModelTypes();
 /// The row of the file's general.architecture, or an error that names the known
 /// ones.
 Expected<const GgufFamily *> familyOf(const GgufFile &file);
@@ -94,7 +134,7 @@ std::optional<GgufName> toModelName(const GgufFamily &family,
 std::optional<GgufName> toGgufName(const GgufFamily &family,
                                    std::string_view model);
 
-/// The number of heads that a layout interleaves; 1 without heads.
+/// The number of heads that a layout reorders; 1 without heads.
 int64_t ggufHeads(const GgufFamily &family, const Json &config,
                   GgufLayout layout);
 

@@ -25,14 +25,15 @@ class ReorderedMatrix {
 public:
   enum class Direction { FromGguf, ToGguf };
 
-  /// `rows` and `columns` of the result. The rows of each of `heads` heads are
-  /// interleaved in GGUF; `rows` is a multiple of 2 `heads`.
+  /// `rows` and `columns` of the result. GGUF orders the rows of `heads` heads
+  /// in another way; `rows` must fit.
   ReorderedMatrix(GgufLayout layout, Direction direction, int64_t heads,
                   int64_t rows, int64_t columns)
       : layout(layout), direction(direction), heads(heads), rows(rows),
         columns(columns) {}
 
-  /// Whether the rows of a matrix are heads of even width.
+  /// Whether the rows of a matrix are heads: of even width, or with as many
+  /// rows for query, key and value.
   static bool fits(GgufLayout layout, int64_t heads, int64_t rows);
   /// Elements of the result; `source` reads the stored matrix.
   Status read(const ReadFloats &source, int64_t begin, int64_t count,
@@ -40,6 +41,7 @@ public:
 
 private:
   int64_t sourceRow(int64_t row) const;
+  int64_t groupedRow(int64_t row) const;
   Status readRows(const ReadFloats &source, int64_t begin, int64_t count,
                   float *out);
   Status loadPanel(const ReadFloats &source, int64_t first);
@@ -78,6 +80,7 @@ private:
   std::vector<TensorInfo> infos;
   /// By the tensors' number, which is in `infos`; none for the same order.
   mutable std::vector<std::optional<ReorderedMatrix>> reordered;
+  std::vector<float> offsets; // of rows in the same order
   std::vector<const GgufTensor *> stored;
 };
 

@@ -18,6 +18,7 @@ class GgufMetadata {
 public:
   void addInteger(std::string_view key, uint32_t value);
   void addNumber(std::string_view key, float value);
+  void addFlag(std::string_view key, bool value);
   void addText(std::string_view key, std::string_view value);
   /// A value of another file, unchanged.
   Status copy(const GgufFile &file, const GgufEntry &entry);
@@ -67,7 +68,7 @@ private:
 Expected<GgufMetadata> ggufMetadata(const GgufFamily &family, Json config);
 /// The elements of a tensor that is configuration; empty if the model needs
 /// none.
-Expected<std::vector<float>> ggufTable(const Json &config,
+Expected<std::vector<float>> ggufTable(const GgufFamily &family, Json config,
                                        std::string_view name);
 /// The type in which a tensor is written if `type` is asked for: vectors and
 /// tables of positions stay F32, and rows that have no whole blocks become F16.

@@ -22,6 +22,7 @@ struct Source {
   const ManifestTensor *tensor;
   GgufTensorSpec spec;
   GgufLayout layout;
+  float offset; // added to each value
 };
 
 class GgufExport {
@@ -72,9 +73,10 @@ Status GgufExport::readConfig(const Json &model) {
   if (!family)
     return inputError("field 'model_type': expects a family with a GGUF "
                       "architecture, " +
-                      ggufArchitectures() + ", but got " +
+                      ggufModelTypes() + ", but got " +
                       inQuotes(textField(config, "model_type")))
-        .at(reader.path());
+        .at(reader.path())
+        .hint("--format safetensors exports any model");
   return Status::success();
 }
 
@@ -147,8 +149,10 @@ Status GgufExport::addSources() {
                         std::string(family->architecture) +
                         " has no tensor for " + inQuotes(tensor.name))
           .at(reader.path());
-    Source source = {
-        &tensor, {name->name, type, tensor.shape}, name->row->layout};
+    Source source = {&tensor,
+                     {name->name, type, tensor.shape},
+                     name->row->layout,
+                     name->row->offset};
     if (tensor.shape.size() != 2 && source.layout == GgufLayout::Transposed)
       source.layout = GgufLayout::Same;
     if (source.layout == GgufLayout::Transposed)
@@ -170,7 +174,7 @@ Status GgufExport::addTables() {
           !s)
         return s;
     } else if (!from) {
-      auto factors = ggufTable(config, name);
+      auto factors = ggufTable(*family, config, name);
       if (!factors)
         return Error(factors.takeError()).at(reader.path());
       values = std::move(*factors);
@@ -217,8 +221,7 @@ Status GgufExport::writeTensor(GgufWriter &writer, const Source &source) {
   if (!ReorderedMatrix::fits(source.layout, heads, rows))
     return inputError("tensor " + inQuotes(source.tensor->name) +
                       ": expects rows of " + std::to_string(heads) +
-                      " heads of even width, but got " + std::to_string(rows) +
-                      " rows")
+                      " heads, but got " + std::to_string(rows) + " rows")
         .at(reader.path());
   ReorderedMatrix matrix(source.layout, ReorderedMatrix::Direction::ToGguf,
                          heads, rows, elements / std::max<int64_t>(rows, 1));
@@ -234,6 +237,9 @@ Status GgufExport::writeTensor(GgufWriter &writer, const Source &source) {
                        : matrix.read(read, at, part, values.data());
         !s)
       return s;
+    if (source.offset != 0.0f)
+      for (int64_t i = 0; i < part; ++i)
+        values[size_t(i)] += source.offset;
     if (source.spec.type == GgmlType::F16 || source.spec.type == GgmlType::BF16)
       lost +=
           countOverflows(values.data(), part,

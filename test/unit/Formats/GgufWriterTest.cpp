@@ -102,6 +102,27 @@ TEST(ReorderedMatrix, DirectionsAreInverse) {
   }
 }
 
+/// Query, key and value of each head become one block each of all heads.
+TEST(ReorderedMatrix, GroupsHeads) {
+  using Direction = ReorderedMatrix::Direction;
+  EXPECT_FALSE(ReorderedMatrix::fits(GgufLayout::GroupedHeads, 2, 9));
+  EXPECT_TRUE(ReorderedMatrix::fits(GgufLayout::GroupedHeads, 2, 12));
+  const std::vector<float> model = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  std::vector<float> stored(12), again(12);
+  const auto source = [](const std::vector<float> &all) {
+    return [&all](int64_t begin, int64_t count, float *out) {
+      std::copy_n(all.data() + begin, count, out);
+      return Status::success();
+    };
+  };
+  ReorderedMatrix to(GgufLayout::GroupedHeads, Direction::ToGguf, 2, 12, 1);
+  ASSERT_TRUE(to.read(source(model), 0, 12, stored.data()));
+  EXPECT_EQ(stored, (std::vector<float>{0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11}));
+  ReorderedMatrix from(GgufLayout::GroupedHeads, Direction::FromGguf, 2, 12, 1);
+  ASSERT_TRUE(from.read(source(stored), 0, 12, again.data()));
+  EXPECT_EQ(again, model);
+}
+
 TEST(GgufFamilies, Names) {
   const GgufFamily &llama = *findGgufFamily("llama");
   auto name = toModelName(llama, "blk.12.attn_q.weight");
@@ -115,7 +136,9 @@ TEST(GgufFamilies, Names) {
        {"blk.01.attn_q.weight", "blk..attn_q.weight", "blk.1.attn_q",
         "blk.1.attn_q.scale", "blk.x.attn_q.weight", "rope_freqs.weight"})
     EXPECT_FALSE(toModelName(llama, wrong)) << wrong;
-  for (const char *architecture : {"gpt2", "llama"})
+  for (const char *architecture :
+       {"gemma", "gemma2", "gemma3", "gpt2", "gptneox", "granite", "llama",
+        "olmo2", "phi2", "phi3", "qwen2", "qwen3", "smollm3", "starcoder2"})
     for (const GgufTensorRow &row : findGgufFamily(architecture)->tensors) {
       std::string gguf = std::string(row.gguf) + ".weight";
       if (size_t hole = gguf.find("{}"); hole != gguf.npos)
@@ -135,14 +158,17 @@ TEST(GgufFamilies, UnknownArchitecture) {
         static_cast<int64_t>(bytes.size()), "m"));
     return errorOf(ggufConfig(*file));
   };
-  EXPECT_EQ(of(GgufBytes()),
-            "3|m: expects key 'general.architecture', gpt2 or llama, but there "
-            "is none");
+  EXPECT_EQ(of(GgufBytes()), "3|m: expects key 'general.architecture', " +
+                                 ggufArchitectures() + ", but there is none");
   EXPECT_EQ(of(GgufBytes().string("general.architecture", "rwkv")),
-            "3|m: key 'general.architecture' at byte 56: expects gpt2 or "
-            "llama, but got 'rwkv'|weft "
-            "reads other families from a folder with config.json and "
-            "safetensors");
+            "3|m: key 'general.architecture' at byte 56: expects " +
+                ggufArchitectures() +
+                ", but got 'rwkv'|weft "
+                "reads other families from a folder with config.json and "
+                "safetensors");
+  EXPECT_EQ(ggufArchitectures(),
+            "gemma, gemma2, gemma3, gpt2, gptneox, granite, llama, olmo2, "
+            "phi2, phi3, qwen2, qwen3, smollm3 or starcoder2");
   EXPECT_EQ(of(GgufBytes().string("general.architecture", "llama")),
             "3|m: expects key 'llama.context_length', but there is none");
 }

@@ -26,8 +26,8 @@ static Expected<SafetensorsFile> parseBytes(const std::string &bytes) {
       reinterpret_cast<const uint8_t *>(bytes.data()),
       static_cast<int64_t>(bytes.size()), "m.st"));
 }
-static std::string failure(const std::string &header,
-                           const std::string &data = "") {
+static std::string headerFailure(const std::string &header,
+                                 const std::string &data = "") {
   return errorOf(parseBytes(fileBytes(header, data)));
 }
 
@@ -120,58 +120,60 @@ TEST(Safetensors, HeaderErrors) {
             "3|m.st: expects a safetensors header of at most 100000000 bytes "
             "(95.37 MiB), "
             "but got 18446744073709551615 bytes");
-  EXPECT_EQ(failure("[]"),
+  EXPECT_EQ(headerFailure("[]"),
             "3|m.st: expects a safetensors header that starts with '{'");
-  EXPECT_EQ(failure(""),
+  EXPECT_EQ(headerFailure(""),
             "3|m.st: expects a safetensors header that starts with '{'");
-  EXPECT_EQ(failure("{\"a\":"),
+  EXPECT_EQ(headerFailure("{\"a\":"),
             "3|m.st:1: malformed JSON: syntax error while parsing value - "
             "unexpected end of input; expected '[', '{', or a literal");
 }
 
 TEST(Safetensors, EntryErrors) {
   std::string four = "abcd";
-  EXPECT_EQ(failure("{\"a\":1}"),
+  EXPECT_EQ(headerFailure("{\"a\":1}"),
             "3|m.st:1: field 'a': expects an object, but got 1");
-  EXPECT_EQ(failure("{\"a\":{}}"), "3|m.st:1: field 'a.dtype' is missing");
-  EXPECT_EQ(failure("{\"a\":{\"dtype\":\"F32\"}}"),
+  EXPECT_EQ(headerFailure("{\"a\":{}}"),
+            "3|m.st:1: field 'a.dtype' is missing");
+  EXPECT_EQ(headerFailure("{\"a\":{\"dtype\":\"F32\"}}"),
             "3|m.st:1: field 'a.shape' is missing");
-  EXPECT_EQ(failure("{\"a\":{\"dtype\":\"F32\",\"shape\":[]}}"),
+  EXPECT_EQ(headerFailure("{\"a\":{\"dtype\":\"F32\",\"shape\":[]}}"),
             "3|m.st:1: field 'a.data_offsets' is missing");
-  EXPECT_EQ(failure("{\"a\":" + entry("F33", "[1]", "[0,4]") + "}", four),
+  EXPECT_EQ(headerFailure("{\"a\":" + entry("F33", "[1]", "[0,4]") + "}", four),
             "3|m.st:1: field 'a': unknown dtype 'F33'");
   EXPECT_EQ(
-      failure("{\"a\":" + entry("F32", "[-1]", "[0,4]") + "}", four),
+      headerFailure("{\"a\":" + entry("F32", "[-1]", "[0,4]") + "}", four),
       "3|m.st:1: field 'a.shape[0]': expects an integer of at least 0, but "
       "got -1");
   EXPECT_EQ(
-      failure("{\"a\":" + entry("F32", "[1.5]", "[0,4]") + "}", four),
+      headerFailure("{\"a\":" + entry("F32", "[1.5]", "[0,4]") + "}", four),
       "3|m.st:1: field 'a.shape[0]': expects an integer of at least 0, but "
       "got 1.5");
   EXPECT_EQ(
-      failure("{\"a\":" + entry("F32", "[1]", "[0]") + "}", four),
+      headerFailure("{\"a\":" + entry("F32", "[1]", "[0]") + "}", four),
       "3|m.st:1: field 'a': expects two ascending data_offsets, but got [0]");
-  EXPECT_EQ(failure("{\"a\":" + entry("F32", "[1]", "[4,0]") + "}", four),
+  EXPECT_EQ(headerFailure("{\"a\":" + entry("F32", "[1]", "[4,0]") + "}", four),
             "3|m.st:1: field 'a': expects two ascending data_offsets, but got "
             "[4, 0]");
-  EXPECT_EQ(failure("{\"a\":" + entry("F32", "[2]", "[0,4]") + "}", four),
+  EXPECT_EQ(headerFailure("{\"a\":" + entry("F32", "[2]", "[0,4]") + "}", four),
             "3|m.st:1: field 'a': expects 8 bytes for shape [2] of F32, but "
             "got 4 bytes");
-  EXPECT_EQ(failure("{\"a\":" +
-                        entry("F32", "[4294967296,4294967296]", "[0,4]") + "}",
-                    four),
-            "3|m.st:1: field 'a': the size of shape [4294967296, 4294967296] "
-            "in bytes is no whole number below 2^63");
-  EXPECT_EQ(failure("{\"a\":" + entry("F4", "[3]", "[0,2]") + "}", "ab"),
+  EXPECT_EQ(
+      headerFailure(
+          "{\"a\":" + entry("F32", "[4294967296,4294967296]", "[0,4]") + "}",
+          four),
+      "3|m.st:1: field 'a': the size of shape [4294967296, 4294967296] "
+      "in bytes is no whole number below 2^63");
+  EXPECT_EQ(headerFailure("{\"a\":" + entry("F4", "[3]", "[0,2]") + "}", "ab"),
             "3|m.st:1: field 'a': the size of shape [3] in bytes is no whole "
             "number below 2^63");
-  EXPECT_EQ(failure("{\"a\":" + entry("F32", "[1]", "[0,4]") +
-                        ",\"a\":" + entry("F32", "[1]", "[4,8]") + "}",
-                    "abcdefgh"),
+  EXPECT_EQ(headerFailure("{\"a\":" + entry("F32", "[1]", "[0,4]") +
+                              ",\"a\":" + entry("F32", "[1]", "[4,8]") + "}",
+                          "abcdefgh"),
             "3|m.st:1: field 'a' appears twice; it stood first on line 1");
-  EXPECT_EQ(failure("{\"__metadata__\":{\"a\":1}}"),
+  EXPECT_EQ(headerFailure("{\"__metadata__\":{\"a\":1}}"),
             "3|m.st:1: field '__metadata__.a': expects a string, but got 1");
-  EXPECT_EQ(failure("{\"__metadata__\":1}"),
+  EXPECT_EQ(headerFailure("{\"__metadata__\":1}"),
             "3|m.st:1: field '__metadata__': expects an object, but got 1");
 }
 
@@ -190,9 +192,9 @@ TEST(Safetensors, MetadataMayBeNull) {
 TEST(Safetensors, OffsetsMustCoverTheDataExactly) {
   auto two = [](const char *first, const char *second,
                 const std::string &data) {
-    return failure("{\"a\":" + entry("U8", "[4]", first) +
-                       ",\"b\":" + entry("U8", "[4]", second) + "}",
-                   data);
+    return headerFailure("{\"a\":" + entry("U8", "[4]", first) +
+                             ",\"b\":" + entry("U8", "[4]", second) + "}",
+                         data);
   };
   EXPECT_EQ(two("[0,4]", "[4,8]", "abcdefgh"), "ok");
   EXPECT_EQ(
@@ -214,7 +216,7 @@ TEST(Safetensors, OffsetsMustCoverTheDataExactly) {
   EXPECT_EQ(two("[0,4]", "[4,8]", "abcdefghi"),
             "3|m.st: expects 8 bytes of tensor data, but the file has 9 bytes");
   EXPECT_EQ(
-      failure("{\"a\":" + entry("U8", "[4]", "[4,8]") + "}", "abcdefgh"),
+      headerFailure("{\"a\":" + entry("U8", "[4]", "[4,8]") + "}", "abcdefgh"),
       "3|m.st: tensor 'a' leaves a hole before it: expects it to begin at "
       "byte 0, but got 4");
 }
