@@ -55,10 +55,10 @@ def wide_casts():
         torch.Tensor.float, torch.float32 = narrow, dtype
 
 
-def loss_of(model, rows, batch, step):
+def loss_of(model, rows, batch, step, casts=wide_casts):
     """Mean loss of the rows of a step."""
     part = torch.from_numpy(rows[step * batch:(step + 1) * batch].astype(np.int64))
-    with wide_casts():
+    with casts():
         logits = model(input_ids=part[:, :-1], use_cache=False).logits
     return torch.nn.functional.cross_entropy(
         logits.reshape(-1, logits.shape[-1]), part[:, 1:].reshape(-1))
@@ -66,7 +66,15 @@ def loss_of(model, rows, batch, step):
 
 def train(model, rows, batch, steps, optimizer, rates):
     """Losses of the steps, and the gradients of the first; the model becomes f64."""
-    widen(model)
+    return run_steps(widen(model), rows, batch, steps, optimizer, rates, wide_casts)
+
+
+def narrow_losses(folder, rows, batch, steps, optimizer, rates):
+    """Losses of the same training in f32."""
+    return run_steps(fresh(folder), rows, batch, steps, optimizer, rates, contextlib.nullcontext)[0]
+
+
+def run_steps(model, rows, batch, steps, optimizer, rates, casts):
     if optimizer == "sgd":
         update = torch.optim.SGD(model.parameters(), lr=rates["lr"])
     else:
@@ -75,7 +83,7 @@ def train(model, rows, batch, steps, optimizer, rates):
     losses, gradients = [], {}
     for step in range(steps):
         update.zero_grad()
-        loss = loss_of(model, rows, batch, step)
+        loss = loss_of(model, rows, batch, step, casts)
         loss.backward()
         losses.append(loss.item())
         if step == 0:
