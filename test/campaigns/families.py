@@ -5,8 +5,10 @@ The configurations of a family cover all pairs of values of its fields
 
 - the loss of the first step agrees to 1e-6, relative; so does each element of the
   gradients, relative to the largest one of the model; relative to the largest one of
-  its tensor it agrees to 5e-6. Both bounds are three times the largest error of
-  transformers in f32, where that is more;
+  its tensor it agrees to 1e-5. Both bounds are three times the largest error of
+  transformers in f32, where that is more. The second one is for the gradients of keys,
+  a sum over tokens that cancels: the routine computes its term from dout and out, as
+  FlashAttention does, while transformers sums the rounded scores themselves;
 - the losses of three more steps agree, with SGD to 1e-6 and with AdamW to 1e-5, or
   to three times the error of transformers in f32;
 - transformers reads what `weft ckpt export` wrote, with no tensor missing or
@@ -41,7 +43,7 @@ from seeds import seed_range  # noqa: E402
 CONFIGS = 60
 DRAWS = 400
 STEPS = 4
-LOSS, GRADIENT, TENSOR, ADAMW = 1e-6, 1e-6, 5e-6, 1e-5
+LOSS, GRADIENT, TENSOR, ADAMW = 1e-6, 1e-6, 1e-5, 1e-5
 RATES = {"sgd": {"lr": 0.005},
          "adamw": {"lr": 1e-3, "beta1": 0.9, "beta2": 0.95, "eps": 1e-6}}
 # A name in the files of one version of transformers, and weft's.
