@@ -216,7 +216,7 @@ Value DecoderBuilder::parallelLayer(int64_t index, Value x) {
   const std::string path = layerPath(index);
   Value normed = norm(path, names.attentionNorm, x);
   Value attended = attention(index, normed);
-  if (!names.mlpNorm.empty())
+  if (spec.hasMlpNorm())
     normed = norm(path, names.mlpNorm, x);
   Value update = m.add(feedForward(index, normed), attended);
   return addResidual(x, update);

@@ -128,15 +128,16 @@ void ParamWriter::mlp(const std::string &layerPath) {
 void ParamWriter::layer(int64_t index) {
   ModelBuilder::Scope inLayer(m, layerScope(spec, index));
   const std::string path = names.root.str() + layerScope(spec, index) + ".";
+  const llvm::StringRef mlpNorm = spec.hasMlpNorm() ? names.mlpNorm : "";
   if (names.normsInOrder)
     norm(path, names.attentionNorm, spec.width);
   attention(path);
   if (names.normsInOrder)
-    norm(path, names.mlpNorm, spec.width);
+    norm(path, mlpNorm, spec.width);
   mlp(path);
   if (!names.normsInOrder) {
     norm(path, names.attentionNorm, spec.width);
-    norm(path, names.mlpNorm, spec.width);
+    norm(path, mlpNorm, spec.width);
   }
   norm(path, names.afterAttentionNorm, spec.width);
   norm(path, names.afterMlpNorm, spec.width);

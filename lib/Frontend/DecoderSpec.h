@@ -115,6 +115,8 @@ struct DecoderSpec {
   bool mlpBias = false;
   /// Attention and feed-forward read the same hidden states.
   bool parallel = false;
+  /// Attention and feed-forward side by side have one norm (StableLM).
+  bool sharesParallelNorm = false;
   double residualScale = 1.0;
 
   // Head.
@@ -131,6 +133,10 @@ struct DecoderSpec {
 
   bool isGated() const { return !names.gate.empty() || !names.gateUp.empty(); }
   bool hasFinalNorm() const { return normBefore && !dropsFinalNorm; }
+  /// Whether the feed-forward has a norm of its own in front.
+  bool hasMlpNorm() const {
+    return !names.mlpNorm.empty() && !(parallel && sharesParallelNorm);
+  }
   bool isProjected() const {
     return !names.projectIn.empty() && tokenWidth != width;
   }

@@ -25,6 +25,7 @@ Family makeStarCoder2();
 Family makeOpt();
 Family makePhi();
 Family makeGranite();
+Family makeStableLm();
 
 inline NumberField
 dropField(llvm::StringRef name,

@@ -16,6 +16,7 @@ const std::vector<Family> &weft::families() {
       makeGpt2(),       makeLlama(),   makeMistral(), makeQwen2(),
       makeQwen3(),      makeGemma(),   makeGemma2(),  makeGemma3(),
       makePhi3(),       makeSmolLm3(), makeOlmo2(),   makeGptNeoX(),
-      makeStarCoder2(), makeOpt(),     makePhi(),     makeGranite()};
+      makeStarCoder2(), makeOpt(),     makePhi(),     makeGranite(),
+      makeStableLm()};
   return table;
 }

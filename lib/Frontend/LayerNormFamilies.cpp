@@ -209,3 +209,22 @@ Family weft::makePhi() {
   f.rope.partial = 0.5;
   return f;
 }
+
+Family weft::makeStableLm() {
+  Family f = makeLlamaLike("stablelm");
+  f.spec.norm = NormKind::Layer;
+  f.spec.sharesParallelNorm = true;
+  dropRow(f.sizes, "head_dim");
+  setField(f.sizes, groupsField(32));
+  f.numbers = {dropField("attention_dropout", {&Spec::attentionDrop}),
+               epsilonField("layer_norm_eps", 1e-5), initField()};
+  f.flags = {{"use_qkv_bias", {&Spec::qkvBias}, false},
+             {"use_parallel_residual", {&Spec::parallel}, false},
+             tiedField(false)};
+  f.fixed = {kNoSlidingFlag,
+             {"hidden_dropout", "dropout behind the feed-forward alone", 0.0},
+             {"qk_layernorm", "norms with weights for each head", {}}};
+  f.rope.partialNames = {"partial_rotary_factor"};
+  f.rope.partial = 0.25;
+  return f;
+}

@@ -23,8 +23,13 @@ def head_width(config):
     return config.get("head_dim") or HEAD_WIDTHS.get(config["model_type"], divided)
 
 
+# The rotated part of a head where the field is missing; 1 in other families.
+ROTATED_PARTS = {"phi": 0.5, "stablelm": 0.25}
+
+
 def rotated(config):
-    return int(head_width(config) * config.get("partial_rotary_factor", 1.0))
+    missing = ROTATED_PARTS.get(config["model_type"], 1.0)
+    return int(head_width(config) * config.get("partial_rotary_factor", missing))
 
 
 def long_rope(original, **more):
@@ -181,6 +186,13 @@ STARCODER = {**without(llama_options(), "eps"), "shape": SHAPES, "eps": field("n
 PHI = {**without(llama_options(), "eps", "rope"), "eps": field("layer_norm_eps", 1e-3),
        "part": PARTIAL, "rope": field("rope_theta", 500.0) + [scaled("linear", factor=2.0)]}
 
+STABLELM = {**without(llama_options(), "eps"), "eps": field("layer_norm_eps", 1e-3),
+            # Heads of 16: transformers divides by 0 where 2 elements rotate, with type dynamic.
+            "shape": [{"hidden_size": 16 * heads, "num_attention_heads": heads, "num_key_value_heads": groups}
+                      for heads, groups in ((4, 2), (3, 1), (2, 2))],
+            "bias": field("use_qkv_bias", True), "parallel": field("use_parallel_residual", True),
+            "part": PARTIAL}
+
 OPTIONS = {
     "gpt2": GPT2,
     "llama": llama_options(bias=BIAS, mlp=MLP_BIAS),
@@ -201,6 +213,7 @@ OPTIONS = {
     "starcoder2": STARCODER,
     "opt": OPT,
     "phi": PHI,
+    "stablelm": STABLELM,
     "granite": llama_options(
         bias=BIAS, mlp=MLP_BIAS, multiplier=[
             {}, {"embedding_multiplier": 12.0, "residual_multiplier": 0.22},
@@ -230,8 +243,7 @@ def build(family, choice):
 
 def refused(family, config):
     """Why transformers takes no such configuration, or None."""
-    if family in ("phi", "phi3") and rotated({"partial_rotary_factor": 0.5, **config}
-                                             if family == "phi" else config) % 2:
+    if family in ("phi", "phi3") and rotated(config) % 2:
         return "an odd number of rotated elements"
     return None
 

@@ -164,7 +164,7 @@ TEST_F(ConfigTest, MissingSizes) {
 TEST_F(ConfigTest, ModelTypes) {
   const std::string names =
       "gpt2 llama mistral qwen2 qwen3 gemma gemma2 gemma3_text phi3 smollm3 "
-      "olmo2 gpt_neox starcoder2 opt phi granite";
+      "olmo2 gpt_neox starcoder2 opt phi granite stablelm";
   EXPECT_EQ(errorOf(write("config.json", "{\n\"model_type\": \"bert\"}")),
             "config.json:2: field 'model_type': expects one of " + names +
                 ", but got 'bert'\n");
