@@ -55,7 +55,7 @@ def find_cuda_toolkit():
     return None
 
 
-for name in ("WEFT_CUDA_HOME", "CUDA_HOME"):
+for name in ("WEFT_CUDA_HOME", "CUDA_HOME", "WEFT_TEST_MODELS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 if config.has_assertions:
