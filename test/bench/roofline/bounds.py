@@ -1,7 +1,8 @@
 """Lower bounds of the time of each command of a compiled program on a device.
 
-A command takes at least its arithmetic over the device's rate for it, and its
-memory traffic over the bandwidth of the device. The traffic is every operand of
+A command takes at least its arithmetic over the device's rate for it, its
+memory traffic over the bandwidth of the device, and the instructions of its
+warps over the rate at which the device issues them. The traffic is every operand of
 the command once; an operand that it reads and writes counts twice.
 """
 
