@@ -4,26 +4,69 @@
 
 #include "CompileFiles.h"
 
+#include "weft/Base/Text.h"
 #include "weft/Formats/Digest.h"
+#include "weft/Formats/FileKind.h"
+#include "weft/Formats/Gguf.h"
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Frontend/Frontend.h"
 #include "weft/Pipeline/Driver/Link.h"
 #include "weft/Pipeline/Options/CompileFlags.h"
 #include "weft/Pipeline/Targets/Target.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <sys/stat.h>
 
 using namespace weft;
 namespace fs = std::filesystem;
+
+/// Metadata and descriptions of tensors, in front of the weights. The times of
+/// any change represent the weights: the program checks their digest when it
+/// reads them, so it never runs with others than it was compiled for.
+static Status addGguf(Digest &digest, const std::string &path) {
+  Expected<GgufFile> file = GgufFile::open(path);
+  if (!file)
+    return file.takeError();
+  int64_t head = file->bytes().size();
+  for (const GgufTensor &tensor : file->tensors())
+    head = std::min(head, tensor.begin);
+  std::vector<char> part(size_t(1) << 18);
+  for (int64_t at = 0; at < head; at += int64_t(part.size())) {
+    const int64_t count = std::min(head - at, int64_t(part.size()));
+    if (Status s = file->bytes().read(at, count, part.data()); !s)
+      return s;
+    digest.update(part.data(), count);
+  }
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0)
+    return inputError("cannot read the times of the file: " + errnoText(errno))
+        .at(path);
+  for (int64_t number : {int64_t(info.st_size), int64_t(info.st_ino),
+                         int64_t(info.st_mtim.tv_sec), info.st_mtim.tv_nsec,
+                         int64_t(info.st_ctim.tv_sec), info.st_ctim.tv_nsec})
+    digest.update(std::to_string(number) + "\n");
+  return Status::success();
+}
+
+static Status addText(Digest &digest, const std::string &path) {
+  Expected<FileDigest> text = digestFile(path);
+  if (!text)
+    return text.takeError();
+  digest.update(text->xxh3 + "\n");
+  return Status::success();
+}
 
 /// The files that define a model. Weights may be large, so their size and
 /// modification time represent them here; the program checks their digest.
 static Status addModel(Digest &digest, const std::string &model) {
   std::vector<std::string> files = modelFiles(model);
-  Expected<FileDigest> text = digestFile(files.front());
-  if (!text)
-    return text.takeError();
-  digest.update(text->xxh3 + "\n");
+  const std::string &first = files.front();
+  if (Status s = guessFileKind(first).isGguf ? addGguf(digest, first)
+                                             : addText(digest, first);
+      !s)
+    return s;
   for (size_t i = 1; i < files.size(); ++i) {
     std::error_code error;
     auto changed = fs::last_write_time(files[i], error).time_since_epoch();
