@@ -172,6 +172,8 @@ Status ConfigBuilder::addKey(const GgufKeyRow &row) {
     return addRotaryWidth(key, row);
   case GgufKeyUse::Equal:
     return checkEqual(key, row);
+  case GgufKeyUse::Written:
+    break;
   case GgufKeyUse::Zero:
     return checkZero(key, row);
   }

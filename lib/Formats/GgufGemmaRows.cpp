@@ -209,10 +209,9 @@ static GgufFamily makeGgufGemma23(const char *architecture) {
       row, {"blk.{}.ffn_norm", "model.layers.{}.pre_feedforward_layernorm"});
   setGgufTensor(row, {"blk.{}.post_ffw_norm",
                       "model.layers.{}.post_feedforward_layernorm"});
-  for (auto [key, field] :
-       {std::pair("attention.sliding_window", "sliding_window"),
-        std::pair("attention.sliding_window_pattern", kWindowPeriod)})
-    setGgufKey(row, {key, Use::Integer, field});
+  setGgufKey(row, {"attention.sliding_window", Use::Integer, "sliding_window"});
+  setGgufKey(row,
+             {"attention.sliding_window_pattern", Use::Written, kWindowPeriod});
   setGgufKey(
       row, {"final_logit_softcapping", Use::Number, "final_logit_softcapping"});
   row.defaults.push_back({"sliding_window", 4096, /*nullIsNone=*/true});

@@ -43,7 +43,7 @@ args = parser.parse_args()
 
 ARCHITECTURES = {"mistral": "llama", "gemma3_text": "gemma3", "gpt_neox": "gptneox", "phi": "phi2"}
 INTERLEAVED = ("llama", "mistral", "granite", "smollm3")
-# What a message says of a configuration that has no place in the file.
+# Parts of the messages about configurations that have no place in the file.
 REFUSALS = ("has no place for another", "expects a family with a GGUF architecture", "has no tensor for")
 
 

@@ -46,6 +46,9 @@ enum class GgufKeyUse {
   RotaryWidth,
   /// The value must equal the field.
   Equal,
+  /// An integer that is written from the field; the family's `addFields` reads
+  /// it.
+  Written,
   /// Another value than 0 asks for `field`, a feature that weft does not have.
   Zero,
 };

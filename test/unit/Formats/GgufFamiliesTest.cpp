@@ -136,6 +136,7 @@ TEST(GgufFamilies, WindowsOfGemma3) {
   EXPECT_EQ(field(every2, "layer_types"),
             R"(["sliding_attention","full_attention",)"
             R"("sliding_attention","full_attention"])");
+  EXPECT_EQ(field(every2, "sliding_window_pattern"), "");
   const Json none = throughKeys(configOf(
       "gemma3_text", std::string(scalar) + R"(, "sliding_window_pattern": 1)"));
   EXPECT_EQ(field(none, "sliding_window"), "null");
@@ -214,6 +215,16 @@ TEST_F(GgufKeysTest, Gemma3) {
   made.integer("gemma3.attention.sliding_window_pattern", 0);
   EXPECT_NE(read().find("expects an integer of at least 1, but got 0"),
             std::string::npos);
+}
+
+TEST_F(GgufKeysTest, WindowsOfGemma2) {
+  make("gemma2");
+  made.integer("gemma2.attention.sliding_window_pattern", 3);
+  EXPECT_EQ(read(), "");
+  EXPECT_EQ(field(config, "sliding_window_pattern"), "");
+  EXPECT_EQ(field(config, "layer_types"),
+            R"(["sliding_attention","sliding_attention",)"
+            R"("full_attention","sliding_attention"])");
 }
 
 TEST_F(GgufKeysTest, RotaryWidth) {
