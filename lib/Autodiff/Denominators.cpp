@@ -38,7 +38,7 @@ bool weft::areTokens(ProgramOp program, Value targets) {
 }
 
 /// Whether two batches may have other denominators.
-static bool isCounted(ProgramOp program, CountedLossOpInterface loss) {
+static bool isCounted(ProgramOp program, CountedMeanOpInterface loss) {
   return loss.isCountedMean() &&
          !(loss.countsAllClasses() &&
            areTokens(program, loss.getCountedTargets()));
@@ -70,7 +70,7 @@ static StringRef findChange(ProgramOp model, Operation *op) {
 
 /// The operands that decide the denominator: all but the first, the scores.
 LogicalResult
-Denominators::verifyKnownBefore(CountedLossOpInterface loss) const {
+Denominators::verifyKnownBefore(CountedMeanOpInterface loss) const {
   for (Value operand : loss->getOperands().drop_front())
     for (Operation *op : findSources(operand)) {
       StringRef change = findChange(model, op);
@@ -100,7 +100,7 @@ LogicalResult Denominators::collect() {
         findSources(model.getTerminator().getOutputs()[term.result]));
   terms.resize(sources.size());
   unsigned number = 0;
-  for (auto loss : model.getBody().front().getOps<CountedLossOpInterface>()) {
+  for (auto loss : model.getBody().front().getOps<CountedMeanOpInterface>()) {
     const unsigned ordinal = number++;
     auto isSource = [&](const auto &ops) { return ops.contains(loss); };
     if (!isCounted(model, loss) || llvm::none_of(sources, isSource))
@@ -117,10 +117,10 @@ LogicalResult Denominators::collect() {
 }
 
 /// The losses in a clone of the model.
-SmallVector<CountedLossOpInterface>
+SmallVector<CountedMeanOpInterface>
 Denominators::findIn(ProgramOp program) const {
   auto all = llvm::to_vector(
-      program.getBody().front().getOps<CountedLossOpInterface>());
+      program.getBody().front().getOps<CountedMeanOpInterface>());
   return llvm::map_to_vector(ordinals,
                              [&](unsigned ordinal) { return all[ordinal]; });
 }
@@ -180,7 +180,7 @@ Value Denominators::isEmpty(OpBuilder &builder, unsigned term,
                             function_ref<Value(unsigned)> total) const {
   Value any;
   for (unsigned loss : terms[term]) {
-    Location loc = CountedLossOpInterface(losses[loss])->getLoc();
+    Location loc = CountedMeanOpInterface(losses[loss])->getLoc();
     Value zero =
         makeScalar(builder, loc, getTotalType(builder.getContext()), 0);
     Value none =
@@ -194,7 +194,7 @@ Value Denominators::isEmptyTerm(OpBuilder &builder, unsigned index) const {
   if (empty())
     return {};
   return isEmpty(builder, index, [&](unsigned loss) {
-    Location loc = CountedLossOpInterface(losses[loss])->getLoc();
+    Location loc = CountedMeanOpInterface(losses[loss])->getLoc();
     return readState(builder, loc, loss);
   });
 }
@@ -255,7 +255,7 @@ void Denominators::declareStates(OpBuilder &builder) const {
         FlatSymbolRefAttr());
   };
   for (auto [index, loss] : llvm::enumerate(losses))
-    declare(getStateName(index), CountedLossOpInterface(loss)->getLoc(),
+    declare(getStateName(index), CountedMeanOpInterface(loss)->getLoc(),
             getTotalType(builder.getContext()));
   if (mayHaveNoTargets())
     declare(names::kNoTargetsState, ProgramOp(model).getLoc(),

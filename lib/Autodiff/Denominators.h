@@ -57,9 +57,9 @@ public:
 
 private:
   llvm::LogicalResult collect();
-  llvm::SmallVector<CountedLossOpInterface> findIn(ProgramOp program) const;
+  llvm::SmallVector<CountedMeanOpInterface> findIn(ProgramOp program) const;
   bool mayHaveNoTargets() const;
-  llvm::LogicalResult verifyKnownBefore(CountedLossOpInterface loss) const;
+  llvm::LogicalResult verifyKnownBefore(CountedMeanOpInterface loss) const;
   llvm::LogicalResult verifyNames() const;
   void declareStates(mlir::OpBuilder &builder) const;
   mlir::Value readState(mlir::OpBuilder &builder, mlir::Location loc,
@@ -69,7 +69,7 @@ private:
   void buildBody(ProgramOp program) const;
 
   ProgramOp model;
-  llvm::SmallVector<CountedLossOpInterface> losses;
+  llvm::SmallVector<CountedMeanOpInterface> losses;
   /// The number of each among all ops of the interface in the model.
   llvm::SmallVector<unsigned> ordinals;
   /// For each term of the loss, the losses that it is computed from.

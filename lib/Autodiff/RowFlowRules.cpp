@@ -305,9 +305,9 @@ template <typename OpT> RowFlow flowPairLoss(Operation *op, Flows flows) {
 }
 
 /// With ignored targets or class weights the denominator counts the whole step,
-/// so the loss is a mean in that case, too.
-RowFlow flowCrossEntropy(Operation *op, Flows flows) {
-  auto loss = cast<CrossEntropyOp>(op);
+/// so the result is a mean in that case, too.
+template <typename OpT> RowFlow flowTargetLoss(Operation *op, Flows flows) {
+  auto loss = cast<OpT>(op);
   const int64_t last = rankOf(loss.getLogits()) - 1;
   const RowFlow &logits = flows[0], &targets = flows[1];
   const bool fits =
@@ -372,7 +372,8 @@ void attachRowFlows(MLIRContext *context) {
   attach<flowPairLoss<MseOp>, MseOp>(context);
   attach<flowPairLoss<BceOp>, BceOp>(context);
   attach<flowPairLoss<BceWithLogitsOp>, BceWithLogitsOp>(context);
-  attach<flowCrossEntropy, CrossEntropyOp>(context);
+  attach<flowTargetLoss<CrossEntropyOp>, CrossEntropyOp>(context);
+  attach<flowTargetLoss<AccuracyOp>, AccuracyOp>(context);
   ReshapeOp::attachInterface<ReshapeFlowModel>(*context);
 }
 

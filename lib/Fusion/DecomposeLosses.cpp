@@ -1,4 +1,4 @@
-//===- DecomposeLosses.cpp - Cross-entropy with class indices -------------===//
+//===- DecomposeLosses.cpp - Cross-entropy and accuracy -------------------===//
 //
 // The logit of a row's target is the largest of its logits where the class is
 // the target: it is found in the pass over the row that finds the largest of
@@ -9,6 +9,8 @@
 #include "weft/Fusion/Passes.h"
 #include "weft/Weft/FormulaBuilder.h"
 
+#include "llvm/ADT/Sequence.h"
+
 #include <limits>
 
 using namespace mlir;
@@ -16,14 +18,13 @@ using namespace weft;
 
 namespace {
 
-/// Base of the formulas of the loss and of its adjoint. Per-row values have the
+/// Base of the formulas of rows with a target class. Per-row values have the
 /// class dimension with size 1 or, if `wide`, broadcast to its full size.
-template <typename OpT> class CrossEntropyFormula {
+template <typename OpT> class TargetFormula {
 public:
-  CrossEntropyFormula(OpT op, OpBuilder &builder, bool wide)
+  TargetFormula(OpT op, OpBuilder &builder, bool wide)
       : op(op), builder(builder), f(builder, op.getLoc()),
-        shape(getShape(op.getLogits())), rows(shape),
-        smoothing(op.getLabelSmoothing().convertToDouble()) {
+        shape(getShape(op.getLogits())), rows(shape) {
     rows.back() = 1;
     x = f.widen(op.getLogits());
     targets = f.reshape(op.getTargets(), rows);
@@ -43,10 +44,21 @@ protected:
     return f.reduce(ReduceKind::Sum, value, getAxis());
   }
 
-  /// Where the class is the row's target.
-  Value isTarget() {
+  Value sumAll(Value value) {
+    return f.reduce(ReduceKind::Sum, value,
+                    llvm::to_vector(llvm::seq<int64_t>(0, rows.size())));
+  }
+
+  /// Where the class compares with the row's target as `predicate` says.
+  Value compareClass(Predicate predicate) {
     Value classes = f.iota({getAxis()}, shape, getIndexType());
-    return f.compare(Predicate::EQ, classes, targets);
+    return f.compare(predicate, classes, targets);
+  }
+  Value isTarget() { return compareClass(Predicate::EQ); }
+  /// The logit of the row's target.
+  Value targetLogit(Value isTarget) {
+    Value least = f.constant(-std::numeric_limits<double>::infinity(), x);
+    return f.reduce(ReduceKind::Max, f.select(isTarget, x, least), getAxis());
   }
   Value isCounted() {
     Value ignored =
@@ -63,17 +75,40 @@ protected:
     Value nan = f.constant(std::numeric_limits<double>::quiet_NaN(), x);
     return f.select(isCounted(), f.select(isClass, value, nan), zero());
   }
-  /// The weight of the row's target.
-  Value targetWeight(Value isTarget) {
-    return sumRow(f.select(isTarget, op.getWeight(), zero()));
+  /// The mean of the per-row values, or their sum; and what divides it. Targets
+  /// count `weights`, or 1.
+  std::pair<Value, Value> reduceCounted(Value value, Value weights) {
+    Value total = sumAll(ofCounted(value));
+    Value denominator = f.constant(1.0, x);
+    if (op.getReduction() != LossReduction::Mean)
+      return {total, denominator};
+    Value counts = weights ? weights : denominator;
+    denominator = sumAll(f.select(isCounted(), counts, zero()));
+    return {f.div(total, denominator), denominator};
   }
 
   OpT op;
   OpBuilder &builder;
   FormulaBuilder f;
   SmallVector<int64_t> shape, rows;
-  double smoothing;
   Value x, targets;
+};
+
+/// Base of the formulas of the loss and of its adjoint.
+template <typename OpT> class CrossEntropyFormula : public TargetFormula<OpT> {
+public:
+  CrossEntropyFormula(OpT op, OpBuilder &builder, bool wide)
+      : TargetFormula<OpT>(op, builder, wide),
+        smoothing(op.getLabelSmoothing().convertToDouble()) {}
+
+protected:
+  /// The weight of the row's target.
+  Value targetWeight(Value isTarget) {
+    return this->sumRow(
+        this->f.select(isTarget, this->op.getWeight(), this->zero()));
+  }
+
+  const double smoothing;
 };
 
 //===----------------------------------------------------------------------===//
@@ -90,9 +125,7 @@ public:
   SmallVector<Value> build() {
     Value max = f.reduce(ReduceKind::Max, x, getAxis());
     Value hits = isTarget();
-    Value least = f.constant(-std::numeric_limits<double>::infinity(), x);
-    Value logit =
-        f.reduce(ReduceKind::Max, f.select(hits, x, least), getAxis());
+    Value logit = targetLogit(hits);
     Value weight = op.getWeight() ? targetWeight(hits) : Value();
     Value d = f.sub(x, max);
     Value log = f.unary<LogOp>(sumRow(f.unary<ExpOp>(d)));
@@ -102,13 +135,7 @@ public:
       loss = f.mul(loss, weight);
     if (smoothing != 0.0)
       loss = f.add(f.mul(loss, f.constant(1.0 - smoothing, x)), spread(d, log));
-    Value total = sumAll(ofCounted(loss));
-    Value denominator = f.constant(1.0, x);
-    if (op.getReduction() == LossReduction::Mean) {
-      Value counts = weight ? weight : denominator;
-      denominator = sumAll(f.select(isCounted(), counts, zero()));
-      total = f.div(total, denominator);
-    }
+    auto [total, denominator] = reduceCounted(loss, weight);
     return {f.finish(total, op.getLoss().getType()),
             f.finish(lse, op.getLse().getType()),
             f.finish(denominator, op.getDenom().getType())};
@@ -126,12 +153,6 @@ private:
       sum = sumRow(d);
     }
     return f.mul(f.sub(f.mul(log, count), sum), f.constant(share, x));
-  }
-  Value sumAll(Value value) {
-    SmallVector<int64_t> dims;
-    for (size_t d = 0; d < rows.size(); ++d)
-      dims.push_back(d);
-    return f.reduce(ReduceKind::Sum, value, dims);
   }
 };
 
@@ -182,7 +203,36 @@ private:
   }
 };
 
+//===----------------------------------------------------------------------===//
+// Accuracy
+//===----------------------------------------------------------------------===//
+
+/// A row of target t is correct if each logit is below logit t, or equals it and
+/// its class is not before t. No comparison with NaN is true.
+class AccuracyFormula : public TargetFormula<AccuracyOp> {
+public:
+  AccuracyFormula(AccuracyOp op, OpBuilder &builder)
+      : TargetFormula(op, builder, /*wide=*/false) {}
+
+  SmallVector<Value> build() {
+    Value logit = targetLogit(isTarget());
+    Value isLater = compareClass(Predicate::GE);
+    Value isEqual = f.compare(Predicate::EQ, x, logit);
+    Value loses = f.logicalOr(f.compare(Predicate::LT, x, logit),
+                              f.logicalAnd(isLater, isEqual));
+    Value one = f.constant(1.0, x);
+    Value correct =
+        f.reduce(ReduceKind::Min, f.select(loses, one, zero()), getAxis());
+    return {f.finish(reduceCounted(correct, /*weights=*/{}).first,
+                     op.getAccuracy().getType())};
+  }
+};
+
 } // namespace
+
+static Values decomposeAccuracy(AccuracyOp op, FormulaBuilder &f) {
+  return AccuracyFormula(op, f.getBuilder()).build();
+}
 
 static Values decomposeCrossEntropy(CrossEntropyOp op, FormulaBuilder &f) {
   return LossFormula(op, f.getBuilder()).build();
@@ -197,5 +247,6 @@ void weft::registerLossFormulas(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
     addFormula<CrossEntropyOp, decomposeCrossEntropy>(context);
     addFormula<CrossEntropyGradOp, decomposeCrossEntropyGrad>(context);
+    addFormula<AccuracyOp, decomposeAccuracy>(context);
   });
 }

@@ -1,4 +1,4 @@
-//===- RunLosses.cpp - Losses ---------------------------------------------===//
+//===- RunLosses.cpp - Losses and metrics ---------------------------------===//
 
 #include "OpFunctions.h"
 
@@ -111,6 +111,40 @@ static llvm::LogicalResult evaluateCrossEntropyGrad(OpCall &call) {
 }
 
 //===----------------------------------------------------------------------===//
+// Accuracy: logits [N,V], targets [N]
+//===----------------------------------------------------------------------===//
+
+/// Whether the row's target is the first class with the largest logit. False if
+/// a logit is NaN.
+static bool isCorrect(const Tensor &logits, int64_t row, int64_t target) {
+  const int64_t classes = logits.dim(logits.rank() - 1);
+  auto logit = [&](int64_t c) { return logits.at(row * classes + c); };
+  for (int64_t c = 0; c < classes; ++c)
+    if (!(logit(c) < logit(target) ||
+          (c >= target && logit(c) == logit(target))))
+      return false;
+  return true;
+}
+
+static llvm::LogicalResult evaluateAccuracy(OpCall &call) {
+  auto op = call.as<AccuracyOp>();
+  const Tensor &logits = call.operand(0), &targets = call.operand(1);
+  double correct = 0, count = 0;
+  for (int64_t row = 0; row < targets.size(); ++row) {
+    const int64_t target = targets.intAt(row);
+    if (target == op.getIgnoredTarget())
+      continue;
+    count += 1;
+    if (target < 0 || target >= op.getClassCount())
+      correct = std::nan("");
+    else
+      correct += isCorrect(logits, row, target);
+  }
+  call.result().at(0) = isMean(op.getReduction()) ? correct / count : correct;
+  return llvm::success();
+}
+
+//===----------------------------------------------------------------------===//
 // Losses of pairs
 //===----------------------------------------------------------------------===//
 
@@ -141,6 +175,7 @@ static llvm::LogicalResult evaluatePairLoss(OpCall &call) {
 void addLossOps(mlir::MLIRContext *context) {
   interpretAs<CrossEntropyOp>(context, evaluateCrossEntropy);
   interpretAs<CrossEntropyGradOp>(context, evaluateCrossEntropyGrad);
+  interpretAs<AccuracyOp>(context, evaluateAccuracy);
   interpretAs<MseOp>(context, evaluatePairLoss<MseOp, squaredError>);
   interpretAs<BceOp>(context, evaluatePairLoss<BceOp, binaryCrossEntropy>);
   interpretAs<BceWithLogitsOp>(

@@ -51,7 +51,7 @@ static DictionaryAttr listCounters(ArrayRef<Update> updates, Builder &builder) {
 namespace {
 struct IndexRule {
   int64_t limit;
-  std::optional<int64_t> ignore; // cross-entropy leaves these rows out
+  std::optional<int64_t> ignore; // losses leave these rows out
 };
 } // namespace
 
@@ -93,10 +93,9 @@ static ArrayAttr listIndexInputs(ModuleOp module, Builder &builder) {
       addRule(rules, lookup.getIds(),
               {lookup.getTable().getType().getDimSize(0), std::nullopt});
     });
-    program.walk([&](CrossEntropyOp loss) {
-      addRule(rules, loss.getTargets(),
-              {loss.getLogits().getType().getShape().back(),
-               loss.getIgnoreIndex()});
+    program.walk([&](CountedMeanOpInterface mean) {
+      addRule(rules, mean.getCountedTargets(),
+              {mean.getClassCount(), mean.getIgnoredTarget()});
     });
   }
   if (rules.empty())

@@ -1,4 +1,4 @@
-//===- LossOps.cpp - Losses and their adjoints ----------------------------===//
+//===- LossOps.cpp - Losses, their adjoints and metrics -------------------===//
 
 #include "Parsing.h"
 
@@ -18,8 +18,8 @@ LogicalResult CrossEntropyOp::inferTypes(std::optional<Location> loc,
   return success();
 }
 
-/// Operands and numbers that the loss and its adjoint share.
-template <typename OpT> static LogicalResult verifyCrossEntropy(OpT op) {
+/// Each row of logits has one target.
+template <typename OpT> static LogicalResult verifyTargets(OpT op) {
   RankedTensorType logits = tensorType(op.getLogits());
   RankedTensorType targets = tensorType(op.getTargets());
   if (logits.getRank() < 1)
@@ -28,6 +28,14 @@ template <typename OpT> static LogicalResult verifyCrossEntropy(OpT op) {
   if (logits.getShape().drop_back() != targets.getShape())
     return op.emitOpError("expects one target for each row of ")
            << logits << ", but got " << targets;
+  return success();
+}
+
+/// Operands and numbers that the loss and its adjoint share.
+template <typename OpT> static LogicalResult verifyCrossEntropy(OpT op) {
+  if (failed(verifyTargets(op)))
+    return failure();
+  RankedTensorType logits = tensorType(op.getLogits());
   auto weight =
       RankedTensorType::get(logits.getShape().take_back(),
                             statisticsElement(logits.getElementType()));
@@ -58,21 +66,47 @@ LogicalResult CrossEntropyGradOp::verify() {
   return success();
 }
 
+LogicalResult AccuracyOp::inferTypes(std::optional<Location> loc,
+                                     Adaptor adaptor,
+                                     SmallVectorImpl<Type> &results) {
+  RankedTensorType logits = tensorType(adaptor.getLogits());
+  results.push_back(
+      RankedTensorType::get({}, statisticsElement(logits.getElementType())));
+  return success();
+}
+
+LogicalResult AccuracyOp::verify() { return verifyTargets(*this); }
+
 //===----------------------------------------------------------------------===//
-// Denominator of cross_entropy
+// Means over counted targets
 //===----------------------------------------------------------------------===//
 
 bool CrossEntropyOp::isCountedMean() {
   return getReduction() == LossReduction::Mean;
 }
+bool AccuracyOp::isCountedMean() {
+  return getReduction() == LossReduction::Mean;
+}
 
 Value CrossEntropyOp::getCountedTargets() { return getTargets(); }
+Value AccuracyOp::getCountedTargets() { return getTargets(); }
+
+int64_t CrossEntropyOp::getClassCount() { return getShape(getLogits()).back(); }
+int64_t AccuracyOp::getClassCount() { return getShape(getLogits()).back(); }
+
+int64_t CrossEntropyOp::getIgnoredTarget() { return getIgnoreIndex(); }
+int64_t AccuracyOp::getIgnoredTarget() { return getIgnoreIndex(); }
+
+/// Whether no class is ignored.
+template <typename OpT> static bool ignoresNoClass(OpT op) {
+  const int64_t ignored = op.getIgnoredTarget();
+  return ignored < 0 || ignored >= op.getClassCount();
+}
 
 bool CrossEntropyOp::countsAllClasses() {
-  const int64_t classes = getShape(getLogits()).back();
-  const int64_t ignored = getIgnoreIndex();
-  return !getWeight() && (ignored < 0 || ignored >= classes);
+  return !getWeight() && ignoresNoClass(*this);
 }
+bool AccuracyOp::countsAllClasses() { return ignoresNoClass(*this); }
 
 static Value makeNumber(OpBuilder &builder, Location loc, Type element,
                         double number) {
@@ -83,19 +117,19 @@ static Value makeNumber(OpBuilder &builder, Location loc, Type element,
 }
 
 /// The targets as one dimension, in a type that holds the ignore index.
-static Value flattenTargets(OpBuilder &builder, CrossEntropyOp op) {
-  Value targets = op.getTargets();
+static Value flattenTargets(OpBuilder &builder, CountedMeanOpInterface op) {
+  Value targets = op.getCountedTargets();
   RankedTensorType type = tensorType(targets);
-  const int64_t ignored = op.getIgnoreIndex();
+  const int64_t ignored = op.getIgnoredTarget();
   if (!llvm::isInt<32>(ignored) && !type.getElementType().isInteger(64)) {
     type = RankedTensorType::get(type.getShape(), builder.getI64Type());
-    targets = CastOp::create(builder, op.getLoc(), type, targets);
+    targets = CastOp::create(builder, op->getLoc(), type, targets);
   }
   if (type.getRank() == 1)
     return targets;
   auto flat =
       RankedTensorType::get({type.getNumElements()}, type.getElementType());
-  return ReshapeOp::create(builder, op.getLoc(), flat, targets);
+  return ReshapeOp::create(builder, op->getLoc(), flat, targets);
 }
 
 /// The class weight of each target, 0 for a target that is no class.
@@ -116,24 +150,55 @@ static Value lookUpWeights(OpBuilder &builder, CrossEntropyOp op, Value targets,
   return ReduceOp::create(builder, loc, ReduceKind::Sum, hit, {1});
 }
 
-Value CrossEntropyOp::buildDenominator(OpBuilder &builder) {
-  Location loc = getLoc();
-  Value targets = flattenTargets(builder, *this);
+/// Which of the flat `targets` count.
+static Value findCounted(OpBuilder &builder, CountedMeanOpInterface op,
+                         Value targets) {
+  Location loc = op->getLoc();
   Type integer = tensorType(targets).getElementType();
   Value ignored = ConstantOp::create(
       builder, loc,
       cast<ElementsAttr>(DenseElementsAttr::get(
           RankedTensorType::get({}, integer),
-          builder.getIntegerAttr(integer,
-                                 static_cast<int64_t>(getIgnoreIndex())))));
-  Value counted =
-      CompareOp::create(builder, loc, Predicate::NE, targets, ignored);
-  Type element = tensorType(getLoss()).getElementType();
-  Value zero = makeNumber(builder, loc, element, 0);
-  Value weights = getWeight() ? lookUpWeights(builder, *this, targets, zero)
-                              : makeNumber(builder, loc, element, 1);
+          builder.getIntegerAttr(integer, op.getIgnoredTarget()))));
+  return CompareOp::create(builder, loc, Predicate::NE, targets, ignored);
+}
+
+/// The sum of the `weights` of the targets that count; it has one for each
+/// target, or one for all.
+static Value sumCounted(OpBuilder &builder, Location loc, Value counted,
+                        Value weights, Value zero) {
   Value count = SelectOp::create(builder, loc, counted, weights, zero);
   return ReduceOp::create(builder, loc, ReduceKind::Sum, count, {0});
+}
+
+Value CrossEntropyOp::buildDenominator(OpBuilder &builder) {
+  Value targets = flattenTargets(builder, *this);
+  Value counted = findCounted(builder, *this, targets);
+  Type element = tensorType(getLoss()).getElementType();
+  Value zero = makeNumber(builder, getLoc(), element, 0);
+  Value weights = getWeight() ? lookUpWeights(builder, *this, targets, zero)
+                              : makeNumber(builder, getLoc(), element, 1);
+  return sumCounted(builder, getLoc(), counted, weights, zero);
+}
+
+Value AccuracyOp::buildDenominator(OpBuilder &builder) {
+  Value targets = flattenTargets(builder, *this);
+  Value counted = findCounted(builder, *this, targets);
+  Type element = tensorType(getAccuracy()).getElementType();
+  Value zero = makeNumber(builder, getLoc(), element, 0);
+  Value one = makeNumber(builder, getLoc(), element, 1);
+  return sumCounted(builder, getLoc(), counted, one, zero);
+}
+
+/// Makes the mean `value` of the op a sum that is divided by `denominator`.
+template <typename OpT>
+static void divideSum(OpBuilder &builder, OpT op, Value value,
+                      Value denominator) {
+  op.setReduction(LossReduction::Sum);
+  builder.setInsertionPointAfter(op);
+  auto mean = DivOp::create(builder, op.getLoc(), value, denominator);
+  copyScope(op, mean);
+  value.replaceAllUsesExcept(mean, mean);
 }
 
 void CrossEntropyOp::divideBy(OpBuilder &builder, Value denominator) {
@@ -141,11 +206,11 @@ void CrossEntropyOp::divideBy(OpBuilder &builder, Value denominator) {
     builder.setInsertionPoint(*this);
     getDenom().replaceAllUsesWith(buildDenominator(builder));
   }
-  setReduction(LossReduction::Sum);
-  builder.setInsertionPointAfter(*this);
-  auto mean = DivOp::create(builder, getLoc(), getLoss(), denominator);
-  copyScope(*this, mean);
-  getLoss().replaceAllUsesExcept(mean, mean);
+  divideSum(builder, *this, getLoss(), denominator);
+}
+
+void AccuracyOp::divideBy(OpBuilder &builder, Value denominator) {
+  divideSum(builder, *this, getAccuracy(), denominator);
 }
 
 //===----------------------------------------------------------------------===//

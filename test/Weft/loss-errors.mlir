@@ -17,6 +17,22 @@ weft.program @p(%x: tensor<8x4xf32> {weft.input = "x"}, %i: tensor<4xi32> {weft.
 
 // -----
 
+weft.program @p(%x: tensor<f32> {weft.input = "x"}, %i: tensor<8xi32> {weft.input = "i"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{expects logits of rank 1 or more, but got 'tensor<f32>'}}
+  %a = weft.accuracy %x, %i : tensor<f32>, tensor<8xi32>
+  weft.return
+}
+
+// -----
+
+weft.program @p(%x: tensor<8x4xf32> {weft.input = "x"}, %i: tensor<4xi32> {weft.input = "i"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{expects one target for each row of 'tensor<8x4xf32>', but got 'tensor<4xi32>'}}
+  %a = weft.accuracy %x, %i : tensor<8x4xf32>, tensor<4xi32>
+  weft.return
+}
+
+// -----
+
 weft.program @p(%x: tensor<8x4xf32> {weft.input = "x"}, %i: tensor<8xi32> {weft.input = "i"}, %w: tensor<8xf32> {weft.input = "w"}) attributes {kind = #weft.kind<model>} {
   // expected-error @below {{expects one weight for each class, 'tensor<4xf32>', but got 'tensor<8xf32>'}}
   %l, %s, %d = weft.cross_entropy %x, %i weight %w : tensor<8xf32> : tensor<8x4xf32>, tensor<8xi32>

@@ -54,6 +54,8 @@ module @all {
     %vdq, %vdk, %vdv = weft.attention_grad %vo, %q, %k, %k, %vo, %vlse segments %ids : tensor<2x16xi32> {scale = 0.125 : f64, window = 1 : i64} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x4x16xf32>
     // CHECK: weft.cross_entropy %{{.*}}, %{{.*}} {ignore_index = -1 : i64} : tensor<8x4xf32>, tensor<8xi32>
     %ce, %ls, %de = weft.cross_entropy %x, %t {ignore_index = -1 : i64} : tensor<8x4xf32>, tensor<8xi32>
+    // CHECK: weft.accuracy %{{.*}}, %{{.*}} {ignore_index = -1 : i64} : tensor<8x4xf32>, tensor<8xi32>
+    %acc = weft.accuracy %x, %t {ignore_index = -1 : i64} : tensor<8x4xf32>, tensor<8xi32>
     %h = weft.cast %x : tensor<8x4xf32> to tensor<8x4xbf16>
     %b = weft.cast %v : tensor<4xf32> to tensor<4xbf16>
     // CHECK: weft.matmul %{{.*}}, %{{.*}} bias %{{.*}} : tensor<4xbf16> {out = f32, transpose_lhs} : tensor<8x4xbf16>, tensor<8x4xbf16>

@@ -19,7 +19,7 @@ def DeriveProgramsPass : Pass<"weft-derive-programs", "::mlir::ModuleOp"> {
       attention that drops.
     - `@eval`: the model without dropout.
     - `@denominators`, if a loss is a mean over targets that may be ignored or
-      have weights (CountedLossOpInterface). Its inputs are `accumulate`,
+      have weights (CountedMeanOpInterface). Its inputs are `accumulate`,
       `batch_share` (1 / number of micro-steps) and the data of targets and
       weights. It runs before the micro-steps of a step and adds `batch_share`
       times the count of a micro-batch to the state `@denominator.N` of the

@@ -216,27 +216,31 @@ def OptimizerOpInterface : OpInterface<"OptimizerOpInterface"> {
   let verify = "return ::weft::detail::verifyOptimizer($_op);";
 }
 
-def CountedLossOpInterface : OpInterface<"CountedLossOpInterface"> {
+def CountedMeanOpInterface : OpInterface<"CountedMeanOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
-    A loss that may be a mean over the targets that count. Its denominator is
-    known when the targets are. `weft-derive-programs` computes it for a whole
-    step, so that the loss does not depend on how the step is split.
+    A loss or metric of rows with one target each, which are classes or ignored.
+    It may be a mean over the targets that count. Its denominator is known when
+    the targets are. `weft-derive-programs` computes it for a whole step, so that
+    the mean does not depend on how the step is split.
   }];
   let methods = [
-    InterfaceMethod<"Whether the loss is divided by the count of its targets.",
+    InterfaceMethod<"Whether the sum is divided by the count of its targets.",
                     "bool", "isCountedMean", (ins)>,
     InterfaceMethod<"The operand with the targets.", "::mlir::Value", "getCountedTargets", (ins)>,
+    InterfaceMethod<"The number of classes.", "int64_t", "getClassCount", (ins)>,
+    InterfaceMethod<"The target of a row that does not count.",
+                    "int64_t", "getIgnoredTarget", (ins)>,
     InterfaceMethod<[{
       Whether every target that is a class counts 1, so that a batch of class
       indices counts its number of targets.
     }], "bool", "countsAllClasses", (ins)>,
     InterfaceMethod<[{
-      Builds the denominator, a scalar of the loss's type, from the operands of
+      Builds the denominator, a scalar of the first result's type, from the operands of
       the op at the builder's insertion point.
     }], "::mlir::Value", "buildDenominator", (ins "::mlir::OpBuilder &":$builder)>,
     InterfaceMethod<[{
-      Divides the sum by `denominator` (a scalar of the loss's type) in place of
+      Divides the sum by `denominator` (a scalar of the result's type) in place of
       the op's own. Other results keep their values.
     }], "void", "divideBy",
     (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$denominator)>,

@@ -8,6 +8,7 @@ include "weft/Weft/WeftRegionOps.td"
 include "weft/Weft/WeftElementwiseOps.td"
 include "weft/Weft/WeftShapeOps.td"
 include "weft/Weft/WeftNeuralOps.td"
+include "weft/Weft/WeftLossOps.td"
 include "weft/Weft/WeftRandomOps.td"
 include "weft/Weft/WeftTrainingOps.td"
 

@@ -135,6 +135,12 @@ const Program kPrograms[] = {
     {"%a = weft.slice %i offsets [0, 0] sizes [R, 1] strides [1, 1]"
      " : tensor<@xi32>\n"
      "%b = weft.reshape %a : tensor<&xi32> to tensor<Rxi32>\n"
+     "%z = weft.accuracy %x, %b {ignore_index = 3}"
+     " : tensor<@xf32>, tensor<Rxi32>",
+     "f32"},
+    {"%a = weft.slice %i offsets [0, 0] sizes [R, 1] strides [1, 1]"
+     " : tensor<@xi32>\n"
+     "%b = weft.reshape %a : tensor<&xi32> to tensor<Rxi32>\n"
      "%c = weft.reduce max %x dims [1] : tensor<@xf32>\n"
      "%z = weft.cross_entropy_grad %s, %x, %b, %c, %s weight %v : tensor<$xf32>"
      " {ignore_index = 3, label_smoothing = 0.1 : f64}"
