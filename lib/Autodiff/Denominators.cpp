@@ -26,7 +26,7 @@ void weft::eraseDeadOps(ProgramOp program) {
 }
 
 //===----------------------------------------------------------------------===//
-// Which losses
+// Which means
 //===----------------------------------------------------------------------===//
 
 bool weft::areTokens(ProgramOp program, Value targets) {
@@ -38,10 +38,10 @@ bool weft::areTokens(ProgramOp program, Value targets) {
 }
 
 /// Whether two batches may have other denominators.
-static bool isCounted(ProgramOp program, CountedMeanOpInterface loss) {
-  return loss.isCountedMean() &&
-         !(loss.countsAllClasses() &&
-           areTokens(program, loss.getCountedTargets()));
+static bool isCounted(ProgramOp program, CountedMeanOpInterface mean) {
+  return mean.isCountedMean() &&
+         !(mean.countsAllClasses() &&
+           areTokens(program, mean.getCountedTargets()));
 }
 
 /// The ops that a value is computed from, itself included.
@@ -70,14 +70,14 @@ static StringRef findChange(ProgramOp model, Operation *op) {
 
 /// The operands that decide the denominator: all but the first, the scores.
 LogicalResult
-Denominators::verifyKnownBefore(CountedMeanOpInterface loss) const {
-  for (Value operand : loss->getOperands().drop_front())
+Denominators::verifyKnownBefore(CountedMeanOpInterface mean) const {
+  for (Value operand : mean->getOperands().drop_front())
     for (Operation *op : findSources(operand)) {
       StringRef change = findChange(model, op);
       if (change.empty())
         continue;
       InFlightDiagnostic error =
-          loss->emitOpError(
+          mean->emitOpError(
               "expects targets and weights that are known before the step, but "
               "got some that depend on ")
           << change
@@ -88,35 +88,38 @@ Denominators::verifyKnownBefore(CountedMeanOpInterface loss) const {
   return success();
 }
 
-/// Fills `losses`, `ordinals` and `terms`.
+/// Fills `means`, `ordinals` and `outputs`.
 LogicalResult Denominators::collect() {
-  FailureOr<SmallVector<LossTerm>> found =
-      weft::findLosses(model, /*allowF64=*/true);
+  FailureOr<ModelOutputs> found = findModelOutputs(model, /*allowF64=*/true);
   if (failed(found))
     return failure();
   SmallVector<SetVector<Operation *>> sources;
-  for (const LossTerm &term : *found)
-    sources.push_back(
-        findSources(model.getTerminator().getOutputs()[term.result]));
-  terms.resize(sources.size());
+  auto addSources = [&](unsigned result) {
+    sources.push_back(findSources(model.getTerminator().getOutputs()[result]));
+  };
+  for (const LossTerm &term : found->losses)
+    addSources(term.result);
+  llvm::for_each(found->metrics, addSources);
+  numTerms = found->losses.size();
+  outputs.resize(sources.size());
   unsigned number = 0;
-  for (auto loss : model.getBody().front().getOps<CountedMeanOpInterface>()) {
+  for (auto mean : model.getBody().front().getOps<CountedMeanOpInterface>()) {
     const unsigned ordinal = number++;
-    auto isSource = [&](const auto &ops) { return ops.contains(loss); };
-    if (!isCounted(model, loss) || llvm::none_of(sources, isSource))
+    auto isSource = [&](const auto &ops) { return ops.contains(mean); };
+    if (!isCounted(model, mean) || llvm::none_of(sources, isSource))
       continue;
-    if (failed(verifyKnownBefore(loss)))
+    if (failed(verifyKnownBefore(mean)))
       return failure();
-    for (auto [term, ops] : llvm::zip_equal(terms, sources))
+    for (auto [output, ops] : llvm::zip_equal(outputs, sources))
       if (isSource(ops))
-        term.push_back(losses.size());
-    losses.push_back(loss);
+        output.push_back(means.size());
+    means.push_back(mean);
     ordinals.push_back(ordinal);
   }
   return success();
 }
 
-/// The losses in a clone of the model.
+/// The means in a clone of the model.
 SmallVector<CountedMeanOpInterface>
 Denominators::findIn(ProgramOp program) const {
   auto all = llvm::to_vector(
@@ -127,17 +130,18 @@ Denominators::findIn(ProgramOp program) const {
 
 /// Whether the rows of a step may leave no term of the loss defined.
 bool Denominators::mayHaveNoTargets() const {
-  return llvm::none_of(terms, [](const auto &term) { return term.empty(); });
+  return llvm::none_of(ArrayRef(outputs).take_front(numTerms),
+                       [](const auto &term) { return term.empty(); });
 }
 
-static std::string getStateName(unsigned loss) {
-  return names::kDenominator + std::to_string(loss);
+static std::string getStateName(unsigned mean) {
+  return names::kDenominator + std::to_string(mean);
 }
 
 LogicalResult Denominators::verifyNames() const {
   SmallVector<std::string> taken = {names::kDenominators,
                                     names::kNoTargetsState};
-  for (unsigned i = 0; i != losses.size(); ++i)
+  for (unsigned i = 0; i != means.size(); ++i)
     taken.push_back(getStateName(i));
   auto module = model->getParentOfType<ModuleOp>();
   for (StringRef name : taken)
@@ -170,39 +174,39 @@ static Value castTo(OpBuilder &builder, Location loc, Type type, Value value) {
 }
 
 Value Denominators::readState(OpBuilder &builder, Location loc,
-                              unsigned loss) const {
+                              unsigned mean) const {
   return ReadOp::create(builder, loc, getTotalType(builder.getContext()),
-                        getStateName(loss));
+                        getStateName(mean));
 }
 
-/// A term is defined where each of its denominators counts something.
-Value Denominators::isEmpty(OpBuilder &builder, unsigned term,
+/// An output is defined where each of its denominators counts something.
+Value Denominators::isEmpty(OpBuilder &builder, unsigned output,
                             function_ref<Value(unsigned)> total) const {
   Value any;
-  for (unsigned loss : terms[term]) {
-    Location loc = CountedMeanOpInterface(losses[loss])->getLoc();
+  for (unsigned mean : outputs[output]) {
+    Location loc = CountedMeanOpInterface(means[mean])->getLoc();
     Value zero =
         makeScalar(builder, loc, getTotalType(builder.getContext()), 0);
     Value none =
-        CompareOp::create(builder, loc, Predicate::EQ, total(loss), zero);
+        CompareOp::create(builder, loc, Predicate::EQ, total(mean), zero);
     any = any ? OrOp::create(builder, loc, any, none) : none;
   }
   return any;
 }
 
-Value Denominators::isEmptyTerm(OpBuilder &builder, unsigned index) const {
+Value Denominators::isEmptyOutput(OpBuilder &builder, unsigned index) const {
   if (empty())
     return {};
-  return isEmpty(builder, index, [&](unsigned loss) {
-    Location loc = CountedMeanOpInterface(losses[loss])->getLoc();
-    return readState(builder, loc, loss);
+  return isEmpty(builder, index, [&](unsigned mean) {
+    Location loc = CountedMeanOpInterface(means[mean])->getLoc();
+    return readState(builder, loc, mean);
   });
 }
 
 void Denominators::divide(ProgramOp program, bool isSum) const {
-  for (auto [index, loss] : llvm::enumerate(findIn(program))) {
-    OpBuilder builder(loss);
-    Operation *op = loss;
+  for (auto [index, mean] : llvm::enumerate(findIn(program))) {
+    OpBuilder builder(mean);
+    Operation *op = mean;
     Location loc = op->getLoc();
     auto scoped = [op](Value value) {
       copyScope(op, value.getDefiningOp());
@@ -216,9 +220,9 @@ void Denominators::divide(ProgramOp program, bool isSum) const {
           scoped(CompareOp::create(builder, loc, Predicate::EQ, total, zero));
       total = scoped(SelectOp::create(builder, loc, none, one, total));
     }
-    Type type = loss->getResult(0).getType();
+    Type type = mean->getResult(0).getType();
     Value share = castTo(builder, loc, type, total);
-    loss.divideBy(builder, share == total ? share : scoped(share));
+    mean.divideBy(builder, share == total ? share : scoped(share));
   }
 }
 
@@ -254,8 +258,8 @@ void Denominators::declareStates(OpBuilder &builder) const {
         StateKindAttr::get(builder.getContext(), StateKind::Denominator),
         FlatSymbolRefAttr());
   };
-  for (auto [index, loss] : llvm::enumerate(losses))
-    declare(getStateName(index), CountedMeanOpInterface(loss)->getLoc(),
+  for (auto [index, mean] : llvm::enumerate(means))
+    declare(getStateName(index), CountedMeanOpInterface(mean)->getLoc(),
             getTotalType(builder.getContext()));
   if (mayHaveNoTargets())
     declare(names::kNoTargetsState, ProgramOp(model).getLoc(),
@@ -292,16 +296,16 @@ void Denominators::buildBody(ProgramOp program) const {
   Value flag = program.findInput(names::kAccumulate);
   Value share = program.findInput(names::kBatchShare);
   SmallVector<Value> totals;
-  for (auto [index, loss] : llvm::enumerate(findIn(program))) {
-    Location loc = loss->getLoc();
-    Value count = castTo(builder, loc, type, loss.buildDenominator(builder));
+  for (auto [index, mean] : llvm::enumerate(findIn(program))) {
+    Location loc = mean->getLoc();
+    Value count = castTo(builder, loc, type, mean.buildDenominator(builder));
     Value part = MulOp::create(builder, loc, count, share);
     Value old = readState(builder, loc, index);
     totals.push_back(AccumulateOp::create(builder, loc, old, part, flag));
     terminator.addWrite(getStateName(index), totals.back());
   }
   Value none;
-  for (unsigned term = 0; term != terms.size(); ++term) {
+  for (unsigned term = 0; term != numTerms; ++term) {
     Value one = isEmpty(builder, term, [&](unsigned i) { return totals[i]; });
     if (!one)
       return;

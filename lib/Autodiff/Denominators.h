@@ -5,7 +5,7 @@
 // and d_kr, and the mean of the step is (sum of s_kr) / D with D = sum of d_kr.
 // The program `denominators` computes D / (W K) ahead of the step. The programs
 // `micro` and `eval` divide s_kr by it, so that the mean over micro-batches and
-// ranks of their losses is the loss of the step.
+// ranks of their results is the mean of the step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,20 +28,21 @@ void eraseDeadOps(ProgramOp program);
 /// reshaped: classes, the next token of each.
 bool areTokens(ProgramOp program, mlir::Value targets);
 
-/// The losses of a model that a term of its loss is computed from and that are
-/// means over targets whose number is known at run time, in program order.
+/// The ops of a model that a term of its loss or a metric is computed from and
+/// that are means over targets whose number is known at run time, in program
+/// order.
 class Denominators {
 public:
-  /// Fails with an error on a loss whose targets or weights depend on what a
+  /// Fails with an error on a mean whose targets or weights depend on what a
   /// step changes, and on a symbol that a state of this class needs.
   static llvm::FailureOr<Denominators> find(ProgramOp model);
 
-  bool empty() const { return losses.empty(); }
+  bool empty() const { return means.empty(); }
 
   /// Declares the states and builds `@denominators` at the insertion point.
   void build(mlir::OpBuilder &builder) const;
 
-  /// Divides the losses of `program`, a clone of the model, by the states. Of a
+  /// Divides the means of `program`, a clone of the model, by the states. Of a
   /// `sum` of terms, a term whose denominator is 0 is divided by 1: it has no
   /// part in the sum, and values computed from it stay finite.
   void divide(ProgramOp program, bool isSum) const;
@@ -50,30 +51,32 @@ public:
   /// they are in a step without a counted target.
   void keepStates(ProgramOp program) const;
 
-  /// A value that is true where term `index` of the loss has no counted target;
-  /// null if it always has some. Built at the insertion point in a clone of the
-  /// model, from the states.
-  mlir::Value isEmptyTerm(mlir::OpBuilder &builder, unsigned index) const;
+  /// A value that is true where output `index` has no counted target; null if
+  /// it always has some. Outputs are the terms of the loss, then the metrics.
+  /// Built at the insertion point in a clone of the model, from the states.
+  mlir::Value isEmptyOutput(mlir::OpBuilder &builder, unsigned index) const;
 
 private:
   llvm::LogicalResult collect();
   llvm::SmallVector<CountedMeanOpInterface> findIn(ProgramOp program) const;
   bool mayHaveNoTargets() const;
-  llvm::LogicalResult verifyKnownBefore(CountedMeanOpInterface loss) const;
+  llvm::LogicalResult verifyKnownBefore(CountedMeanOpInterface mean) const;
   llvm::LogicalResult verifyNames() const;
   void declareStates(mlir::OpBuilder &builder) const;
   mlir::Value readState(mlir::OpBuilder &builder, mlir::Location loc,
-                        unsigned loss) const;
-  mlir::Value isEmpty(mlir::OpBuilder &builder, unsigned term,
+                        unsigned mean) const;
+  mlir::Value isEmpty(mlir::OpBuilder &builder, unsigned output,
                       llvm::function_ref<mlir::Value(unsigned)> total) const;
   void buildBody(ProgramOp program) const;
 
   ProgramOp model;
-  llvm::SmallVector<CountedMeanOpInterface> losses;
+  llvm::SmallVector<CountedMeanOpInterface> means;
   /// The number of each among all ops of the interface in the model.
   llvm::SmallVector<unsigned> ordinals;
-  /// For each term of the loss, the losses that it is computed from.
-  llvm::SmallVector<llvm::SmallVector<unsigned>> terms;
+  /// For each term of the loss and each metric, the means that it is computed
+  /// from.
+  llvm::SmallVector<llvm::SmallVector<unsigned>> outputs;
+  unsigned numTerms = 0; // of the loss, the first ones of `outputs`
 };
 
 } // namespace weft

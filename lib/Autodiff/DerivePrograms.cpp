@@ -176,17 +176,26 @@ void attachRng(ProgramOp micro) {
 // Programs
 //===----------------------------------------------------------------------===//
 
-/// Returns the terms of the loss and nothing else.
-void keepOnlyLosses(ProgramOp program, ArrayRef<LossTerm> terms) {
-  llvm::BitVector erased(program.getNumResults(), true);
+/// Returns the terms of the loss, then the metrics, and nothing else.
+void keepOnlyReported(ProgramOp program, const ModelOutputs &outputs) {
+  SmallVector<unsigned> kept;
+  for (const LossTerm &term : outputs.losses)
+    kept.push_back(term.result);
+  llvm::append_range(kept, outputs.metrics);
   SmallVector<Value> values;
-  for (const LossTerm &term : terms) {
-    erased.reset(term.result);
-    values.push_back(program.getTerminator().getOutputs()[term.result]);
+  SmallVector<DictionaryAttr> attrs;
+  for (unsigned result : kept) {
+    values.push_back(program.getTerminator().getOutputs()[result]);
+    attrs.push_back(program.getResultAttrDict(result));
   }
   program.getTerminator().getOutputsMutable().assign(values);
-  LogicalResult result = program.eraseResults(erased);
-  assert(succeeded(result) && "results of a program can be erased");
+  LogicalResult result =
+      program.eraseResults(llvm::BitVector(program.getNumResults(), true));
+  for (auto [value, dictionary] : llvm::zip_equal(values, attrs))
+    if (succeeded(result))
+      result = program.insertResult(program.getNumResults(), value.getType(),
+                                    dictionary);
+  assert(succeeded(result) && "results of a program can be replaced");
   (void)result;
 }
 
@@ -195,7 +204,14 @@ Value makeNaN(OpBuilder &builder, Location loc, Type type) {
                     std::numeric_limits<double>::quiet_NaN());
 }
 
-/// The weighted sum of the outputs, in their order. A term without a counted
+/// NaN if the output has no counted target in the step.
+void setUndefined(OpBuilder &builder, Value isEmpty, Value &output) {
+  Location loc = output.getLoc();
+  output = SelectOp::create(builder, loc, isEmpty,
+                            makeNaN(builder, loc, output.getType()), output);
+}
+
+/// The weighted sum of the terms, in their order. A term without a counted
 /// target in the step is not defined: its output is NaN, and it adds nothing to
 /// the sum and to no gradient. Without any term the loss is NaN.
 Value weightedSum(ProgramOp program, ArrayRef<LossTerm> terms,
@@ -206,15 +222,14 @@ Value weightedSum(ProgramOp program, ArrayRef<LossTerm> terms,
   SmallVector<Value> outputs(terminator.getOutputs());
   Value sum, noTerm;
   bool mayBeEmpty = true;
-  for (auto [index, value] : llvm::enumerate(terminator.getOutputs())) {
-    auto type = cast<RankedTensorType>(value.getType());
-    Value factor = makeScalar(builder, loc, type, terms[index].weight);
-    Value scaled = MulOp::create(builder, loc, value, factor);
-    if (Value none = denominators.isEmptyTerm(builder, index)) {
+  for (auto [index, term] : llvm::enumerate(terms)) {
+    auto type = cast<RankedTensorType>(outputs[index].getType());
+    Value factor = makeScalar(builder, loc, type, term.weight);
+    Value scaled = MulOp::create(builder, loc, outputs[index], factor);
+    if (Value none = denominators.isEmptyOutput(builder, index)) {
       scaled = SelectOp::create(builder, loc, none,
                                 makeScalar(builder, loc, type, 0), scaled);
-      outputs[index] = SelectOp::create(builder, loc, none,
-                                        makeNaN(builder, loc, type), value);
+      setUndefined(builder, none, outputs[index]);
       noTerm = noTerm ? AndOp::create(builder, loc, noTerm, none) : none;
     } else {
       mayBeEmpty = false;
@@ -228,7 +243,19 @@ Value weightedSum(ProgramOp program, ArrayRef<LossTerm> terms,
              : sum;
 }
 
-/// Puts the output `loss`, the weighted sum of the others, before them.
+/// Metrics follow `numTerms` terms of the loss.
+void defineMetrics(ProgramOp program, unsigned numTerms,
+                   const Denominators &denominators) {
+  ReturnOp terminator = program.getTerminator();
+  OpBuilder builder(terminator);
+  SmallVector<Value> outputs(terminator.getOutputs());
+  for (unsigned i = numTerms; i < outputs.size(); ++i)
+    if (Value none = denominators.isEmptyOutput(builder, i))
+      setUndefined(builder, none, outputs[i]);
+  terminator.getOutputsMutable().assign(outputs);
+}
+
+/// Puts the output `loss`, the weighted sum of the terms, before them.
 void addTotal(ProgramOp program, ArrayRef<LossTerm> terms,
               const Denominators &denominators) {
   ReturnOp terminator = program.getTerminator();
@@ -247,18 +274,19 @@ void addTotal(ProgramOp program, ArrayRef<LossTerm> terms,
   (void)result;
 }
 
-/// A program of that name and kind with the model's body and its losses.
+/// A program of that name and kind with the model's body, losses and metrics.
 ProgramOp fork(ProgramOp model, OpBuilder &builder, StringRef name,
                ProgramKind kind, const Denominators &denominators) {
-  SmallVector<LossTerm> terms = *findLosses(model, /*allowF64=*/true);
+  const ModelOutputs outputs = *findModelOutputs(model, /*allowF64=*/true);
   auto program = cast<ProgramOp>(builder.clone(*model));
   program.setSymName(name);
   program.setKind(kind);
-  keepOnlyLosses(program, terms);
+  keepOnlyReported(program, outputs);
   const bool isSum = program.findOutput(kLossName) < 0;
   denominators.divide(program, isSum);
+  defineMetrics(program, outputs.losses.size(), denominators);
   if (isSum)
-    addTotal(program, terms, denominators);
+    addTotal(program, outputs.losses, denominators);
   return program;
 }
 
@@ -267,7 +295,7 @@ struct DeriveProgramsPass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     FailureOr<ProgramOp> model = findModel(module);
-    if (failed(model) || failed(findLosses(*model, /*allowF64=*/true)) ||
+    if (failed(model) || failed(findModelOutputs(*model, /*allowF64=*/true)) ||
         failed(checkFreeNames(module, *model)) ||
         failed(checkParameters(module, *model)) || failed(checkKeys(*model)))
       return signalPassFailure();
@@ -277,6 +305,8 @@ struct DeriveProgramsPass
       return signalPassFailure();
 
     remarkOnSplits(module, *model);
+    if (failed(checkMetrics(module, *model)))
+      return signalPassFailure();
     OpBuilder builder(*model);
     if (failed(buildInitProgram(module, builder)))
       return signalPassFailure();
@@ -304,6 +334,22 @@ struct DeriveProgramsPass
         << "the loss is not known to be a mean over rows behind this op: it "
            "may depend on how rows are split into micro-batches, ranks and "
            "evaluation batches";
+  }
+
+  /// A metric must not cost the loss its independence of the split, by which
+  /// evaluations count the rows of a partial batch.
+  LogicalResult checkMetrics(ModuleOp module, ProgramOp model) {
+    if (!module->hasAttr(WeftDialect::kRowMeanAttr))
+      return success();
+    const ModelOutputs outputs = *findModelOutputs(model, /*allowF64=*/true);
+    for (unsigned result : outputs.metrics)
+      if (Operation *origin = findSplitDependence(model, result))
+        return origin->emitOpError("expects metric '")
+               << model.getOutputName(result)
+               << "' to be a mean over rows, as the loss is, but got an op "
+                  "behind which it may depend on how rows are split into "
+                  "batches";
+    return success();
   }
 
   void buildMicro(ProgramOp model, OpBuilder &builder,

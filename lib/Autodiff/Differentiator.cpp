@@ -172,9 +172,13 @@ static LogicalResult buildAdjoint(DifferentiableOpInterface op,
 LogicalResult Differentiator::propagate(Operation *op,
                                         ArrayRef<Value> resultGrads) {
   auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
-  if (!differentiable)
-    return op->emitOpError("expects an op with an adjoint, but got a gradient "
-                           "for an op without one");
+  if (!differentiable) {
+    InFlightDiagnostic error =
+        op->emitOpError("expects an op with an adjoint, but got a gradient "
+                        "for an op without one");
+    error.attachNote() << "an output with weft.metric needs no gradient";
+    return error;
+  }
   SmallVector<bool> needed = llvm::map_to_vector(
       op->getOperands(), [&](Value v) { return active.contains(v); });
   SmallVector<Value> grads(op->getNumOperands());

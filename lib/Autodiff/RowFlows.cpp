@@ -20,7 +20,7 @@ class RowAnalysis {
 public:
   explicit RowAnalysis(ProgramOp model);
 
-  Operation *findSplitDependence();
+  Operation *findSplitDependence(unsigned result);
   RowDependence find(Value value) const {
     return {flows.lookup(value), origins.lookup(value)};
   }
@@ -93,19 +93,15 @@ void RowAnalysis::add(Operation *op) {
   }
 }
 
-Operation *RowAnalysis::findSplitDependence() {
-  const SmallVector<LossTerm> terms = *findLosses(model, /*allowF64=*/true);
-  for (const LossTerm &term : terms) {
-    Value value = model.getTerminator().getOutputs()[term.result];
-    const RowFlow flow = flows.lookup(value);
-    if (flow.isMean() || flow.isFixed())
-      continue;
-    if (Operation *origin = origins.lookup(value))
-      return origin;
-    Operation *maker = value.getDefiningOp();
-    return maker ? maker : model.getOperation();
-  }
-  return nullptr;
+Operation *RowAnalysis::findSplitDependence(unsigned result) {
+  Value value = model.getTerminator().getOutputs()[result];
+  const RowFlow flow = flows.lookup(value);
+  if (flow.isMean() || flow.isFixed())
+    return nullptr;
+  if (Operation *origin = origins.lookup(value))
+    return origin;
+  Operation *maker = value.getDefiningOp();
+  return maker ? maker : model.getOperation();
 }
 
 SmallVector<RowDependence> weft::findRowDependences(ProgramOp program,
@@ -116,5 +112,14 @@ SmallVector<RowDependence> weft::findRowDependences(ProgramOp program,
 }
 
 Operation *weft::findSplitDependence(ProgramOp model) {
-  return RowAnalysis(model).findSplitDependence();
+  RowAnalysis analysis(model);
+  const ModelOutputs outputs = *findModelOutputs(model, /*allowF64=*/true);
+  for (const LossTerm &term : outputs.losses)
+    if (Operation *origin = analysis.findSplitDependence(term.result))
+      return origin;
+  return nullptr;
+}
+
+Operation *weft::findSplitDependence(ProgramOp model, unsigned metric) {
+  return RowAnalysis(model).findSplitDependence(metric);
 }

@@ -16,6 +16,10 @@ namespace weft {
 /// input without rows gives the model itself.
 mlir::Operation *findSplitDependence(ProgramOp model);
 
+/// The first op from which on result `metric` of `model` is not known to be a
+/// mean over rows, as for losses; null if it is.
+mlir::Operation *findSplitDependence(ProgramOp model, unsigned metric);
+
 /// The rows of a batch of `program`: `weft.batch` of the module, else the first
 /// dimension of its first input that has one.
 int64_t findBatchRows(ProgramOp program);

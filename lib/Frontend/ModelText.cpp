@@ -298,7 +298,7 @@ weft::loadModelText(const std::string &path, const FrontendOptions &options,
     return failure();
   FailureOr<ProgramOp> model =
       findModel(**module, fileLocation(context, path, 0));
-  if (failed(model) || failed(findLosses(*model)))
+  if (failed(model) || failed(findModelOutputs(*model)))
     return failure();
   FailureOr<int64_t> batch = findBatch(*model);
   if (failed(batch))

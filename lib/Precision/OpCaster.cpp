@@ -323,7 +323,8 @@ void OpCaster::keepLosses(ProgramOp model) {
   for (auto [index, output] :
        llvm::enumerate(model.getTerminator().getOutputs()))
     if (model.getOutputName(index) == kLossName ||
-        model.getResultAttr(index, kLossWeightAttr))
+        model.getResultAttr(index, kLossWeightAttr) ||
+        model.getResultAttr(index, WeftDialect::kMetricAttr))
       values.push_back(output);
   while (!values.empty()) {
     Value value = values.pop_back_val();

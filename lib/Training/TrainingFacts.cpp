@@ -8,6 +8,7 @@
 #include "UpdateGroups.h"
 
 #include "weft/Training/Passes.h"
+#include "weft/Weft/Losses.h"
 #include "weft/Weft/Optimizers.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -42,6 +43,17 @@ static DictionaryAttr listCounters(ArrayRef<Update> updates, Builder &builder) {
     counters.push_back(
         builder.getNamedAttr(symbol, builder.getArrayAttr(params)));
   return builder.getDictionaryAttr(counters);
+}
+
+/// The metrics of micro; null if there are none. Its variants and eval have the
+/// same.
+static ArrayAttr listMetrics(ModuleOp module, Builder &builder) {
+  for (auto program : module.getOps<ProgramOp>()) {
+    SmallVector<StringRef> names = getMetricNames(program);
+    if (program.getKind() == ProgramKind::Micro && !names.empty())
+      return builder.getStrArrayAttr(names);
+  }
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,6 +172,7 @@ void weft::recordTraining(ModuleOp module, ArrayRef<Update> updates,
                   TrainingAttr::get(module.getContext(),
                                     listOptimizers(updates, builder),
                                     listCounters(updates, builder), rule,
-                                    listIndexInputs(module, builder)));
+                                    listIndexInputs(module, builder),
+                                    listMetrics(module, builder)));
   module->setAttr(kUpdateGroupsAttr, listGroups(updates, builder));
 }

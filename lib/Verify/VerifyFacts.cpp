@@ -169,6 +169,27 @@ static LogicalResult verifyIndexInputs(ModuleOp module, TrainingAttr training) {
 }
 
 //===----------------------------------------------------------------------===//
+// Metrics
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyMetrics(ModuleOp module, TrainingAttr training) {
+  plan::ProgramOp micro = findProgram(module, ProgramKind::Micro);
+  if (!training.getMetrics() || !micro)
+    return success();
+  std::vector<std::string> known;
+  for (auto output : micro.getBody().front().getOps<plan::OutputOp>())
+    if (output.getName() != names::kLoss)
+      known.push_back(output.getName().str());
+  for (auto name : training.getMetrics().getAsRange<StringAttr>())
+    if (!llvm::is_contained(known, name.getValue()))
+      return module.emitError("expects metrics of ")
+             << WeftDialect::kTrainingAttr << " to name outputs of @"
+             << micro.getSymName() << " beside the loss, " << spellNames(known)
+             << ", but got '" << name.getValue() << "'";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // All attributes
 //===----------------------------------------------------------------------===//
 
@@ -208,7 +229,8 @@ LogicalResult weft::verifyTraining(ModuleOp module) {
       module->getAttrOfType<TrainingAttr>(WeftDialect::kTrainingAttr);
   return success(!training || (succeeded(verifyCounters(module, training)) &&
                                succeeded(verifyScaler(module, training)) &&
-                               succeeded(verifyIndexInputs(module, training))));
+                               succeeded(verifyIndexInputs(module, training)) &&
+                               succeeded(verifyMetrics(module, training))));
 }
 
 static LogicalResult verifyHasTraining(ModuleOp module) {

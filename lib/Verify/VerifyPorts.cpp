@@ -188,7 +188,7 @@ LogicalResult PortVerifier::verifyOutput(plan::ProgramOp program,
     return verifyType(output, "output", getType(*rule));
   if (givesRows(kind))
     return verifyRows(output);
-  // Further terms of the loss.
+  // Terms of the loss and metrics.
   if (readsData(kind))
     return verifyType(output, "output", MemRefType::get({}, b.getF32Type()));
   if (givesLogits(kind) && name == names::kLogits)
@@ -287,7 +287,8 @@ LogicalResult PortVerifier::verifyLogits(plan::ProgramOp logits) {
                     MemRefType::get({1, vocab}, b.getF32Type()));
 }
 
-/// Checks that both programs read the same data and return the same losses.
+/// Checks that both programs read the same data and return the same losses and
+/// metrics.
 template <typename PortOp>
 static LogicalResult verifySamePorts(plan::ProgramOp program,
                                      plan::ProgramOp other, StringRef what) {

@@ -1,6 +1,8 @@
-//===- Losses.cpp - The loss that a model is trained for ------------------===//
+//===- Losses.cpp - The losses and metrics of a model ---------------------===//
 
 #include "weft/Weft/Losses.h"
+
+#include "weft/Abi/MetricsFields.h"
 
 #include <cmath>
 
@@ -25,17 +27,19 @@ static FailureOr<double> readWeight(ProgramOp model, unsigned result,
   // The weighted sum is taken in f32.
   double number = weight ? weight.getValueAsDouble() : NAN;
   float rounded = static_cast<float>(number);
-  if (std::isfinite(rounded) && (rounded != 0.0f || number == 0.0))
+  if (std::isfinite(rounded) && rounded != 0.0f)
     return number;
-  return FailureOr<double>(
-      model.emitOpError("expects a number that is finite in f32, and not 0 "
-                        "there unless it is 0, as weft.loss of output '")
-      << model.getOutputName(result) << "', but got " << attr);
+  InFlightDiagnostic error =
+      model.emitOpError("expects a number that is finite and not 0 in f32 as "
+                        "weft.loss of output '")
+      << model.getOutputName(result) << "', but got " << attr;
+  if (number == 0.0)
+    error.attachNote() << "weft.metric reports an output that is not trained";
+  return failure();
 }
 
-FailureOr<llvm::SmallVector<LossTerm>> weft::findLosses(ProgramOp model,
-                                                        bool allowF64) {
-  llvm::SmallVector<LossTerm> terms;
+static FailureOr<SmallVector<LossTerm>> findWeighted(ProgramOp model) {
+  SmallVector<LossTerm> terms;
   for (unsigned i = 0; i < model.getNumResults(); ++i) {
     Attribute attr = model.getResultAttr(i, kLossWeightAttr);
     if (!attr)
@@ -45,17 +49,63 @@ FailureOr<llvm::SmallVector<LossTerm>> weft::findLosses(ProgramOp model,
       return failure();
     terms.push_back({i, *weight});
   }
+  return terms;
+}
+
+/// The output `loss`, or the outputs with a weight.
+static FailureOr<SmallVector<LossTerm>> findLosses(ProgramOp model) {
+  FailureOr<SmallVector<LossTerm>> terms = findWeighted(model);
+  if (failed(terms))
+    return failure();
   int alone = model.findOutput(kLossName);
-  if (alone < 0 && terms.empty())
+  if (alone < 0 && terms->empty())
     return model.emitOpError("expects an output named 'loss' or outputs with "
                              "weft.loss, but got none");
-  if (alone >= 0 && !terms.empty())
+  if (alone >= 0 && !terms->empty())
     return model.emitOpError("expects an output named 'loss' or outputs with "
                              "weft.loss, but got both");
   if (alone >= 0)
-    terms.push_back({static_cast<unsigned>(alone), 1.0});
-  for (const LossTerm &term : terms)
-    if (failed(checkType(model, term.result, allowF64)))
-      return failure();
+    terms->push_back({static_cast<unsigned>(alone), 1.0});
   return terms;
+}
+
+static LogicalResult checkMetric(ProgramOp model, unsigned result) {
+  StringRef name = model.getOutputName(result);
+  if (name == kLossName || model.getResultAttr(result, kLossWeightAttr))
+    return model.emitOpError("expects output '")
+           << name << "' to be a loss or a metric, but got both";
+  if (isMetricsField(name))
+    return model.emitOpError("expects a metric with a name that no field of a "
+                             "metrics file has, but got '")
+           << name << "'";
+  return success();
+}
+
+FailureOr<ModelOutputs> weft::findModelOutputs(ProgramOp model, bool allowF64) {
+  ModelOutputs outputs;
+  for (unsigned i = 0; i < model.getNumResults(); ++i)
+    if (model.getResultAttr(i, WeftDialect::kMetricAttr)) {
+      if (failed(checkMetric(model, i)))
+        return failure();
+      outputs.metrics.push_back(i);
+    }
+  FailureOr<SmallVector<LossTerm>> losses = findLosses(model);
+  if (failed(losses))
+    return failure();
+  outputs.losses = std::move(*losses);
+  SmallVector<unsigned> reported(outputs.metrics);
+  for (const LossTerm &term : outputs.losses)
+    reported.push_back(term.result);
+  for (unsigned result : reported)
+    if (failed(checkType(model, result, allowF64)))
+      return failure();
+  return outputs;
+}
+
+SmallVector<StringRef> weft::getMetricNames(ProgramOp program) {
+  SmallVector<StringRef> names;
+  for (unsigned i = 0; i < program.getNumResults(); ++i)
+    if (program.getResultAttr(i, WeftDialect::kMetricAttr))
+      names.push_back(program.getOutputName(i));
+  return names;
 }

@@ -34,7 +34,7 @@ static bool isSetOfTexts(Attribute list) {
 LogicalResult
 TrainingAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                      ArrayAttr optimizers, DictionaryAttr counters, ScalerAttr,
-                     ArrayAttr indexInputs) {
+                     ArrayAttr indexInputs, ArrayAttr metrics) {
   if (!isSetOfTexts(optimizers) || !llvm::all_of(optimizers, isOptimizer))
     return emitError() << "expects optimizers to be an array of "
                        << spellOptimizers("\"")
@@ -48,6 +48,10 @@ TrainingAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "expects counters to list names of parameters, "
                             "each once, but got "
                          << counter.getValue() << " for " << counter.getName();
+  if (metrics && !isSetOfTexts(metrics))
+    return emitError() << "expects metrics to list names of outputs, each "
+                          "once, but got "
+                       << metrics;
   llvm::SmallPtrSet<Attribute, 4> names;
   for (Attribute each :
        indexInputs ? indexInputs.getValue() : ArrayRef<Attribute>()) {

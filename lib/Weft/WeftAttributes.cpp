@@ -297,12 +297,32 @@ LogicalResult WeftDialect::verifyRegionArgAttribute(Operation *op, unsigned,
   return verifyAttribute(op, " on argument " + Twine(index), attr, rule);
 }
 
+/// Only results of programs that compute a loss are metrics.
+static LogicalResult verifyMetric(Operation *op, unsigned result) {
+  auto program = dyn_cast<ProgramOp>(op);
+  if (program && llvm::is_contained({ProgramKind::Model, ProgramKind::Micro,
+                                     ProgramKind::Eval},
+                                    program.getKind()))
+    return success();
+  InFlightDiagnostic error =
+      op->emitOpError(
+          "expects \"weft.metric\" on a result of a program of kind "
+          "model, micro or eval, but got it on result ")
+      << result;
+  if (program)
+    error << " of one of kind " << stringifyProgramKind(program.getKind());
+  return error;
+}
+
 LogicalResult WeftDialect::verifyRegionResultAttribute(Operation *op, unsigned,
                                                        unsigned index,
                                                        NamedAttribute attr) {
   Rule rule = llvm::StringSwitch<Rule>(attr.getName())
                   .Case(kOutputAttr, isText)
                   .Case("weft.loss", isFinite)
+                  .Case(kMetricAttr, isUnit)
                   .Default(nullptr);
+  if (attr.getName() == kMetricAttr && failed(verifyMetric(op, index)))
+    return failure();
   return verifyAttribute(op, " on result " + Twine(index), attr, rule);
 }

@@ -96,6 +96,7 @@ weft.program @micro(%s: tensor<f32> {weft.input = "loss_seed"}, %a: tensor<f32> 
     -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
   %w = weft.read @w : tensor<f32>
   // expected-error@below {{expects an op with an adjoint, but got a gradient for an op without one}}
+  // expected-note@below {{an output with weft.metric needs no gradient}}
   %l = weft.accumulate %w, %s, %a : tensor<f32>
   weft.return %l : tensor<f32>
 }

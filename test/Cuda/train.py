@@ -5,8 +5,8 @@ usage: train.py BUILD WORK MODEL DATA [--precision P] [--steps N] [--seeds A:B]
                 [--compile FLAG]... [--cuda FLAG]... [--run FLAG]... [--jobs N]
 
 Compiles the model for the CPU and for cuda:sm_90 (--cuda: flags of it alone),
-trains both, and compares their losses: within 1e-4 in f32, 2e-2 in f16 and
-bf16. Every seed is an order of streams, blocks and threads: all of them, a run
+trains both, and compares their losses and metrics: within 1e-4 in f32, 2e-2 in
+f16 and bf16. Every seed is an order of streams, blocks and threads: all of them, a run
 without a graph, and one whose memory starts as NaN instead of zeros give the
 same bits in every loss and every weight. --jobs lets that many of them run at once.
 """
@@ -33,7 +33,7 @@ def call(command, environment=None):
 def losses_of(path):
     with open(path) as lines:
         steps = [json.loads(line) for line in lines]
-    return [step["loss"] for step in steps if "loss" in step]
+    return [number for step in steps if "loss" in step for number in (step["loss"], *step.get("metrics", {}).values())]
 
 
 def weights_of(folder):
@@ -133,7 +133,7 @@ def main():
         if run != reference:
             sys.exit(f"{name} differs from seed-{first}: {run[0]} and {reference[0]}")
     worst = compare(expected, reference[0], BOUND[options.precision])
-    print(f"{len(expected)} steps, {len(runs)} equal runs, "
+    print(f"{options.steps} steps, {len(runs)} equal runs, "
           f"largest difference from the CPU {worst:.1e}")
 
 

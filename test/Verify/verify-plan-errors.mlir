@@ -160,6 +160,18 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.alignment = 64 : i64, 
 
 // -----
 
+// expected-error @+1 {{expects metrics of weft.training to name outputs of @micro beside the loss, 'hits', but got 'loss'}}
+module attributes {plan.persistent_bytes = 0 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 256 : i64, weft.training = #weft.training<optimizers = ["sgd"], metrics = ["hits", "loss"]>} {
+  plan.program "micro" @micro {
+    %l = plan.input "l" {offset = 0 : i64} : memref<f32>
+    %h = plan.input "h" {offset = 64 : i64} : memref<f32>
+    plan.output "loss" %l : memref<f32>
+    plan.output "hits" %h : memref<f32>
+  }
+}
+
+// -----
+
 // expected-error @+1 {{expects index_inputs of weft.training to name data of i32 or i64 that @micro reads, 'y', but got 'x'}}
 module attributes {plan.persistent_bytes = 0 : i64, plan.alignment = 64 : i64, plan.arena_bytes = 256 : i64, weft.training = #weft.training<optimizers = ["sgd"], index_inputs = [#weft.index_input<"x", limit = 8>]>} {
   plan.program "micro" @micro {

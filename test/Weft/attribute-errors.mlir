@@ -191,6 +191,12 @@ module attributes {weft.weights = [{path = "w"}]} {
 
 // -----
 
+// expected-error @below {{expects metrics to list names of outputs, each once, but got ["hits", "hits"]}}
+module attributes {weft.training = #weft.training<optimizers = ["sgd"], metrics = ["hits", "hits"]>} {
+}
+
+// -----
+
 // expected-error @below {{expects index_inputs to be an array of #weft.index_input, one for each input, but got "label"}}
 module attributes {weft.training = #weft.training<optimizers = ["sgd"], index_inputs = ["label"]>} {
 }

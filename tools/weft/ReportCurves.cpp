@@ -5,6 +5,7 @@
 #include "weft/Base/Text.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -39,7 +40,15 @@ std::string HtmlTable::str() const {
 // Curves
 //===----------------------------------------------------------------------===//
 
-/// The values of a field by step. A null is a gap; a line without the field is
+/// Adds the value of a line. A null is a gap.
+static void addPoint(ChartSeries &series, const Json &line, const Json &value) {
+  series.points.emplace_back(double(line.find("step")->asInt()),
+                             value.isNumber()
+                                 ? value.asDouble()
+                                 : std::numeric_limits<double>::quiet_NaN());
+}
+
+/// The values of a field by step; a line without the field is
 /// left out.
 static ChartSeries seriesOf(const std::vector<Json> &lines,
                             const std::string &field, const std::string &name) {
@@ -47,10 +56,7 @@ static ChartSeries seriesOf(const std::vector<Json> &lines,
   series.name = name;
   for (const Json &line : lines)
     if (const Json *value = line.find(field))
-      series.points.emplace_back(
-          double(line.find("step")->asInt()),
-          value->isNumber() ? value->asDouble()
-                            : std::numeric_limits<double>::quiet_NaN());
+      addPoint(series, line, *value);
   return series;
 }
 
@@ -95,6 +101,53 @@ static std::string drawField(const RunMetrics &metrics, const char *field,
   chart.startsAtZero = startsAtZero;
   chart.series.push_back(seriesOf(metrics.steps, field, field));
   return hasValues(chart.series[0]) ? drawChart(chart) : "";
+}
+
+/// The values of a member of the object `field`, by step.
+static ChartSeries memberSeries(const std::vector<Json> &lines,
+                                const std::string &field,
+                                const std::string &member,
+                                const std::string &name) {
+  ChartSeries series;
+  series.name = name;
+  for (const Json &line : lines)
+    if (const Json *values = line.find(field))
+      if (const Json *value = values->find(member))
+        addPoint(series, line, *value);
+  return series;
+}
+
+/// The metrics that lines have, in the order of the first line with some.
+static std::vector<std::string> metricNames(const std::vector<Json> &lines,
+                                            const std::string &field) {
+  std::vector<std::string> names;
+  for (const Json &line : lines)
+    if (const Json *values = line.find(field); values && names.empty())
+      for (const JsonMember &member : values->asObject())
+        names.push_back(member.name);
+  return names;
+}
+
+/// A chart for each metric of the model, of steps and evaluations.
+static std::string drawMetrics(const RunMetrics &metrics) {
+  std::string out;
+  std::vector<std::string> names = metricNames(metrics.steps, "metrics");
+  if (names.empty())
+    names = metricNames(metrics.evaluations, "val_metrics");
+  for (const std::string &name : names) {
+    Chart chart;
+    chart.title = name;
+    chart.xTitle = "step";
+    for (ChartSeries &series :
+         std::array{memberSeries(metrics.steps, "metrics", name, name),
+                    memberSeries(metrics.evaluations, "val_metrics", name,
+                                 "val " + name)})
+      if (hasValues(series))
+        chart.series.push_back(std::move(series));
+    if (!chart.series.empty())
+      out += drawChart(chart);
+  }
+  return out;
 }
 
 static bool hasScaler(const RunMetrics &metrics) {
@@ -162,7 +215,8 @@ std::string weft::drawCurves(const RunFacts &run) {
   const RunMetrics &metrics = *run.metrics;
   if (metrics.steps.empty() && metrics.evaluations.empty())
     return head + missing("No curves", "the run has not finished a step yet");
-  std::string out = head + "<div class=\"charts\">\n" + drawLoss(metrics);
+  std::string out = head + "<div class=\"charts\">\n" + drawLoss(metrics) +
+                    drawMetrics(metrics);
   out += drawField(metrics, "lr", "Learning rate", /*startsAtZero=*/true);
   out += drawField(metrics, "grad_norm", "Norm of the gradients",
                    /*startsAtZero=*/true);

@@ -8,6 +8,7 @@
 #include "weft/Formats/Manifest.h"
 #include "weft/Formats/StepDirectories.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <limits>
 #include <sys/stat.h>
@@ -25,6 +26,14 @@ static Error badLine(const std::string &what, std::string_view line,
       .at(path, number);
 }
 
+static bool isMetrics(const Json &values) {
+  return values.isObject() &&
+         std::all_of(values.asObject().begin(), values.asObject().end(),
+                     [](const JsonMember &member) {
+                       return member.value.isNumber() || member.value.isNull();
+                     });
+}
+
 /// A number that is not finite is null.
 static Status checkFields(const Json &line, std::string_view text,
                           const std::string &path, int number) {
@@ -38,6 +47,10 @@ static Status checkFields(const Json &line, std::string_view text,
   if (const Json *skipped = line.find("skipped"); skipped && !skipped->isBool())
     return badLine("true or false in 'skipped'", skipped->compact(), path,
                    number);
+  for (const char *field : {"metrics", "val_metrics"})
+    if (const Json *values = line.find(field); values && !isMetrics(*values))
+      return badLine("numbers and null by name in '" + std::string(field) + "'",
+                     values->compact(), path, number);
   const Json *step = line.find("step");
   if (!step || !step->isInt())
     return badLine("a JSON object with a step", text, path, number);

@@ -18,27 +18,29 @@ def DeriveProgramsPass : Pass<"weft-derive-programs", "::mlir::ModuleOp"> {
       ([seed, first global row]), which is attached to every dropout and
       attention that drops.
     - `@eval`: the model without dropout.
-    - `@denominators`, if a loss is a mean over targets that may be ignored or
-      have weights (CountedMeanOpInterface). Its inputs are `accumulate`,
+    - `@denominators`, if a loss or metric is a mean over targets that may be
+      ignored or have weights (CountedMeanOpInterface). Its inputs are `accumulate`,
       `batch_share` (1 / number of micro-steps) and the data of targets and
       weights. It runs before the micro-steps of a step and adds `batch_share`
       times the count of a micro-batch to the state `@denominator.N` of the
-      loss. `@micro` and `@eval` divide the sum over targets by that state, so
+      mean. `@micro` and `@eval` divide the sum over targets by that state, so
       the loss of a step does not depend on its split. `@denominator.none` is 1
       if the step has no target. With several weighted losses, a loss without
       targets adds nothing.
 
-    `@micro` and `@eval` return only the loss. A model with several losses has
-    no output `loss`, but outputs with a weight, `{weft.output = "task",
-    weft.loss = 0.3 : f64}`. Then `loss` is their weighted sum, and each of them
-    stays an output after it. Programs of kind `logits` and
-    `predict` stay, without dropout. Unused ops are removed.
+    `@micro` and `@eval` return only the loss and, behind it, the outputs with
+    `weft.metric`, which are NaN in a step without a counted target. A model with
+    several losses has no output `loss`, but outputs with a weight,
+    `{weft.output = "task", weft.loss = 0.3 : f64}`. Then `loss` is their
+    weighted sum, and each of them stays an output after it. Programs of kind
+    `logits` and `predict` stay, without dropout. Unused ops are removed.
 
     Precondition: one program of kind `model` with an output `loss` or weighted
-    outputs, scalars of f32 (f64 in gradient checks); every dropout has an
-    `op_id` of its own; a parameter is trainable; parameters have initial
-    values; targets and weights of counted losses depend only on data, constants
-    and frozen parameters.
+    outputs; these and metrics are scalars of f32 (f64 in gradient checks); a
+    metric is a mean over rows if the loss is; every dropout has an `op_id` of
+    its own; a parameter is trainable; parameters have initial values; targets
+    and weights of counted means depend only on data, constants and frozen
+    parameters.
 
     Guarantees: no program of kind `model` is left; only `@micro` drops. The
     module has `weft.row_mean` if every term of the loss is a mean over rows

@@ -38,6 +38,9 @@ def Weft_Dialect : Dialect {
     /// Argument and result attributes naming a program's ports.
     static constexpr ::llvm::StringLiteral kInputAttr = "weft.input";
     static constexpr ::llvm::StringLiteral kOutputAttr = "weft.output";
+    /// Result attribute of a model, and of its programs micro and eval: the
+    /// output is reported and not trained.
+    static constexpr ::llvm::StringLiteral kMetricAttr = "weft.metric";
     /// The computation of a kernel as a list of names, where formulas of ops
     /// are in it.
     static constexpr ::llvm::StringLiteral kComputesAttr = "weft.computes";

@@ -53,17 +53,19 @@ def Weft_TrainingAttr : AttrDef<Weft_Dialect, "Training"> {
     | `counters` | if there are several step counters: for each symbol of a counter, the names of the parameters whose updates it counts |
     | `scaler` | the rule by which the loss scale changes; absent if it is fixed |
     | `index_inputs` | a `#weft.index_input` for each integer input of data whose valid values the model limits |
+    | `metrics` | names of the outputs of `micro` and `eval` that are reported and not trained |
 
     `weft-expand-optimizer` writes it. A run accepts data, saves checkpoints
-    and describes itself by it. `weft-verify-plan` checks that the states and
-    inputs that it names exist and are of the right kind.
+    and describes itself by it. `weft-verify-plan` checks that the states,
+    inputs and outputs that it names exist and are of the right kind.
 
     `#weft.training<optimizers = ["adamw"], scaler = <torch>>`.
   }];
   let parameters = (ins "::mlir::ArrayAttr":$optimizers,
                         OptionalParameter<"::mlir::DictionaryAttr">:$counters,
                         OptionalParameter<"::weft::ScalerAttr">:$scaler,
-                        OptionalParameter<"::mlir::ArrayAttr">:$index_inputs);
+                        OptionalParameter<"::mlir::ArrayAttr">:$index_inputs,
+                        OptionalParameter<"::mlir::ArrayAttr">:$metrics);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

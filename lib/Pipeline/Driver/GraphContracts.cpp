@@ -45,7 +45,7 @@ LogicalResult weft::checkModel(ModuleOp module) {
   for (auto program : module.getOps<ProgramOp>()) {
     if (program.getKind() != ProgramKind::Model)
       continue;
-    if (failed(findLosses(program)))
+    if (failed(findModelOutputs(program)))
       return failure();
   }
   return success();
@@ -157,8 +157,7 @@ LogicalResult weft::checkApply(ModuleOp module) {
     if (isGradient && state.getParam() &&
         !written.count(state.getParam()->str()))
       return state.emitOpError("expects a parameter that apply updates");
-    if (!isScratch(state.getKind()) &&
-        !first.count(state.getSymName().str()))
+    if (!isScratch(state.getKind()) && !first.count(state.getSymName().str()))
       return state.emitOpError("expects a state that init writes");
   }
   return success();

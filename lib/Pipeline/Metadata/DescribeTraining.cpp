@@ -82,6 +82,15 @@ static Json numericOptions(ModuleOp module, const FlagValues &flags) {
   return options;
 }
 
+static void describeMetrics(ArrayAttr metrics, Json &meta) {
+  if (!metrics)
+    return;
+  Json names = Json::array();
+  for (auto name : metrics.getAsRange<StringAttr>())
+    names.push(name.str());
+  meta.set("metrics", std::move(names));
+}
+
 /// The update rule of the loss scale, which the commands do not show.
 static void describeScaler(ScalerAttr scaler, Json &meta) {
   if (!scaler)
@@ -184,6 +193,7 @@ void weft::describeTraining(ModuleOp module, const FlagValues &flags,
           module->getAttrOfType<TrainingAttr>(WeftDialect::kTrainingAttr)) {
     describeCounters(training.getCounters(), meta);
     describeScaler(training.getScaler(), meta);
+    describeMetrics(training.getMetrics(), meta);
   }
   describeMesh(module, meta);
   meta.set("options", numericOptions(module, flags));

@@ -6,8 +6,11 @@
 #include "weft/Formats/Json.h"
 #include "weft/Weft/Weft.h"
 
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -145,6 +148,39 @@ void ComputationPrinter::print(Block &block) {
   }
 }
 
+/// A copy of the model without its metrics and the ops that only they use: a
+/// model stays the same whatever it reports.
+static OwningOpRef<ProgramOp> dropMetrics(ProgramOp model) {
+  OwningOpRef<ProgramOp> copy = cast<ProgramOp>(model->clone());
+  ReturnOp terminator = copy->getTerminator();
+  llvm::BitVector areMetrics(model.getNumResults());
+  llvm::SetVector<Operation *> unused;
+  SmallVector<Value> kept;
+  for (auto [index, value] : llvm::enumerate(terminator.getOutputs())) {
+    const bool isMetric =
+        bool(copy->getResultAttr(index, WeftDialect::kMetricAttr));
+    areMetrics[index] = isMetric;
+    if (!isMetric)
+      kept.push_back(value);
+    else if (Operation *op = value.getDefiningOp())
+      unused.insert(op);
+  }
+  terminator.getOutputsMutable().assign(kept);
+  LogicalResult result = copy->eraseResults(areMetrics);
+  assert(succeeded(result) && "results of a program can be erased");
+  (void)result;
+  while (!unused.empty()) {
+    Operation *op = unused.pop_back_val();
+    if (!isOpTriviallyDead(op))
+      continue;
+    for (Value operand : op->getOperands())
+      if (Operation *maker = operand.getDefiningOp())
+        unused.insert(maker);
+    op->erase();
+  }
+  return copy;
+}
+
 static void printConfig(ModuleOp module, DictionaryAttr config,
                         FingerprintVersion version, raw_ostream &stream) {
   stream << module->getAttr("weft.family") << "\n";
@@ -176,7 +212,7 @@ static std::string makeFingerprint(ModuleOp module,
   } else {
     for (auto program : module.getOps<ProgramOp>())
       if (program.getKind() == ProgramKind::Model)
-        ComputationPrinter(stream, version).print(program);
+        ComputationPrinter(stream, version).print(*dropMetrics(program));
   }
   return digest128(text);
 }

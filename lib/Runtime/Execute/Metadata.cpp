@@ -130,6 +130,7 @@ template <typename Io> void listFields(Io &io, Metadata &data) {
   io.optional("seq", data.seq, 1);
   io.field("batch", data.batch, 1);
   io.optional("row_mean", data.rowMean);
+  io.optional("metrics", data.metrics);
   io.field("accumulation", data.accumulation);
   io.optional("cpu_features", data.cpuFeatures);
   io.optional("optimizers", data.optimizers);

@@ -197,6 +197,8 @@ Status EventFile::step(const StepReport &report) {
     values.emplace_back("loss", report.loss);
   for (const auto &[name, value] : report.losses)
     values.emplace_back("losses/" + name, value);
+  for (const auto &[name, value] : report.metrics)
+    values.emplace_back("metrics/" + name, value);
   if (report.hasGradNorm)
     values.emplace_back("grad_norm", report.gradNorm);
   return scalars(report.step, values);
@@ -210,5 +212,7 @@ Status EventFile::eval(const EvalReport &report) {
     values.emplace_back("perplexity", *report.perplexity);
   for (const auto &[name, value] : report.losses)
     values.emplace_back("val_losses/" + name, value);
+  for (const auto &[name, value] : report.metrics)
+    values.emplace_back("val_metrics/" + name, value);
   return scalars(report.step, values);
 }

@@ -43,11 +43,20 @@ static void setNamed(Json &object, const char *key, const List &list) {
   object.set(key, std::move(values));
 }
 
+std::vector<double *> weft::listNumbers(ReportedMeans &means) {
+  std::vector<double *> numbers = {&means.loss};
+  for (NamedNumbers *list : {&means.losses, &means.metrics})
+    for (auto &[name, value] : *list)
+      numbers.push_back(&value);
+  return numbers;
+}
+
 std::string weft::stepJson(const StepReport &report) {
   Json object = Json::object();
   object.set("step", report.step);
   object.set("loss", report.loss);
   setNamed(object, "losses", report.losses);
+  setNamed(object, "metrics", report.metrics);
   object.set("lr", report.lr);
   object.set("grad_norm", report.hasGradNorm ? Json(report.gradNorm) : Json());
   object.set("loss_scale", report.lossScale);
@@ -76,6 +85,7 @@ std::string weft::evalJson(const EvalReport &report) {
   if (report.perplexity)
     object.set("perplexity", *report.perplexity);
   setNamed(object, "val_losses", report.losses);
+  setNamed(object, "val_metrics", report.metrics);
   if (report.rows < report.availableRows) {
     object.set("val_rows", report.rows);
     object.set("val_rows_available", report.availableRows);
@@ -162,6 +172,14 @@ static std::string terms(const NamedNumbers &losses) {
   return text.empty() ? text : text + ")";
 }
 
+/// "  accuracy 0.9375", or nothing.
+static std::string metricsText(const NamedNumbers &metrics) {
+  std::string text;
+  for (const auto &[name, value] : metrics)
+    text += "  " + name + " " + threeDigits(value, 4);
+  return text;
+}
+
 static std::string skippedText(const StepReport &r) {
   std::string groups;
   for (const auto &[name, bad] : r.foundInf)
@@ -189,6 +207,7 @@ std::vector<ProgressField> Progress::fields(const StepReport &r) const {
       {format("%lld/%lld", (long long)r.step, (long long)lastStep), 0},
       {"  loss " + threeDigits(r.loss, 4), 0},
       {terms(r.losses), 10},
+      {metricsText(r.metrics), 4},
       {format("  lr %.3g", r.lr), 5}};
   if (r.hasGradNorm)
     all.push_back({"  norm " + number("%.3g", r.gradNorm), 6});
@@ -246,7 +265,8 @@ void Progress::eval(const EvalReport &report) {
   if (kind == ProgressKind::Json)
     return print(evalJson(report));
   std::string text = format("step %lld  val_loss ", (long long)report.step) +
-                     threeDigits(report.loss, 4) + terms(report.losses);
+                     threeDigits(report.loss, 4) + terms(report.losses) +
+                     metricsText(report.metrics);
   if (report.perplexity)
     text += "  perplexity " + number("%.4g", *report.perplexity);
   note(text + countedText(report));

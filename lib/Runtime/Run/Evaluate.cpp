@@ -1,4 +1,4 @@
-//===- Evaluate.cpp - The loss of validation data -------------------------===//
+//===- Evaluate.cpp - Loss and metrics of validation data -----------------===//
 
 #include "weft/Runtime/Run/Evaluate.h"
 
@@ -28,24 +28,28 @@ Status weft::fillRows(const WeftContext &context,
   return Status::success();
 }
 
-void weft::addLosses(const WeftContext &context, const WeftProgram &program,
-                     double &loss, NamedNumbers &losses) {
-  size_t next = 0;
+void weft::addOutputs(const WeftContext &context, const Metadata &metadata,
+                      const WeftProgram &program, ReportedMeans &sums) {
+  size_t nextLoss = 0, nextMetric = 0;
   for (const WeftPort &port : outputsOf(program)) {
     if (std::strcmp(port.name, names::kLoss) == 0) {
-      loss += readNumber(context, port);
+      sums.loss += readNumber(context, port);
       continue;
     }
-    if (next == losses.size())
-      losses.push_back({port.name, 0.0});
-    losses[next++].second += readNumber(context, port);
+    const bool isMetric =
+        std::find(metadata.metrics.begin(), metadata.metrics.end(),
+                  port.name) != metadata.metrics.end();
+    NamedNumbers &list = isMetric ? sums.metrics : sums.losses;
+    size_t &next = isMetric ? nextMetric : nextLoss;
+    if (next == list.size())
+      list.push_back({port.name, 0.0});
+    list[next++].second += readNumber(context, port);
   }
 }
 
-void weft::takeMeans(int64_t count, double &loss, NamedNumbers &losses) {
-  loss /= double(count);
-  for (auto &[name, value] : losses)
-    value /= double(count);
+void weft::takeMeans(int64_t count, ReportedMeans &sums) {
+  for (double *number : listNumbers(sums))
+    *number /= double(count);
 }
 
 namespace {
@@ -133,21 +137,28 @@ Status Evaluation::countTargets() {
   return Status::success();
 }
 
-/// A rank without a batch left learns the names of the terms, too.
+/// A batch of weight 0 adds nothing, even if its numbers are not finite.
+static void addNamed(NamedNumbers &sums, const NamedNumbers &one,
+                     int64_t weight) {
+  sums.resize(one.size());
+  for (size_t i = 0; i < one.size(); ++i) {
+    sums[i].first = one[i].first;
+    if (weight != 0)
+      sums[i].second += double(weight) * one[i].second;
+  }
+}
+
+/// A rank without a batch left learns the names of terms and metrics, too.
 Status Evaluation::addBatches() {
   const WeftProgram &program = *context.findProgram(names::kEval);
   for (int64_t round = 0; round < rounds() && mayGoOn(); ++round) {
     const EvalBatch batch = batchOf(round);
     if (Status s = runRound(program, batch); !s)
       return s;
-    EvalReport one;
-    addLosses(context, program, one.loss, one.losses);
-    sums.losses.resize(one.losses.size());
-    for (size_t i = 0; i < one.losses.size(); ++i) {
-      sums.losses[i].first = one.losses[i].first;
-      if (batch.weight != 0)
-        sums.losses[i].second += double(batch.weight) * one.losses[i].second;
-    }
+    ReportedMeans one;
+    addOutputs(context, metadata, program, one);
+    addNamed(sums.losses, one.losses, batch.weight);
+    addNamed(sums.metrics, one.metrics, batch.weight);
     if (batch.weight != 0)
       sums.loss += double(batch.weight) * one.loss;
   }
@@ -156,21 +167,21 @@ Status Evaluation::addBatches() {
 
 /// The sums of all ranks, unless one of them could not read its rows.
 Status Evaluation::join(bool &isWhole) {
-  std::vector<double> own = {double(!rows), sums.loss};
-  for (const auto &[name, loss] : sums.losses)
-    own.push_back(loss);
+  const std::vector<double *> numbers = listNumbers(sums);
+  std::vector<double> own = {double(!rows)};
+  for (const double *number : numbers)
+    own.push_back(*number);
   auto all = gatherNumbers(context, own, "the validation loss");
   if (!all)
     return all.takeError();
   isWhole = sumOverRanks(*all, 0) == 0;
-  sums.loss = sumOverRanks(*all, 1);
-  for (size_t i = 0; i < sums.losses.size(); ++i)
-    sums.losses[i].second = sumOverRanks(*all, i + 2);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    *numbers[i] = sumOverRanks(*all, i + 1);
   return Status::success();
 }
 
 EvalReport Evaluation::takeReport() {
-  takeMeans(plan.rows(), sums.loss, sums.losses);
+  takeMeans(plan.rows(), sums);
   sums.rows = plan.rows();
   sums.availableRows = plan.available();
   sums.isSample = plan.isSample();

@@ -103,7 +103,7 @@ void StepRunner::read(const Run &run) {
   if (run.program == &apply)
     readUpdate(*run.step);
   else if (WeftContext::findOutput(*run.program, names::kLoss))
-    addLosses(context, *run.program, report.loss, report.losses);
+    addOutputs(context, metadata, *run.program, report);
 }
 
 //===----------------------------------------------------------------------===//
@@ -325,7 +325,7 @@ void StepRunner::finish(StepInFlight &step) {
   if (step.failure)
     return;
   StepReport &report = step.report;
-  takeMeans(options.accum, report.loss, report.losses);
+  takeMeans(options.accum, report);
   // If the step began before the last one ended, count from the end of that
   // one.
   const auto since = std::max(step.started, lastFinished);

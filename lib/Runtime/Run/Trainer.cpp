@@ -312,7 +312,7 @@ Expected<ExitCode> Trainer::run() {
 
 //===- Reports of all ranks -----------------------------------------------===//
 
-/// Indices of the numbers that a rank sends; its named losses follow.
+/// Indices of the numbers that a rank sends; its means follow.
 enum ReportNumber : size_t {
   StepMs,
   ComputeMs,
@@ -321,20 +321,19 @@ enum ReportNumber : size_t {
   CommBytes,
   PeakBytes,
   LostRows,
-  Loss
+  FirstMean
 };
 
-static std::vector<double> numbersOf(const StepReport &report) {
+static std::vector<double> numbersOf(StepReport &report) {
   std::vector<double> numbers = {report.stepMs,
                                  report.computeMs,
                                  report.dataMs,
                                  report.ranks->commMs,
                                  double(report.ranks->commBytes),
                                  double(report.memoryBytes),
-                                 double(report.ranks->lostRows),
-                                 report.loss};
-  for (const auto &[name, loss] : report.losses)
-    numbers.push_back(loss);
+                                 double(report.ranks->lostRows)};
+  for (const double *mean : listNumbers(report))
+    numbers.push_back(*mean);
   return numbers;
 }
 
@@ -378,9 +377,9 @@ Status weft::joinReports(WeftContext &context, StepReport &report) {
   report.ranks->commBytes = int64_t(largestOf(*all, CommBytes));
   report.memoryBytes = int64_t(largestOf(*all, PeakBytes));
   report.ranks->lostRows = largestOf(*all, LostRows) != 0;
-  report.loss = meanOf(*all, Loss);
-  for (size_t i = 0; i < report.losses.size(); ++i)
-    report.losses[i].second = meanOf(*all, Loss + 1 + i);
+  size_t next = FirstMean;
+  for (double *mean : listNumbers(report))
+    *mean = meanOf(*all, next++);
   findSlowest(*all, *report.ranks);
   return Status::success();
 }

@@ -1,5 +1,7 @@
 //===- AlgorithmTest.cpp - Schedules, row order, sampling, parsing --------===//
 
+#include "weft/Abi/MetricsFields.h"
+#include "weft/Formats/Json.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Data/DataSource.h"
 #include "weft/Runtime/Execute/CpuFeatures.h"
@@ -349,7 +351,10 @@ TEST(Progress, notANumberHasNoSign) {
   Progress progress(ProgressKind::Line, 1, 1, 1, "rows");
   testing::internal::CaptureStdout();
   progress.step(report);
-  progress.eval({1, -std::nan(""), {}, {}});
+  EvalReport found;
+  found.step = 1;
+  found.loss = -std::nan("");
+  progress.eval(found);
   std::string text = testing::internal::GetCapturedStdout();
   EXPECT_EQ(text.find("step 1/1  loss nan (term nan)  lr 0  norm nan  "), 0u)
       << text;
@@ -377,8 +382,50 @@ TEST(StepJson, saysWhatTheScaleDid) {
                            R"("found_inf":{"default":true,"slow":false})",
                            R"("losses":{"mlm":1.5,"nsp":null})"})
     EXPECT_NE(json.find(part), std::string::npos) << part << " in " << json;
-  EXPECT_EQ(evalJson({3, 0.5, {{"mlm", 0.25}}, {}}),
+  EvalReport found;
+  found.step = 3;
+  found.loss = 0.5;
+  found.losses = {{"mlm", 0.25}};
+  EXPECT_EQ(evalJson(found),
             R"({"step":3,"val_loss":0.5,"val_losses":{"mlm":0.25}})");
+}
+
+TEST(StepJson, hasMetricsBesideLosses) {
+  StepReport report;
+  EXPECT_EQ(stepJson(report).find("metrics"), std::string::npos);
+  report.losses = {{"mlm", 1.5}};
+  report.metrics = {{"accuracy", 0.75}, {"top5", NAN}};
+  const std::string json = stepJson(report);
+  EXPECT_NE(json.find(R"("losses":{"mlm":1.5},)"
+                      R"("metrics":{"accuracy":0.75,"top5":null},"lr":)"),
+            std::string::npos)
+      << json;
+  EvalReport found;
+  found.metrics = {{"accuracy", 0.5}};
+  EXPECT_EQ(evalJson(found),
+            R"({"step":0,"val_loss":0.0,"val_metrics":{"accuracy":0.5}})");
+}
+
+/// The names that the compiler refuses for metrics.
+TEST(StepJson, hasFieldsThatNoMetricMayHave) {
+  StepReport report;
+  report.losses = report.metrics = {{"a", 1.0}};
+  report.foundInf = {{"default", true}};
+  report.ranks.emplace();
+  EvalReport found;
+  found.losses = found.metrics = {{"a", 1.0}};
+  found.perplexity = 2.0;
+  found.availableRows = 1;
+  std::set<std::string> fields;
+  for (const std::string &text :
+       {stepJson(report), evalJson(found), sampleJson(1, "")}) {
+    auto json = parseJson(text, "line");
+    ASSERT_TRUE(json);
+    for (const JsonMember &member : json->asObject())
+      fields.insert(member.name);
+  }
+  EXPECT_EQ(fields, std::set<std::string>(std::begin(kMetricsFields),
+                                          std::end(kMetricsFields)));
 }
 
 TEST(Checkpoint, holdsWhatNothingElseGives) {

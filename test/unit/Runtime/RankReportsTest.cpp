@@ -42,6 +42,7 @@ StepReport reportOf(double stepMs, double commMs, int64_t memory, double loss) {
   report.memoryBytes = memory;
   report.loss = loss;
   report.losses = {{"a", loss * loss}};
+  report.metrics = {{"m", -loss}};
   report.ranks = RankReport{commMs, 500, 0, 0};
   return report;
 }
@@ -58,6 +59,7 @@ TEST_F(RankReportsTest, LargestTimesAndMeansOfTheRest) {
     EXPECT_EQ(report.memoryBytes, 3000);
     EXPECT_EQ(report.loss, 3);
     EXPECT_DOUBLE_EQ(report.losses[0].second, 41 / 3.0);
+    EXPECT_DOUBLE_EQ(report.metrics[0].second, -3);
     EXPECT_EQ(report.computeMs, 50);
     EXPECT_EQ(report.dataMs, 6);
     EXPECT_DOUBLE_EQ(report.ranks->commMs, 176 / 3.0);

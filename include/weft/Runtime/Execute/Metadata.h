@@ -53,9 +53,10 @@ struct Metadata {
   int64_t vocab = 0; // 0: not a language model
   int64_t seq = 0;
   int64_t batch = 0;
-  bool rowMean = false;       // the loss is a mean over independent rows
-  std::vector<MeshAxis> mesh; // none: one rank
-  int64_t collectiveCtas = 0; // 0: collectives have no limit
+  bool rowMean = false; // loss and metrics are means over independent rows
+  std::vector<std::string> metrics; // outputs that are no terms of the loss
+  std::vector<MeshAxis> mesh;       // none: one rank
+  int64_t collectiveCtas = 0;       // 0: collectives have no limit
   bool accumulation = false;
   bool canClip = false;
   std::string clipNorm; // "2", "inf", or "" when the program cannot clip

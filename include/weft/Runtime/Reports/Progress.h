@@ -36,14 +36,22 @@ struct RankReport {
   bool isCommMsKnown = true;
 };
 
-/// The numbers of one step; everything a progress line or a metrics line shows.
-struct StepReport {
-  int64_t step = 0;
+/// The means that programs report of a step or an evaluation.
+struct ReportedMeans {
   double loss = 0.0;
+  NamedNumbers losses;  // terms of the loss that have names
+  NamedNumbers metrics; // outputs that are not trained
+};
+
+/// All numbers of `means`, in a fixed order.
+std::vector<double *> listNumbers(ReportedMeans &means);
+
+/// The numbers of one step; everything a progress line or a metrics line shows.
+struct StepReport : ReportedMeans {
+  int64_t step = 0;
   double lr = 0.0;
   double gradNorm = 0.0;
   bool hasGradNorm = false;
-  NamedNumbers losses; // terms of the loss that have names
   bool hasScaler = false;
   double lossScale = 1.0; // of this step
   bool skipped = false;
@@ -60,10 +68,8 @@ struct StepReport {
 };
 
 /// The numbers of an evaluation.
-struct EvalReport {
+struct EvalReport : ReportedMeans {
   int64_t step = 0;
-  double loss = 0.0;
-  NamedNumbers losses;
   std::optional<double> perplexity; // of a language model
   int64_t rows = 0;                 // that count
   int64_t availableRows = 0;        // of the data

@@ -99,11 +99,11 @@ private:
 Status fillRows(const WeftContext &context, const std::vector<WeftPort> &ports,
                 const DataSource &source, const std::vector<int64_t> &rows);
 
-/// Adds the loss of one run of a program, and the terms that have names.
-void addLosses(const WeftContext &context, const WeftProgram &program,
-               double &loss, NamedNumbers &losses);
+/// Adds the loss, its named terms and the metrics of one run of a program.
+void addOutputs(const WeftContext &context, const Metadata &metadata,
+                const WeftProgram &program, ReportedMeans &sums);
 /// Sums over `count` runs or rows become means.
-void takeMeans(int64_t count, double &loss, NamedNumbers &losses);
+void takeMeans(int64_t count, ReportedMeans &sums);
 
 /// The means over the rows of `plan` in `val`, in file order, the same on all
 /// ranks. NaN where no target counts. Nothing if another rank cannot read its
