@@ -5,6 +5,7 @@
 #include "weft/Base/InputFile.h"
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/Safetensors.h"
+#include "weft/Formats/TokenFile.h"
 
 #include <algorithm>
 #include <cstring>
@@ -115,6 +116,8 @@ FileOrigin weft::originOf(const std::string &path) {
     return FileOrigin::Other;
   if (hasOwnSection(**file) || hasOwnEntry(path))
     return FileOrigin::Weft;
+  if (std::optional<bool> isIntact = checkTokenDigest(path))
+    return *isIntact ? FileOrigin::Weft : FileOrigin::Edited;
   // Text of weft has no null byte; neither do 4 KiB of a large file of others.
   char head[4096];
   const int64_t bytes = std::min<int64_t>(sizeof head, (*file)->size());

@@ -11,10 +11,9 @@
 
 using namespace weft;
 
-// llm.c: 256 int32 of header; magic, version, number of tokens, then zeros.
+// llm.c: 256 int32 of header; magic, version (1 for GPT-2, 7 for Llama 3),
+// number of tokens, then zeros.
 static constexpr int64_t headerBytes = 256 * 4;
-static constexpr uint32_t magicU16 = 20240520; // version 1, GPT-2
-static constexpr uint32_t magicU32 = 20240801; // version 7, Llama 3
 static constexpr uint32_t magicEval = 20240522;
 
 static constexpr char byteOrderMark[] = "\xef\xbb\xbf"; // of UTF-8
@@ -68,14 +67,14 @@ Status TokenFile::readHeader(TokenFormat format) {
   if (magic == magicEval)
     return inputError("expects training tokens, but got an llm.c evaluation "
                       "file (magic 20240522)");
-  hasHeader = magic == magicU16 || magic == magicU32;
+  hasHeader = magic == kTokenMagicU16 || magic == kTokenMagicU32;
   if (!hasHeader)
     return Status::success();
   if (bytes < headerBytes)
     return inputError("expects an llm.c header of 1024 bytes, but got a file "
                       "of " +
                       exactBytes(bytes));
-  tokenWidth = magic == magicU16 ? 2 : 4;
+  tokenWidth = magic == kTokenMagicU16 ? 2 : 4;
   if (format != TokenFormat::Auto &&
       (format == TokenFormat::U16) != (tokenWidth == 2))
     return inputError("the llm.c header says u" +

@@ -35,6 +35,7 @@ FlagTable weft::dataFlags() {
   });
 }
 
+/// Inputs come first: an output that is kept may hide their errors.
 static Status checkDataFiles(const FlagValues &flags,
                              const std::vector<TextGroup> &groups) {
   std::vector<FileUse> inputs = flags.files(FlagFile::Read);
@@ -43,6 +44,10 @@ static Status checkDataFiles(const FlagValues &flags,
   const std::vector<FileUse> outputs = flags.files(FlagFile::Written);
   if (Status s = checkOutputPaths(outputs, inputs, manifestName); !s)
     return s;
+  for (const TextGroup &group : groups)
+    for (const std::string &file : group.files)
+      if (auto reader = DocumentReader::open(file); !reader)
+        return reader.takeError();
   return checkReplaced(outputs, flags.getSwitch("overwrite"));
 }
 

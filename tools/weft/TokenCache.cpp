@@ -109,7 +109,7 @@ static bool isCached(const std::string &path) {
   std::error_code ignored;
   if (!fs::exists(path, ignored))
     return false;
-  if (!isWholeTokenFile(path)) {
+  if (checkTokenDigest(path) != true) {
     warn(path + ": the cached tokens are damaged; tokenizing again");
     return false;
   }

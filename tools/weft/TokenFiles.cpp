@@ -12,12 +12,9 @@
 
 using namespace weft;
 
-static constexpr int32_t kMagicU16 = 20240520, kMagicU32 = 20240801;
 /// The number of tokens in a header has 31 bits.
 static constexpr int64_t kMostTokens = 0x7FFFFFFF;
 static constexpr size_t kSpillBytes = size_t(4) << 20;
-/// The digest of the tokens, in words of the header that llm.c does not use.
-static constexpr size_t kDigestAt = 16, kDigestChars = 32;
 
 static Error cannotSpill(const std::string &path) {
   return storageError("cannot write: " + errnoText(errno)).at(path);
@@ -84,12 +81,12 @@ Status TokenFileWriter::commit() {
   if (!file)
     return file.takeError();
   std::array<int32_t, 256> header{};
-  header[0] = width == 4 ? kMagicU32 : kMagicU16;
+  header[0] = int32_t(width == 4 ? kTokenMagicU32 : kTokenMagicU16);
   header[1] = width == 4 ? 7 : 1;
   header[2] = int32_t(count);
   const std::string value = digest.value128();
-  std::memcpy(reinterpret_cast<char *>(header.data()) + kDigestAt, value.data(),
-              kDigestChars);
+  std::memcpy(reinterpret_cast<char *>(header.data()) + kTokenDigestAt,
+              value.data(), kTokenDigestChars);
   if (Status s = file->write(header.data(), sizeof header); !s)
     return s;
   if (spilled)
@@ -98,26 +95,4 @@ Status TokenFileWriter::commit() {
   if (Status s = file->write(bytes.data(), int64_t(bytes.size())); !s)
     return s;
   return file->commit();
-}
-
-bool weft::isTokenFile(const std::string &path) {
-  Expected<std::unique_ptr<ByteSource>> file = InputFile::open(path);
-  int32_t magic = 0;
-  if (!file || (*file)->size() < 4 || !(*file)->read(0, 4, &magic))
-    return false;
-  return magic == kMagicU16 || magic == kMagicU32;
-}
-
-bool weft::isWholeTokenFile(const std::string &path) {
-  Expected<std::unique_ptr<ByteSource>> source = InputFile::open(path);
-  char stored[kDigestChars];
-  if (!source || (*source)->size() < 1024 ||
-      !(*source)->read(int64_t(kDigestAt), kDigestChars, stored))
-    return false;
-  Expected<TokenFile> file =
-      TokenFile::open(std::move(*source), TokenFormat::Auto);
-  if (!file)
-    return false;
-  Expected<std::string> found = file->digest();
-  return found && *found == std::string_view(stored, kDigestChars);
 }

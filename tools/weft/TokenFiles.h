@@ -37,12 +37,6 @@ private:
   Digest digest;
 };
 
-/// Whether a file has such a header.
-bool isTokenFile(const std::string &path);
-
-/// Whether the tokens of a file have the digest in its header.
-bool isWholeTokenFile(const std::string &path);
-
 } // namespace weft
 
 #endif // WEFT_TOOLS_WEFT_TOKENFILES_H

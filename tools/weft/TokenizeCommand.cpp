@@ -30,7 +30,8 @@ FlagTable weft::tokenizeFlags() {
        "output",
        "", 0, 0, "o", FlagFile::Written},
       {"overwrite", FlagKind::Switch, DriverFlag, "", "",
-       "let the output replace a file that weft did not write"},
+       "let the output replace any file; a file of tokens that weft wrote is "
+       "always replaced"},
       {"decode", FlagKind::Switch, DriverFlag, "", "",
        "FILE holds token numbers, whose text is wanted"},
       {"lines", FlagKind::Switch, DriverFlag, "", "",
@@ -225,12 +226,15 @@ Status TokenizeRun::decode() {
   return textFile ? textFile->commit() : Status::success();
 }
 
+/// The input comes first: an output that is kept may hide its errors.
 static Status checkFiles(const FlagValues &flags, const std::string &input) {
   std::vector<FileUse> inputs = flags.files(FlagFile::Read);
   inputs.push_back({"FILE", input});
   const std::vector<FileUse> outputs = flags.files(FlagFile::Written);
   if (Status s = checkOutputPaths(outputs, inputs, manifestName); !s)
     return s;
+  if (auto file = InputFile::open(input); !file)
+    return file.takeError();
   return checkReplaced(outputs, flags.getSwitch("overwrite"));
 }
 

@@ -30,7 +30,8 @@ enum class FileOrigin {
 
 /// The origin of a regular file. Weft: an ELF file with a section `.weft.*`; a
 /// safetensors file with `writtenByKey`; a trace, timeline or tuning file in
-/// JSON; sealed text; a reproducer of a pass; an empty file.
+/// JSON; sealed text; a file of tokens with their digest in its header; a
+/// reproducer of a pass; an empty file.
 FileOrigin originOf(const std::string &path);
 
 /// Whether a safetensors file has the entry `writtenByKey`.

@@ -12,7 +12,22 @@
 
 #include "weft/Base/InputFile.h"
 
+#include <optional>
+
 namespace weft {
+
+/// The magic numbers of llm.c headers for tokens of 16 and of 32 bits.
+constexpr uint32_t kTokenMagicU16 = 20240520, kTokenMagicU32 = 20240801;
+/// In a file that weft wrote, the digest of the tokens, as hexadecimal digits
+/// in bytes of the header that llm.c leaves 0.
+constexpr int64_t kTokenDigestAt = 16, kTokenDigestChars = 32;
+
+/// Whether a file has an llm.c header.
+bool isTokenFile(const std::string &path);
+
+/// Whether the tokens of a file have the digest in its header; nothing where
+/// the header has none, so weft did not write the file.
+std::optional<bool> checkTokenDigest(const std::string &path);
 
 enum class TokenFormat { Auto, Text, U16, U32 };
 

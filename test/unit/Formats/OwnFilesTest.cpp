@@ -3,7 +3,9 @@
 #include "weft/Formats/OwnFiles.h"
 
 #include "../Base/TestSupport.h"
+#include "weft/Formats/Digest.h"
 #include "weft/Formats/Safetensors.h"
+#include "weft/Formats/TokenFile.h"
 
 #include <fstream>
 #include <sys/stat.h>
@@ -77,6 +79,21 @@ TEST_F(OwnFilesTest, SafetensorsTellByTheirMetadata) {
     ASSERT_TRUE(writer->finish());
     EXPECT_EQ(originOf(dir.file("t")), expected);
   }
+}
+
+TEST_F(OwnFilesTest, TokenFilesTellByTheirDigest) {
+  const std::string tokens("\1\0\2\0", 4);
+  std::string header(1024, '\0');
+  const uint32_t words[] = {kTokenMagicU16, 1, 2};
+  header.replace(0, sizeof words, reinterpret_cast<const char *>(words),
+                 sizeof words);
+  EXPECT_EQ(origin(header + tokens), FileOrigin::Other); // of llm.c
+  header.replace(kTokenDigestAt, kTokenDigestChars, digest128(tokens));
+  EXPECT_EQ(origin(header + tokens), FileOrigin::Weft);
+  EXPECT_EQ(origin(header + std::string("\1\0\3\0", 4)), FileOrigin::Edited);
+  EXPECT_EQ(origin(header + "\1"), FileOrigin::Edited);
+  header[0] = 0; // no magic number
+  EXPECT_EQ(origin(header + tokens), FileOrigin::Other);
 }
 
 TEST_F(OwnFilesTest, OtherFilesAreKeptUnlessToldOtherwise) {
