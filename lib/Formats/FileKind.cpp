@@ -18,6 +18,9 @@ static constexpr char kSaveTorch[] =
     "save it as safetensors: safetensors.torch.save_file({k: v.clone()."
     "contiguous() for k, v in torch.load(FILE, weights_only=True).items()}, "
     "'model.safetensors')";
+static constexpr char kUseTokens[] =
+    "it is ready for --data and --val-data; weft tokenize FILE --decode "
+    "--tokenizer=PATH prints its text";
 static constexpr char kUnpack[] = "unpack it first";
 static constexpr char kWriteColumn[] = "write its text column to a text file";
 static constexpr char kNoDownload[] =
@@ -41,6 +44,8 @@ static const Magic kMagics[] = {
      {"a NumPy array", "save it with safetensors.numpy.save_file"}},
     {"\x89HDF",
      {"an HDF5 file", "save its tensors with safetensors.numpy.save_file"}},
+    {"\x88\xd8\x34\x01", {"a file of tokens", kUseTokens}},
+    {"\xa1\xd9\x34\x01", {"a file of tokens", kUseTokens}},
     {"PAR1", {"a Parquet file", kWriteColumn}},
     {"\x1f\x8b\x08", {"a gzip archive", kUnpack}},
     {"\x28\xb5\x2f\xfd", {"a zstd archive", kUnpack}},

@@ -31,6 +31,8 @@ TEST(FileKind, FirstBytesTell) {
   EXPECT_EQ(kindOf(kTorch), "a PyTorch file (zip)");
   EXPECT_EQ(kindOf("PK\3\4 docs"), "a zip archive");
   EXPECT_EQ(kindOf(kPickle), "a Python pickle, as old PyTorch files are");
+  EXPECT_EQ(kindOf("\x88\xd8\x34\x01"), "a file of tokens");
+  EXPECT_EQ(kindOf("\xa1\xd9\x34\x01"), "a file of tokens");
   EXPECT_EQ(kindOf(std::string("GGUF\3\0", 6)), "a GGUF file (llama.cpp)");
   EXPECT_EQ(kindOf("\x93NUMPY\1"), "a NumPy array");
   EXPECT_EQ(kindOf("\x89HDF\r\n"), "an HDF5 file");
