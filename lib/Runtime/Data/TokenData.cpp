@@ -97,7 +97,10 @@ static Status checkTokenizer(const TokenFile &file, const DataOptions &options,
 static Expected<std::shared_ptr<SharedFile>>
 openFile(const std::string &path, const DataOptions &options,
          const Metadata &metadata, DataSet &set) {
-  auto file = TokenFile::open(path, options.format);
+  auto source = InputFile::open(path);
+  if (!source)
+    return source.takeError();
+  auto file = TokenFile::open(std::move(*source), options.format);
   if (!file) {
     const bool isLines = endsWith(path, ".jsonl") || endsWith(path, ".ndjson");
     if (isLines && !metadata.tokenizerFiles.empty() && !options.byteTokenizer)
