@@ -93,7 +93,8 @@ Expected<ChoiceTokens> ChoiceEncoder::encode(const std::string &prompt,
   if (beginning.empty() && first->empty()) {
     if (!separator)
       return inputError("expects a prompt that is not empty, since the model "
-                        "has no token that begins or ends a text");
+                        "has no token that begins or ends a text")
+          .hint("begin the field 'prompt' with a text, such as \"Question:\"");
     tokens.ids.push_back(*separator);
   }
   tokens.scored = whole->size() - std::min(whole->size(), first->size());
@@ -135,7 +136,9 @@ Status ChoiceRowWriter::write(const ChoiceTokens &choice) {
   if (choice.scored > seq)
     return inputError("expects choices of at most ", seq,
                       " tokens, the positions of the program (--seq), but got ",
-                      choice.scored);
+                      choice.scored)
+        .hint(concat("--seq=", choice.scored,
+                     " compiles a model with that many positions"));
   const size_t used = std::min(choice.ids.size() - 1, seq);
   const int32_t *ids = &choice.ids[choice.ids.size() - 1 - used];
   std::fill(tokens.begin(), tokens.end(), 0);
@@ -177,14 +180,18 @@ Status weft::writeChoiceRows(const std::vector<ChoiceQuestion> &questions,
   if (!rows)
     return rows.takeError();
   for (const ChoiceQuestion &question : questions)
-    for (const std::string &choice : question.choices) {
-      Expected<ChoiceTokens> tokens = encoder.encode(question.prompt, choice);
+    for (size_t i = 0; i < question.choices.size(); ++i) {
+      auto ofChoice = [&](Error error) {
+        return error.during(concat("choice ", i))
+            .at(questionsPath, question.line);
+      };
+      Expected<ChoiceTokens> tokens =
+          encoder.encode(question.prompt, question.choices[i]);
       if (!tokens)
-        return tokens.takeError().at(questionsPath, question.line);
+        return ofChoice(tokens.takeError());
       if (Status s = rows->write(*tokens); !s)
-        return s.error().code() == ExitCode::Input
-                   ? s.takeError().at(questionsPath, question.line)
-                   : s.takeError();
+        return s.error().code() == ExitCode::Input ? ofChoice(s.takeError())
+                                                   : s.takeError();
     }
   return rows->finish();
 }

@@ -24,7 +24,7 @@ CASES = [
     ('{"prompt": "\\"answer\\": 1", "choices": ["b"], "answer": 7}', "but got 7 at column 47"),
     ('{"prompt": "a", "choices": ["b"], "answer": 0', "malformed JSON at column"),
     ('["a"]', "expects a JSON object in a line, but got another value at column 1"),
-    ('{"prompt": "a", "choices": ["' + "word " * 60 + '"], "answer": 0}', "expects choices of at most 16 tokens, the positions of the program (--seq), but got"),
+    ('{"prompt": "a", "choices": ["' + "word " * 60 + '"], "answer": 0}', "choice 0: expects choices of at most 16 tokens, the positions of the program (--seq), but got"),
 ]
 
 command = sys.argv[sys.argv.index("--") + 1:]
