@@ -5,6 +5,7 @@
 #include "weft/Base/ReadProgress.h"
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/FileKind.h"
+#include "weft/Formats/JsonLines.h"
 
 #include <algorithm>
 #include <cstring>
@@ -142,6 +143,10 @@ static Status checkText(std::string_view head, int64_t wholeSize,
   const TextForm form = guessTextForm(head, wholeSize, path);
   if (form == TextForm::Plain)
     return Status::success();
+  if (beginsWithQuestion(head))
+    return inputError("expects text or tokens, but got questions (JSON lines "
+                      "with a field 'choices')")
+        .hint(kQuestionsHint);
   return inputError(std::string("expects text or tokens, but got ") +
                     textFormName(form))
       .hint(joinHints(textCommand(form, head, path), kAsText));

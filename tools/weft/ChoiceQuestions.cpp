@@ -7,23 +7,19 @@
 #include "weft/Base/Results.h"
 #include "weft/Base/Text.h"
 #include "weft/Formats/Json.h"
+#include "weft/Formats/JsonLines.h"
 
 using namespace weft;
 
 static const char *const kHint =
     "a line is {\"prompt\": TEXT, \"choices\": [TEXT, ...], \"answer\": N}";
 
-static bool isQuestion(std::string_view line) {
-  Expected<Json> json = parseJson(line, "");
-  return json && json->find("choices");
-}
-
 bool weft::hasQuestions(const std::string &path) {
   Expected<DocumentReader> reader = DocumentReader::open(path);
   if (!reader || !reader->hasLines())
     return false;
   Expected<std::optional<std::string>> line = reader->nextLine();
-  return line && *line && isQuestion(**line);
+  return line && *line && isQuestionLine(**line);
 }
 
 //===----------------------------------------------------------------------===//
@@ -112,16 +108,33 @@ Status QuestionParser::readAnswer(ChoiceQuestion &question) {
   return Status::success();
 }
 
+/// Whether the outermost object has two fields of a name.
+static bool hasFieldTwice(std::string_view line, std::string_view name) {
+  const size_t first = columnOfField(line, name);
+  if (first == 1)
+    return false;
+  const std::string rest = concat("{", line.substr(first + name.size() + 1));
+  return columnOfField(rest, name) > 1;
+}
+
 Expected<ChoiceQuestion> QuestionParser::parse() {
   if (std::optional<size_t> column = malformedColumn(line))
     return inputError("expects a JSON object in a line, but got malformed JSON "
                       "at column ",
-                      *column);
+                      *column)
+        .hint(kHint);
+  for (const char *name : {"prompt", "choices", "answer"})
+    if (hasFieldTwice(line, name))
+      return inputError("expects one field '", name,
+                        "', but got two, the first at column ",
+                        columnOfField(line, name))
+          .hint(kHint);
   if (Status s = assign(parseJson(line, file), json); !s)
     return s.takeError();
   if (!json.isObject())
     return inputError("expects a JSON object in a line, but got another value "
-                      "at column 1");
+                      "at column 1")
+        .hint(kHint);
   ChoiceQuestion question;
   for (auto read : {&QuestionParser::readChoices, &QuestionParser::readPrompt,
                     &QuestionParser::readAnswer})

@@ -28,7 +28,7 @@ struct ChoiceQuestion {
 };
 
 /// Whether a path names JSON lines of questions: the first one has a field
-/// `choices`. False for a file that cannot be read, too.
+/// `choices`, malformed or not. False for a file that cannot be read, too.
 bool hasQuestions(const std::string &path);
 
 /// Errors name the file, the line and the column of a field.

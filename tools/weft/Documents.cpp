@@ -5,6 +5,7 @@
 #include "weft/Base/Results.h"
 #include "weft/Base/Text.h"
 #include "weft/Formats/FileKind.h"
+#include "weft/Formats/JsonLines.h"
 
 #include <nlohmann/json.hpp>
 
@@ -100,30 +101,15 @@ std::optional<size_t> weft::malformedColumn(std::string_view line) {
   return parseLine(line, handler);
 }
 
-size_t weft::columnOfField(std::string_view line, std::string_view name) {
-  int depth = 0;
-  for (size_t at = 0; at < line.size(); ++at) {
-    const char c = line[at];
-    depth += (c == '{' || c == '[') - (c == '}' || c == ']');
-    if (c != '"')
-      continue;
-    size_t end = at + 1;
-    while (end < line.size() && line[end] != '"')
-      end += line[end] == '\\' ? 2 : 1;
-    if (end >= line.size())
-      break;
-    const size_t next = line.find_first_not_of(" \t", end + 1);
-    const bool isName = next != line.npos && line[next] == ':';
-    if (depth == 1 && isName && line.substr(at + 1, end - at - 1) == name)
-      return at + 1;
-    at = end;
-  }
-  return 1;
-}
-
 static Expected<std::string> fieldOfLine(std::string_view line) {
   TextFieldHandler handler;
-  if (std::optional<size_t> wrong = parseLine(line, handler))
+  const std::optional<size_t> wrong = parseLine(line, handler);
+  if (!handler.content && isQuestionLine(line))
+    return inputError("expects a document (field 'text') in a line, but got a "
+                      "question (field 'choices') at column ",
+                      columnOfField(line, "choices"))
+        .hint(kQuestionsHint);
+  if (wrong)
     return inputError("expects a JSON object in a line, but got malformed JSON "
                       "at column ",
                       *wrong)

@@ -43,10 +43,6 @@ private:
 /// Where a line stops being JSON, as a column from 1; nothing if it is JSON.
 std::optional<size_t> malformedColumn(std::string_view line);
 
-/// The column, from 1, of a field of the outermost object of a line of JSON; 1
-/// if it has no such field.
-size_t columnOfField(std::string_view line, std::string_view name);
-
 /// Files of text that are read with one weight.
 struct TextGroup {
   std::string spelling; // as it was given

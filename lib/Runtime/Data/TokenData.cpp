@@ -5,6 +5,7 @@
 #include "weft/Base/CountText.h"
 #include "weft/Base/Text.h"
 #include "weft/Formats/FileKind.h"
+#include "weft/Formats/JsonLines.h"
 #include "weft/Formats/TokenFile.h"
 #include "weft/Runtime/Data/DataSource.h"
 
@@ -103,7 +104,9 @@ openFile(const std::string &path, const DataOptions &options,
   auto file = TokenFile::open(std::move(*source), options.format);
   if (!file) {
     const bool isLines = endsWith(path, ".jsonl") || endsWith(path, ".ndjson");
-    if (isLines && !metadata.tokenizerFiles.empty() && !options.byteTokenizer)
+    const bool hasQuestions = file.error().hintText() == kQuestionsHint;
+    if (isLines && !hasQuestions && !metadata.tokenizerFiles.empty() &&
+        !options.byteTokenizer)
       return file.takeError().hint(tokenizeHint(path, metadata));
     return file.takeError();
   }

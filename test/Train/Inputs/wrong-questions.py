@@ -1,7 +1,8 @@
 """usage: wrong-questions.py -- COMMAND...
 
-COMMAND with --val-data ends with exit 3 for each file, and names the line, the
-column and the field.
+COMMAND with --val-data ends with exit 3 for each file, gives a hint, and names
+the line, the column and the field. A line with choices is wrong as the third
+line of a file and as its first.
 """
 import pathlib
 import subprocess
@@ -23,17 +24,23 @@ CASES = [
     ('{"prompt": 1, "choices": ["b"], "answer": 0}', "a text in the field 'prompt', but got 1 at column 2"),
     ('{"prompt": "\\"answer\\": 1", "choices": ["b"], "answer": 7}', "but got 7 at column 47"),
     ('{"prompt": "a", "choices": ["b"], "answer": 0', "malformed JSON at column"),
+    ('{"prompt": "a", "choices": ["b"], "answer": 0, "answer": 0}', "expects one field 'answer', but got two, the first at column 35"),
+    ('{"prompt": "a, "choices": ["b"], "answer": 0}', "malformed JSON at column"),
     ('["a"]', "expects a JSON object in a line, but got another value at column 1"),
     ('{"prompt": "a", "choices": ["' + "word " * 60 + '"], "answer": 0}', "choice 0: expects choices of at most 16 tokens, the positions of the program (--seq), but got"),
 ]
 
 command = sys.argv[sys.argv.index("--") + 1:]
-wrong = 0
+wrong = files = 0
 for text, message in CASES:
-    pathlib.Path("wrong.jsonl").write_text(GOOD + "\n" + text + "\n" + GOOD)
-    done = subprocess.run([*command, "--val-data", "wrong.jsonl"], capture_output=True, text=True)
-    where = "weft: error: wrong.jsonl:3: "
-    if done.returncode != 3 or message not in done.stderr or where not in done.stderr:
-        wrong += 1
-        print(f"exit {done.returncode} for {text[:80]}\n{done.stderr[-500:]}")
-print(f"{len(CASES)} files, {wrong} wrong")
+    for before, line in ((GOOD + "\n", 3), ("", 1)):
+        if line == 1 and '"choices"' not in text:
+            continue
+        files += 1
+        pathlib.Path("wrong.jsonl").write_text(before + text + "\n" + GOOD)
+        done = subprocess.run([*command, "--val-data", "wrong.jsonl"], capture_output=True, text=True)
+        where = f"weft: error: wrong.jsonl:{line}: "
+        if done.returncode != 3 or any(part not in done.stderr for part in (message, where, "\nhint: ")):
+            wrong += 1
+            print(f"exit {done.returncode} for {text[:80]}\n{done.stderr[-500:]}")
+print(f"{files} files, {wrong} wrong")
