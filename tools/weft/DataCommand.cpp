@@ -19,8 +19,8 @@ static const CommandHelp kDataHelp = {
 FlagTable weft::dataFlags() {
   return FlagTable({
       {"tokenizer", FlagKind::String, DriverFlag, "", "PATH",
-       "tokenizer.json, tokenizer.model or a GGUF file, or the folder of a "
-       "model",
+       "tokenizer.json, tokenizer.model, vocab.json with merges.txt, a GGUF "
+       "file, or the folder of a model",
        "", 0, 0, "", FlagFile::Read},
       {"output", FlagKind::String, DriverFlag, "", "FILE",
        "the file of tokens, for --data", "", 0, 0, "o", FlagFile::Written},

@@ -216,8 +216,9 @@ static Expected<std::optional<FlagValues>> parseUse(const UseCommand &command,
   if (std::optional<HelpLayout> layout = askedHelp(*flags)) {
     printText("usage: " + std::string(command.name) + " " + command.usage +
               "\n\n" +
-              wrapText("MODEL: a folder with config.json and weights, an .mlir "
-                       "file with weights, or a compiled program",
+              wrapText("MODEL: a folder with config.json and weights, a GGUF "
+                       "file, an .mlir file with weights, or a compiled "
+                       "program",
                        0, layout->columns) +
               "\n\n" + table.help(AllFlags, *layout));
     return std::optional<FlagValues>();
@@ -287,14 +288,19 @@ Expected<ExitCode> weft::generateCommand(const Arguments &args) {
 }
 
 Expected<ExitCode> weft::evaluateCommand(const Arguments &args) {
-  const UseCommand command = {"weft evaluate",
-                              "MODEL --val-data FILE [flags]",
-                              "--eval-only",
-                              RunUse::Evaluate,
-                              {"data", "val-data", "val-fraction",
-                               "data-format", "eval-steps", "metrics",
-                               "tensorboard", "progress", "overwrite"}};
-  auto flags = parseUse(command, FlagTable(flagsOf(command)), args);
+  const UseCommand command = {
+      "weft evaluate",
+      "MODEL --val-data FILE [flags]",
+      "--eval-only",
+      RunUse::Evaluate,
+      {"data", "val-data", "val-fraction", "data-format", "eval-steps",
+       "metrics", "tensorboard", "progress", "overwrite"}};
+  std::vector<FlagSpec> specs = flagsOf(command);
+  for (FlagSpec &spec : specs)
+    if (spec.name == std::string_view("val-data"))
+      spec.help = "validation data: text, JSON lines, .bin tokens, "
+                  "safetensors, or questions (.jsonl)";
+  auto flags = parseUse(command, FlagTable(specs), args);
   if (!flags)
     return flags.takeError();
   if (!*flags)
@@ -328,7 +334,8 @@ Expected<ExitCode> weft::predictCommand(const Arguments &args) {
     if (spec.name == std::string_view("predictions"))
       spec = outputFlag(spec);
     if (spec.name == std::string_view("data"))
-      spec.help = "data with the rows: text, .bin tokens, or safetensors";
+      spec.help = "data with the rows: text, JSON lines, .bin tokens, "
+                  "safetensors, or questions (.jsonl)";
   }
   auto flags = parseUse(command, FlagTable(specs), args);
   if (!flags)

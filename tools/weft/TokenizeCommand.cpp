@@ -22,8 +22,8 @@ static const CommandHelp kTokenizeHelp = {
 FlagTable weft::tokenizeFlags() {
   return FlagTable({
       {"tokenizer", FlagKind::String, DriverFlag, "", "PATH",
-       "tokenizer.json, tokenizer.model or a GGUF file, or the folder of a "
-       "model",
+       "tokenizer.json, tokenizer.model, vocab.json with merges.txt, a GGUF "
+       "file, or the folder of a model",
        "", 0, 0, "", FlagFile::Read},
       {"output", FlagKind::String, DriverFlag, "", "FILE",
        "write a file of tokens for --data, or the text; default: standard "
