@@ -108,6 +108,8 @@ static const ForeignName evaluationNames[] = {
     {"do-eval|do-predict|evaluate|validate|test|eval", "eval-only",
      "a run with --val-data also evaluates while it trains"},
     {"do-train|train", "", "weft train trains, unless --eval-only is given"},
+    {"tasks", "val-data", "FILE has questions, which weft evaluate scores"},
+    {"num-fewshot|fewshot", "", "the prompt of a question has its examples"},
     {"prompt|start|input-prompt", "generate"},
     {"num-samples|n-samples", "",
      "a run prints one sample; --seed draws another"},

@@ -294,7 +294,8 @@ Expected<ExitCode> weft::evaluateCommand(const Arguments &args) {
       "--eval-only",
       RunUse::Evaluate,
       {"data", "val-data", "val-fraction", "data-format", "eval-steps",
-       "metrics", "tensorboard", "progress", "overwrite"}};
+       "metrics", "tensorboard", "progress", "overwrite"},
+      {{"output-file", "metrics"}, {"output-path", "metrics"}}};
   std::vector<FlagSpec> specs = flagsOf(command);
   for (FlagSpec &spec : specs)
     if (spec.name == std::string_view("val-data"))
@@ -328,7 +329,11 @@ Expected<ExitCode> weft::predictCommand(const Arguments &args) {
       "MODEL --data FILE -o FILE [flags]",
       "--predictions FILE",
       RunUse::Predict,
-      {"data", "data-format", "predictions", "progress", "overwrite"}};
+      {"data", "data-format", "predictions", "progress", "overwrite"},
+      {{"val-data", "data"},
+       {"tasks", "data"},
+       {"output-file", "output"},
+       {"output-path", "output"}}};
   std::vector<FlagSpec> specs = flagsOf(command);
   for (FlagSpec &spec : specs) {
     if (spec.name == std::string_view("predictions"))
