@@ -61,7 +61,10 @@ private:
   Status encodeDocument(std::string_view text);
   Status printIds(const int32_t *ids, size_t count);
   Status decodeTokens(TokenFile &file);
-  Status decodeLine(std::string_view line, int number);
+  Expected<std::vector<int32_t>> readIds(std::string_view line,
+                                         int number) const;
+  Status decodeIds(const std::vector<int32_t> &ids);
+  Status decodeLines();
   Status put(std::string_view text);
   void warnOfLosses() const;
 
@@ -148,34 +151,72 @@ Status TokenizeRun::encode() {
   return tokens ? tokens->commit() : Status::success();
 }
 
-/// The text of one document, whose ids are the numbers of a line.
-Status TokenizeRun::decodeLine(std::string_view line, int number) {
-  StreamDecoder decoder(tokenizer, flags.getSwitch("skip-special"));
-  for (size_t at = 0; at < line.size();) {
-    if (line[at] == ' ' || line[at] == '\t' || line[at] == '\r') {
-      ++at;
-      continue;
-    }
-    const size_t end = std::min(line.find_first_of(" \t\r", at), line.size());
+/// The ids of one document, which are the numbers of a line.
+Expected<std::vector<int32_t>> TokenizeRun::readIds(std::string_view line,
+                                                    int number) const {
+  constexpr std::string_view spaces = " \t\r";
+  const int64_t most = tokenizer.vocabularySize() - 1;
+  std::vector<int32_t> ids;
+  for (size_t at = line.find_first_not_of(spaces); at != line.npos;) {
+    const size_t end = std::min(line.find_first_of(spaces, at), line.size());
     const std::string_view word = line.substr(at, end - at);
-    int32_t id = 0;
+    int64_t id = 0;
     const auto read =
         std::from_chars(word.data(), word.data() + word.size(), id);
-    if (read.ec != std::errc() || read.ptr != word.data() + word.size())
-      return inputError("expects token numbers, but got ", inQuotes(word))
+    const bool isNumber = read.ptr == word.data() + word.size();
+    if (!isNumber)
+      return inputError("expects token numbers, but got ", inQuotes(word),
+                        " at column ", at + 1)
           .at(input, number)
           .hint("without --decode, weft tokenize reads text");
+    if (read.ec != std::errc() || id < 0 || id > most ||
+        !tokenizer.tokenText(int32_t(id)))
+      return inputError("expects token numbers from 0 to ", most, ", but got ",
+                        word, " at column ", at + 1)
+          .at(input, number)
+          .hint("--tokenizer names the tokenizer that made the numbers");
+    ids.push_back(int32_t(id));
+    at = line.find_first_not_of(spaces, end);
+  }
+  return ids;
+}
+
+Status TokenizeRun::decodeIds(const std::vector<int32_t> &ids) {
+  StreamDecoder decoder(tokenizer, flags.getSwitch("skip-special"));
+  for (const int32_t id : ids) {
     Expected<std::string> text = decoder.add(id);
     if (!text)
-      return text.takeError().at(input, number);
+      return text.takeError().at(input);
     if (Status status = put(*text); !status)
       return status;
-    at = end;
   }
   Expected<std::string> last = decoder.finish();
   if (!last)
-    return last.takeError().at(input, number);
+    return last.takeError().at(input);
   return put(*last + "\n");
+}
+
+/// Decodes a document for each line. All lines are read first: no text comes
+/// before an error.
+Status TokenizeRun::decodeLines() {
+  Expected<std::string> text = readFile(input, int64_t(1) << 31);
+  if (!text)
+    return text.takeError();
+  std::vector<std::vector<int32_t>> documents;
+  std::string_view rest = *text;
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    Expected<std::vector<int32_t>> ids =
+        readIds(rest.substr(0, end), int(documents.size()) + 1);
+    if (!ids)
+      return ids.takeError();
+    documents.push_back(std::move(*ids));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  for (const std::vector<int32_t> &ids : documents)
+    if (Status s = decodeIds(ids); !s)
+      return s;
+  return Status::success();
 }
 
 Status TokenizeRun::decodeTokens(TokenFile &file) {
@@ -211,17 +252,8 @@ Status TokenizeRun::decode() {
       return file.takeError();
     if (Status status = decodeTokens(*file); !status)
       return status;
-  } else {
-    Expected<std::string> text = readFile(input, int64_t(1) << 31);
-    if (!text)
-      return text.takeError();
-    std::string_view rest = *text;
-    for (int number = 1; !rest.empty(); ++number) {
-      const size_t end = std::min(rest.find('\n'), rest.size());
-      if (Status s = decodeLine(rest.substr(0, end), number); !s)
-        return s;
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
+  } else if (Status s = decodeLines(); !s) {
+    return s;
   }
   return textFile ? textFile->commit() : Status::success();
 }
