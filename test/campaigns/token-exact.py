@@ -10,6 +10,9 @@ counts. For all splits
   The gradient of a learned factor, 1 minus a loss, is compared in units of 1;
 - its evaluation of rows that do not fill the last batch gives the same validation loss (1e-6).
 
+Each model has metrics, too: accuracies, error rates, a mean of sizes and a share of positive scores. Metrics of the first
+step and of the evaluation equal those of numpy in f64 (1e-6; rows whose two largest scores are close may count either way).
+
 Usage: token-exact.py --work DIR [--seeds A:B] [--low] [--keep]
 """
 import argparse
@@ -68,6 +71,52 @@ def read_tensors(path):
     header.pop("__metadata__", None)
     return {name: np.frombuffer(data[slice(*entry["data_offsets"])], KINDS[entry["dtype"]])
             .reshape(entry["shape"]).astype(np.float64) for name, entry in header.items()}
+
+
+# --- Metrics --------------------------------------------------------------------------------------
+
+MARGINS = {"f32": 1e-5, "f16": 1e-2, "bf16": 1e-1}  # of scores whose order rounding may change
+
+
+class Metric:
+    """An output that is not trained, on logits %y, and perhaps on the targets of a loss."""
+
+    def __init__(self, kind, loss=None):
+        self.kind, self.loss = kind, loss
+        self.name = kind + (str(loss.number) if loss else "")
+
+    def lines(self, batch, steps):
+        rows, name, kind = f"{batch}x{steps}", self.name, "tensor<f32>"
+        logits = f"tensor<{rows}x{CLASSES}xf32>"
+        if self.loss:
+            n, mean = self.loss.number, name if self.kind == "accuracy" else f"a{name}"
+            lines = [f"    %{mean} = weft.accuracy %y, %v{n} {{ignore_index = {self.loss.ignore} : i64}} : {logits}, "
+                     f"tensor<{rows}xi32>"]
+            if self.kind == "error":
+                lines += [f"    %one{n} = weft.constant dense<1.0> : {kind}",
+                          f"    %{name} = weft.sub %one{n}, %{mean} : {kind}, {kind}"]
+            return lines
+        if self.kind == "size":
+            return [f"    %abs = weft.abs %y : {logits}", f"    %{name} = weft.reduce mean %abs dims [0, 1, 2] : {logits}"]
+        return [f"    %none = weft.constant dense<0.0> : {kind}",
+                f"    %isPositive = weft.compare gt %y, %none : {logits}, {kind}",
+                f"    %asNumber = weft.cast %isPositive : tensor<{rows}x{CLASSES}xi1> to {logits}",
+                f"    %{name} = weft.reduce mean %asNumber dims [0, 1, 2] : {logits}"]
+
+    def exact(self, logits, data, margin):
+        """The value, or None if no target counts; and how far rounding may move it."""
+        if self.kind == "size":
+            return np.abs(logits).mean(), margin
+        if self.kind == "positive":
+            return (logits > 0).mean(), (np.abs(logits) < margin).mean()
+        targets = data[f"v{self.loss.number}"]
+        counted = targets != self.loss.ignore
+        if not counted.any():
+            return None, 0
+        two = np.sort(logits, axis=-1)[..., -2:]
+        close = (two[..., 1] - two[..., 0] < margin)[counted].mean()
+        accuracy = (logits.argmax(axis=-1) == targets)[counted].mean()
+        return accuracy if self.kind == "accuracy" else 1 - accuracy, close
 
 
 # --- A random model -------------------------------------------------------------------------------
@@ -150,6 +199,26 @@ class Case:
         self.first, second = self.draw(rng, self.rows), self.draw(rng, self.rows)
         self.train = {name: np.concatenate([values, second[name]]) for name, values in self.first.items()}
         self.val = self.draw(rng, dice.randint(1, 2 * self.rows))
+        # Dice of their own: the losses of a seed do not change.
+        metrics = random.Random(f"metrics of {seed}")
+        self.metrics = [Metric(metrics.choice(["accuracy", "error"]), loss) for loss in self.losses if loss.kind == "classes"]
+        self.metrics += [Metric(kind) for kind in ("size", "positive") if metrics.random() < 0.5]
+        metrics.shuffle(self.metrics)
+        self.weights = self.draw_weights(rng)
+
+    def draw_weights(self, rng):
+        shapes = {"w1": (WIDTH, HIDDEN), "b1": (HIDDEN,), "w2": (HIDDEN, CLASSES)}
+        shapes.update((f"s{loss.number}", ()) for loss in self.losses if loss.learned)
+        weights = {name: rng.normal(0, 0.3, shape) for name, shape in shapes.items()}
+        for loss in self.losses:
+            if loss.kind == "classes" and loss.weighted and loss.weights_from == "frozen":
+                weights[f"classes{loss.number}"] = rng.uniform(0.5, 2, CLASSES)
+        return {name: np.asarray(value, np.float32) for name, value in weights.items()}
+
+    def exact_metrics(self, data):
+        w1, b1, w2, x = (np.asarray(value, np.float64) for value in (*map(self.weights.get, ("w1", "b1", "w2")), data["x"]))
+        logits = np.tanh(x @ w1 + b1) @ w2
+        return {metric.name: metric.exact(logits, data, MARGINS[self.precision]) for metric in self.metrics}
 
     def draw(self, rng, rows):
         tensors = {"x": rng.standard_normal((rows, self.steps, WIDTH)).astype(np.float32)}
@@ -163,6 +232,7 @@ class Case:
         outputs = ", ".join(
             'tensor<f32> {weft.output = "loss"}' if single else
             f'tensor<f32> {{weft.output = "task{loss.number}", weft.loss = {loss.weight} : f64}}' for loss in self.losses)
+        outputs += "".join(f', tensor<f32> {{weft.output = "{metric.name}", weft.metric}}' for metric in self.metrics)
         inputs = ", ".join([f'%x: tensor<{rows}x{WIDTH}xf32> {{weft.input = "x"}}'] +
                            [loss.input(batch, self.steps) for loss in self.losses])
         normal = "{init = #weft.init<normal, 0.0, 0.3>}"
@@ -179,9 +249,10 @@ class Case:
                   f"    %t = weft.tanh %a : tensor<{rows}x{HIDDEN}xf32>",
                   f"    %y = weft.matmul %t, %w2 : tensor<{rows}x{HIDDEN}xf32>, tensor<{HIDDEN}x{CLASSES}xf32>"]
         lines += [line for loss in self.losses for line in loss.lines(batch, self.steps) + loss.factor_lines()]
-        values = ", ".join(loss.value() for loss in self.losses)
-        types = ", ".join(["tensor<f32>"] * len(self.losses))
-        return "\n".join(lines + [f"    weft.return {values} : {types}", "  }", "}", ""])
+        lines += [line for metric in self.metrics for line in metric.lines(batch, self.steps)]
+        values = [loss.value() for loss in self.losses] + [f"%{metric.name}" for metric in self.metrics]
+        types = ", ".join(["tensor<f32>"] * len(values))
+        return "\n".join(lines + [f"    weft.return {', '.join(values)} : {types}", "  }", "}", ""])
 
     def names(self):
         """The trained parameters."""
@@ -207,7 +278,7 @@ def compile_flags(case, ranks, stage):
 
 
 def run_interpreter(case, folder, model, split):
-    """The parameters after a step, and its loss, in f64."""
+    """The loss and the metrics of a step, and the parameters after it, in f64."""
     _, accum, ranks, stage = split
     dump, outputs, state = folder / "step.mlir", folder / "out.st", folder / "state.st"
     call("weft", "compile", model, *compile_flags(case, ranks, stage), "--to=partition", "-o", dump)
@@ -215,25 +286,27 @@ def run_interpreter(case, folder, model, split):
          "--set", "lr=0.5", "--set", "max_norm=1e9", "--set", "weight_decay=0", "--set", "momentum=0", "--outputs",
          outputs, "--save-state", state)
     found = read_tensors(outputs)
-    losses = [float(value) for name, value in found.items() if name.split("/")[-1] == "loss"]
+    means = {output: float(np.mean([value for name, value in found.items() if name.split("/")[-1] == output]))
+             for output in ("loss", *(metric.name for metric in case.metrics))}
     params = {name: value for name, value in read_tensors(state).items() if name in case.names()}
-    return float(np.mean(losses)), params
+    return means, params
 
 
 def run_executable(case, folder, model, split):
-    """Losses of two steps, gradients of the first one and validation loss."""
+    """Losses of two steps, gradients of the first one, validation loss, and metrics of the first step and of validation."""
     _, accum, ranks, stage = split
     program, metrics, grads = folder / "net", folder / "m.jsonl", folder / "g.st"
     call("weft", "compile", model, *compile_flags(case, ranks, stage), "-o", program)
-    common = ["--progress=none", "--threads=1"] + ([f"--loopback={ranks}"] if ranks > 1 else [])
+    common = ["--progress=none", "--threads=1", "--init-from", folder.parent / "weights.st"] + ([f"--loopback={ranks}"] if ranks > 1 else [])
     call(program, "--data", folder.parent / "train.st", "--no-shuffle", "--steps=2", f"--accum={accum}", "--dump-grads",
          grads, "--metrics", metrics, *common)
-    losses = [json.loads(line)["loss"] for line in metrics.read_text().splitlines()[1:]]
+    steps = [json.loads(line) for line in metrics.read_text().splitlines()[1:]]
     metrics.unlink()
     # A loss without a target is no number: exit 6.
     code = call(program, "--eval-only", "--val-data", folder.parent / "val.st", "--metrics", metrics, *common, codes=(0, 6))
-    evaluated = json.loads(metrics.read_text().splitlines()[1])["val_loss"] if code == 0 else None
-    return losses, read_tensors(grads), evaluated
+    evaluated = json.loads(metrics.read_text().splitlines()[1])
+    return ([step["loss"] for step in steps], read_tensors(grads), evaluated["val_loss"] if code == 0 else None,
+            steps[0].get("metrics", {}), evaluated.get("val_metrics", {}))
 
 
 # --- Comparison -----------------------------------------------------------------------------------
@@ -256,7 +329,20 @@ def differ(what, first, second, tolerance, least=1e-30):
     return [] if distance <= tolerance else [f"{what}: differ by {distance:.2e} of {most:.4g} (at most {tolerance})"]
 
 
+def compare_metrics(what, exact, found):
+    """Differences of the metrics of a program from those of numpy."""
+    if list(exact) != list(found):
+        return [f"{what}: expects {list(exact)}, but got {list(found)}"]
+    wrong = []
+    for name, (value, slack) in exact.items():
+        other = found[name]
+        if (value is None) != (other is None) or (value is not None and abs(value - other) > 1e-6 + 1.001 * slack):
+            wrong.append(f"{what} {name}: expects {value}, but got {other} (slack {slack})")
+    return wrong
+
+
 def check(case, folder):
+    write_tensors(folder / "weights.st", case.weights)
     write_tensors(folder / "first.st", case.first)
     write_tensors(folder / "train.st", case.train)
     write_tensors(folder / "val.st", case.val)
@@ -269,11 +355,16 @@ def check(case, folder):
         exact = None if args.low else run_interpreter(case, own, model, split)
         runs.append((split, exact, run_executable(case, own, model, split)))
     to_loss, to_grads = TOLERANCES[case.precision]
-    _, first, (losses, grads, val) = runs[0]
-    for split, exact, (others, other_grads, other_val) in runs[1:]:
+    _, first, (losses, grads, val, *_) = runs[0]
+    numpy = case.exact_metrics(case.first), case.exact_metrics(case.val)
+    for split, _, (*_, of_step, of_val) in runs:
+        wrong += compare_metrics(f"split {split}, metric of step 1", numpy[0], of_step)
+        wrong += compare_metrics(f"split {split}, metric of validation", numpy[1], of_val)
+    for split, exact, (others, other_grads, other_val, *_) in runs[1:]:
         place = f"batch {split[0]}, {split[1]} micro-batches, {split[2]} ranks, stage {split[3]}: "
         if exact:
-            wrong += differ(place + "f64 loss", first[0], exact[0], 1e-10)
+            for name, value in first[0].items():
+                wrong += differ(place + f"f64 {name}", value, exact[0][name], 1e-10)
             for name, value in first[1].items():
                 wrong += differ(place + f"f64 {name}", value, exact[1][name], 1e-10)
         for step, pair in enumerate(zip(losses, others, strict=True), 1):
