@@ -2,10 +2,12 @@
 
 #include "CommandHelp.h"
 #include "InspectViews.h"
+#include "Roofline.h"
 #include "ToolCommands.h"
 #include "ViewTable.h"
 
 #include "weft/Base/Flags.h"
+#include "weft/Base/Results.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Base/Text.h"
 #include "weft/Formats/Digest.h"
@@ -23,7 +25,7 @@ using namespace weft;
 // Tables
 //===----------------------------------------------------------------------===//
 
-static std::string textOf(const Json *value) {
+std::string weft::viewText(const Json *value) {
   if (!value)
     return "";
   // Names may come from a file of somebody else.
@@ -31,108 +33,9 @@ static std::string textOf(const Json *value) {
                            : value->compact();
 }
 
-static int64_t elementsOf(const Json &parameter) {
-  int64_t count = 1;
-  if (const Json *shape = parameter.find("shape"); shape && shape->isArray())
-    for (const Json &dim : shape->asArray())
-      count *= dim.isInt() ? dim.asInt() : 1;
-  return count;
-}
-
-static bool isSet(const Json &json, const char *field) {
+bool weft::isSet(const Json &json, const char *field) {
   const Json *flag = json.find(field);
   return flag && flag->isBool() && flag->asBool();
-}
-
-/// The weight decay of a group, which may depend on the run.
-static std::string decayText(const Json &group) {
-  const Json *scale = group.find("decay_scale"),
-             *numbers = group.find("numbers");
-  const double factor = scale && scale->isNumber() ? scale->asDouble() : 1;
-  const Json *own = numbers ? numbers->find("weight_decay") : nullptr;
-  if (own && own->isNumber())
-    return numberText(factor * own->asDouble(), 3);
-  if (factor == 0)
-    return "0";
-  return (factor == 1 ? "" : numberText(factor, 3) + " x ") + "--weight-decay";
-}
-
-/// The other hyper-parameters of a group: "momentum 0.9, nesterov true".
-static std::string numbersText(const Json &group) {
-  std::string text;
-  if (const Json *numbers = group.find("numbers");
-      numbers && numbers->isObject())
-    for (const JsonMember &number : numbers->asObject())
-      if (number.name != "weight_decay")
-        text += (text.empty() ? "" : ", ") + number.name + " " +
-                textOf(&number.value);
-  return text;
-}
-
-/// Prints the groups of parameters that are updated alike; the group of each
-/// parameter.
-static std::map<std::string, int64_t> printGroups(const Json &meta) {
-  std::map<std::string, int64_t> groupOf;
-  const Json *groups = meta.find("update_groups");
-  if (!groups || !groups->isArray() || groups->asArray().empty())
-    return groupOf;
-  Json rows = Json::array();
-  for (const Json &group : groups->asArray()) {
-    const auto index = static_cast<int64_t>(rows.asArray().size());
-    const Json *params = group.find("params");
-    int64_t count = 0;
-    if (params && params->isArray())
-      for (const Json &param : params->asArray()) {
-        groupOf[textOf(&param)] = index;
-        ++count;
-      }
-    Json row = group;
-    row.set("index", index);
-    row.set("count", count);
-    if (const Json *scale = group.find("lr_scale"); scale && scale->isNumber())
-      row.set("lr_scale", numberText(scale->asDouble(), 3));
-    row.set("decay", decayText(group));
-    row.set("own", numbersText(group));
-    rows.push(std::move(row));
-  }
-  std::printf("update groups\n");
-  printTable("  {group=index:5}  {optimizer=optimizer:-9}  "
-             "{instance=name:-10}  {parameters=count:10}  "
-             "{lr_scale=lr_scale:8}  {decay=decay:-22}  {own numbers=own}",
-             rows);
-  return groupOf;
-}
-
-static void printParameters(const Json &meta) {
-  if (const Json *fields = meta.find("config_fields");
-      fields && fields->isArray() && !fields->asArray().empty()) {
-    std::printf("configuration (* = default, not in config.json)\n");
-    for (const Json &field : fields->asArray())
-      printText(tableLine(isSet(field, "default") ? "  * {=field:-28} {=value}"
-                                                  : "    {=field:-28} {=value}",
-                          field));
-  }
-  const std::map<std::string, int64_t> groupOf = printGroups(meta);
-  int64_t total = 0, trainable = 0;
-  std::printf("parameters\n");
-  const Json *parameters = meta.find("parameters");
-  if (!parameters || !parameters->isArray())
-    return;
-  for (Json parameter : parameters->asArray()) {
-    const int64_t count = elementsOf(parameter);
-    total += count;
-    trainable += isSet(parameter, "trainable") ? count : 0;
-    parameter.set("elements", count);
-    const auto group = groupOf.find(textOf(parameter.find("name")));
-    parameter.set("note", !isSet(parameter, "trainable") ? " frozen"
-                          : group == groupOf.end()
-                              ? ""
-                              : " group " + std::to_string(group->second));
-    printText(tableLine(
-        "  {=name:-48} {=dtype:-5} {=elements:12} {=shape}{=note}", parameter));
-  }
-  std::printf("  total %lld, trainable %lld\n", static_cast<long long>(total),
-              static_cast<long long>(trainable));
 }
 
 /// Calls `visit(program, command)` for each command of the schedule, whose list
@@ -177,8 +80,8 @@ static void printOverlap(const std::string &name, const Json &program) {
     return;
   Json rows = *collectives;
   for (Json &row : rows.asArray())
-    if (const std::string by = textOf(row.find("hidden_by")); !by.empty())
-      row.set("reason", textOf(row.find("reason")) + "; overlaps with " + by);
+    if (const std::string by = viewText(row.find("hidden_by")); !by.empty())
+      row.set("reason", viewText(row.find("reason")) + "; overlaps with " + by);
   printTable("  {begin=command:5.0} {at us=begin_us:12.1} "
              "{takes us=time_us:10.1} {wait=wait:6.0} "
              "{exposed us=exposed_us:10.1}  {collective=name:-32} "
@@ -207,14 +110,16 @@ static void printSchedule(const Json &meta) {
 
 /// Name of the field that the command adds to the metadata for its images.
 static const char kKernels[] = "kernels";
+/// Name of the field that the command adds for its bounds.
+static const char kRoofline[] = "roofline";
 /// Name of the metadata field that expandSharding replaces.
 static const char kSharding[] = "sharding";
 
 static void printKernels(const Json &meta) {
   std::map<std::pair<std::string, std::string>, Json> uses; // name, symbol
   forEachCommand(meta, [&](const std::string &, const Json &command) {
-    Json &use =
-        uses[{textOf(command.find("name")), textOf(command.find("symbol"))}];
+    Json &use = uses[{viewText(command.find("name")),
+                      viewText(command.find("symbol"))}];
     const Json *calls = use.find("calls");
     const int64_t before = calls ? calls->asInt() : 0;
     if (!calls)
@@ -255,16 +160,20 @@ static const View kViews[] = {
     {kSharding,
      {kSharding},
      [](const Json &meta) { printSharding(*meta.find(kSharding)); }},
+    {kRoofline,
+     {kRoofline},
+     [](const Json &meta) { printRoofline(*meta.find(kRoofline)); }},
 };
 
 static void printHeader(const Json &meta) {
-  std::printf("%s (%s), target %s, batch %s", textOf(meta.find("name")).c_str(),
-              textOf(meta.find("family")).c_str(),
-              textOf(meta.find("target")).c_str(),
-              textOf(meta.find("batch")).c_str());
+  std::printf("%s (%s), target %s, batch %s",
+              viewText(meta.find("name")).c_str(),
+              viewText(meta.find("family")).c_str(),
+              viewText(meta.find("target")).c_str(),
+              viewText(meta.find("batch")).c_str());
   if (meta.find("seq"))
-    std::printf(", seq %s", textOf(meta.find("seq")).c_str());
-  std::printf(", weft %s\n", textOf(meta.find("weft")).c_str());
+    std::printf(", seq %s", viewText(meta.find("seq")).c_str());
+  std::printf(", weft %s\n", viewText(meta.find("weft")).c_str());
 }
 
 static FlagTable inspectFlags() {
@@ -283,6 +192,14 @@ static FlagTable inspectFlags() {
       {"profile", FlagKind::String, DriverFlag, "", "TRACE",
        "measured times per kernel and scope, from a trace of the program's "
        "--trace"},
+      {kRoofline, FlagKind::Switch, DriverFlag, "", "",
+       "lower bounds of the time of each command of a step: arithmetic, "
+       "memory, instructions; with --profile, beside measured times"},
+      {"device", FlagKind::String, DriverFlag, "h200", "NAME|FILE",
+       "with --roofline: h200, or a cost table (FILE.toml)"},
+      {"instructions", FlagKind::String, DriverFlag, "", "FILE",
+       "with --roofline: JSON, instructions of warps in a call of each kernel "
+       "by its symbol"},
       {"json", FlagKind::Switch, DriverFlag, "", "", "as JSON"},
       helpFlag(DriverFlag),
   });
@@ -357,6 +274,12 @@ static Expected<ExitCode> inspectProgram(const std::string &path,
     profile = std::move(*made);
     all = false;
   }
+  if (flags.getSwitch(kRoofline)) {
+    Expected<Json> roofline = inspectRoofline(*meta, flags, profile);
+    if (!roofline)
+      return roofline.takeError();
+    meta->set(kRoofline, std::move(*roofline));
+  }
   if (flags.getSwitch("json"))
     printJson(*meta, flags, all, profile);
   else
@@ -384,5 +307,8 @@ Expected<ExitCode> weft::inspectCommand(const Arguments &args) {
   }
   if (flags->positionals().empty())
     return usageError("expects a PROGRAM").hint("weft inspect --help");
+  for (const char *flag : {"device", "instructions"})
+    if (flags->isSet(flag) && !flags->getSwitch(kRoofline))
+      return usageError("--", flag, " expects --roofline, but got none");
   return inspectProgram(flags->positionals().front(), *flags);
 }

@@ -36,6 +36,15 @@ Expected<Json> describeImages(const ProgramFile &program, const Json &metadata);
 /// Prints that list as a table.
 void printImages(const Json &kernels);
 
+/// A value of the metadata as text: names may come from a file of somebody
+/// else. "" for null.
+std::string viewText(const Json *value);
+/// Whether an object has a field that is true.
+bool isSet(const Json &json, const char *field);
+
+/// Prints the configuration, update groups and parameters of the metadata.
+void printParameters(const Json &metadata);
+
 /// The memory report of a program's metadata, for people.
 std::string memoryText(const Json &metadata);
 

@@ -2,6 +2,7 @@
 
 #include "InspectViews.h"
 
+#include "CommandCosts.h"
 #include "ViewTable.h"
 
 #include "weft/Abi/MicroSteps.h"
@@ -18,15 +19,6 @@
 using namespace weft;
 
 namespace {
-
-/// The cost of one command, from the metadata.
-struct CommandCost {
-  std::string routine, scope, name;
-  double flops = 0, bytes = 0;
-
-  /// A wait for another stream, or what ends one: its time is no work.
-  bool isEvent() const { return flops == 0 && bytes == 0; }
-};
 
 /// Calls of one kernel or in one scope, added up.
 struct Sum {
@@ -97,21 +89,10 @@ static std::string textOf(const Json &json) {
 //===----------------------------------------------------------------------===//
 
 Status Profiler::readSchedule() {
-  const Json *schedule = meta.find("schedule");
-  if (!schedule || !schedule->isObject())
-    return inputError("expects a program that describes its commands");
-  for (const JsonMember &program : schedule->asObject()) {
-    std::vector<CommandCost> &costs = programs[program.name];
-    if (!program.value.isArray())
-      return inputError("expects a program of this version of weft");
-    for (const Json &row : program.value.asArray()) {
-      if (!row.isArray() || row.asArray().size() < 7)
-        return inputError("expects a program of this version of weft");
-      const Json::Array &fields = row.asArray();
-      costs.push_back({textOf(fields[0]), textOf(fields[1]), textOf(fields[4]),
-                       numberOf(fields[5]), numberOf(fields[6])});
-    }
-  }
+  auto costs = readCommandCosts(meta);
+  if (!costs)
+    return costs.takeError();
+  programs = std::move(*costs);
   return Status::success();
 }
 

@@ -78,7 +78,7 @@ def per_element(commands, known, chosen):
     """Instructions of threads per element of the kernels that `chosen` (name -> bool) accepts, which run on the same
     elements; by the kind of code that was counted in all of them."""
     symbols = {command["symbol"]: command["name"] for command in commands
-               if command["kind"] == "kernel" and chosen(command["name"])}
+               if command["generated"] and chosen(command["name"])}
     found = {}
     for code in ("ptx", "sass"):
         counts = [known.get(symbol, {}).get(code) for symbol in symbols]

@@ -55,7 +55,8 @@ def reader(text):
     special = SPECIAL.match(text)
     if special:
         kind, axis = special.group(1), "xyz".index(special.group(2))
-        return lambda thread: {"tid": (thread.x, thread.y, 0), "ntid": (*thread.shape, 1), "ctaid": (0, 0, 0)}[kind][axis]
+        return lambda thread: {"tid": (thread.x, thread.y, 0), "ntid": (*thread.shape, 1),
+                               "ctaid": (0, 0, 0)}[kind][axis]
     if text.startswith("%"):
         return lambda thread: thread.registers.get(text)
     number = int(text, 0) if re.match(r"^-?(0x[0-9A-Fa-f]+|\d+)$", text) else None

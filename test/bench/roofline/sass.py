@@ -9,8 +9,8 @@ WORD = 0xffffffff
 LINE = re.compile(r"/\*[0-9a-f]+\*/\s+(?:@(!?)(U?P\w)\s+)?([A-Z][\w.]*)\s*(.*?)\s*;")
 REGISTER = re.compile(r"^[-~|!]*(U?)R(\d+)")
 PREDICATE = re.compile(r"^!?U?P[0-9T]$")
-WRITES_NOTHING = ("ST", "STG", "STS", "STL", "BAR", "BRA", "BSSY", "BSYNC", "EXIT", "NOP", "RET", "RED", "CALL", "MEMBAR",
-                  "WARPSYNC", "YIELD", "ERRBAR", "CCTL", "DEPBAR", "UCGABAR_WAIT", "FENCE")
+WRITES_NOTHING = ("ST", "STG", "STS", "STL", "BAR", "BRA", "BSSY", "BSYNC", "EXIT", "NOP", "RET", "RED", "CALL",
+                  "MEMBAR", "WARPSYNC", "YIELD", "ERRBAR", "CCTL", "DEPBAR", "UCGABAR_WAIT", "FENCE")
 
 
 def kernels(text):
@@ -103,7 +103,8 @@ def reader(text):
     if not re.match(r"^U?R\d+$", name):
         return lambda thread: None
     # A negative number is its complement and a carry.
-    change = {"": lambda number: number, "-": lambda number: (~number & WORD) + 1, "~": lambda number: ~number & WORD}[sign]
+    change = {"": lambda number: number, "-": lambda number: (~number & WORD) + 1,
+              "~": lambda number: ~number & WORD}[sign]
     return lambda thread: None if thread.registers.get(name) is None else change(thread.registers[name])
 
 
@@ -159,8 +160,8 @@ def shift(opcode, a, amount, c):
 
 
 def special(text, thread):
-    return {"SR_TID.X": thread.x, "SR_TID.Y": thread.y, "SR_TID.Z": 0, "SR_CTAID.X": 0, "SR_CTAID.Y": 0, "SR_CTAID.Z": 0,
-            "SR_LANEID": thread.lane, "SRZ": 0}.get(text)
+    return {"SR_TID.X": thread.x, "SR_TID.Y": thread.y, "SR_TID.Z": 0, "SR_CTAID.X": 0, "SR_CTAID.Y": 0,
+            "SR_CTAID.Z": 0, "SR_LANEID": thread.lane, "SRZ": 0}.get(text)
 
 
 def multiply(opcode, a, b, values):
