@@ -161,7 +161,7 @@ namespace {
 struct Compiled {
   int64_t ranks;
   bool isForCuda;        // its ranks do without MPI
-  std::string tokenizer; // of a run that samples text; "": none
+  std::string tokenizer; // of a run that may sample text; "": none
 };
 } // namespace
 
@@ -171,9 +171,11 @@ static Expected<Compiled> readCompiled(const Launch &launch) {
   auto metadata = metadataOf(program);
   if (!metadata)
     return metadata.takeError();
-  const bool samples = has(argumentsWithFile(launch.args), "--generate");
+  const Arguments given = argumentsWithFile(launch.args);
+  // The checkpoint of a resumed run may have --generate.
+  const bool maySample = has(given, "--generate") || has(given, "--resume");
   return Compiled{metadata->ranks(), metadata->target.rfind("cuda", 0) == 0,
-                  samples ? tokenizerOf(*metadata, program) : ""};
+                  maySample ? tokenizerOf(*metadata, program) : ""};
 }
 
 /// The command line of a run that resumes from the newest checkpoint.

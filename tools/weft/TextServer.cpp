@@ -114,8 +114,17 @@ static TextMessage replyOf(const Expected<std::string> &answer) {
           error.file() + "\0"s + error.message() + "\0"s + error.hintText()};
 }
 
+/// The tokenizer at `path`, loaded by the first call. It is never destroyed,
+/// since threads use it while the process ends.
+static const Expected<TextTokenizer> &sharedTokenizer(const std::string &path) {
+  static const Expected<TextTokenizer> &text = *new Expected<TextTokenizer>(
+      TextTokenizer::load(path, "", /*needsEnd=*/false));
+  return text;
+}
+
 /// Answers until the other side closes the connection or is lost.
-static void serve(const Expected<TextTokenizer> &text, Descriptor socket) {
+static void serve(const std::string &path, Descriptor socket) {
+  const Expected<TextTokenizer> &text = sharedTokenizer(path);
   std::optional<TextAnswers> answers;
   if (text)
     answers.emplace(*text);
@@ -145,8 +154,6 @@ Expected<ExitCode> weft::serveTextCommand(const Arguments &args) {
       std::from_chars(args[1].data(), args[1].data() + args[1].size(), listener)
               .ec != std::errc())
     return usageError("expects a tokenizer and a socket");
-  const Expected<TextTokenizer> text =
-      TextTokenizer::load(args[0], "", /*needsEnd=*/false);
   while (true) {
     Descriptor socket(withoutInterrupts(
         [&] { return ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC); }));
@@ -154,9 +161,7 @@ Expected<ExitCode> weft::serveTextCommand(const Arguments &args) {
       return systemError(ExitCode::Internal, "cannot accept a connection",
                          errno);
     if (isOwnUser(socket.get()))
-      std::thread([&text, own = std::move(socket)]() mutable {
-        serve(text, std::move(own));
-      }).detach();
+      std::thread(serve, args[0], std::move(socket)).detach();
   }
 }
 

@@ -12,6 +12,7 @@
 #include "weft/Formats/StepDirectories.h"
 #include "weft/Runtime/Checkpoints/WeightSource.h"
 #include "weft/Runtime/Collectives/Processes.h"
+#include "weft/Runtime/Run/RunFlags.h"
 
 #include <filesystem>
 
@@ -31,6 +32,32 @@ std::string weft::tokenizerOf(const Metadata &metadata,
     return "";
   const std::string path = tokenizerPath(metadata);
   return path.empty() ? "" : locateWeights(path, program.path);
+}
+
+/// "" for a flag that the command does not have.
+static std::string textIfKnown(const FlagValues &flags,
+                               const std::string &name) {
+  for (const FlagSpec &spec : flags.specs())
+    if (spec.name == name)
+      return flags.getText(name);
+  return "";
+}
+
+/// The text of a run flag: as given, else as in the checkpoint of --resume,
+/// else its default.
+static std::string runSetting(const FlagValues &flags,
+                              const std::string &name) {
+  if (!flags.isSet(name) && flags.isSet("resume")) {
+    const Settings recorded = findRecordedFlags(flags.getString("resume"),
+                                                textIfKnown(flags, "save-dir"));
+    if (const std::string *text = findSetting(recorded, name))
+      return *text;
+  }
+  return flags.getText(name);
+}
+
+bool weft::samplesText(const FlagValues &flags) {
+  return flags.isSet("generate") || !runSetting(flags, "generate").empty();
 }
 
 Status weft::offerTokenizer(const FlagValues &flags, const Metadata &metadata,

@@ -34,15 +34,16 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
   if (Status status = applyMlirFlags(flags->passThrough()); !status)
     return status.takeError();
 
-  Expected<Program> program = prepareProgram(
-      flags->isSet("generate") ? flagsForSamples(*flags) : *flags,
-      flags->positionals().front(), /*trains=*/true);
+  const bool samples = samplesText(*flags);
+  Expected<Program> program =
+      prepareProgram(samples ? flagsForSamples(*flags) : *flags,
+                     flags->positionals().front(), /*trains=*/true);
   if (!program)
     return program.takeError();
   Expected<FlagValues> tokenized = withTokens(*flags, *program);
   if (!tokenized)
     return tokenized.takeError();
-  if (flags->isSet("generate")) {
+  if (samples) {
     Expected<Metadata> metadata = metadataOf(*program);
     if (!metadata)
       return metadata.takeError();

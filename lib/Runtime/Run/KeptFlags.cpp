@@ -156,12 +156,12 @@ readStep(const std::string &directory) {
   return std::optional(FoundStep{directory, std::move(*manifest)});
 }
 
-/// The step directory that a command line resumes from, if there is one.
-static Expected<std::optional<FoundStep>> findStep(const FlagValues &given) {
-  const std::string &resume = given.getString("resume");
+/// The step directory that a run resumes from, if there is one, by its flags
+/// --resume and --save-dir.
+static Expected<std::optional<FoundStep>> findStep(const std::string &resume,
+                                                   const std::string &saveDir) {
   if (resume == "never" || resume.empty())
     return std::optional<FoundStep>();
-  const std::string &saveDir = given.getString("save-dir");
   if ((resume == "auto" || resume == "must") && saveDir.empty())
     return std::optional<FoundStep>(); // an error of the flags
   if (resume == "auto") {
@@ -177,6 +177,14 @@ static Expected<std::optional<FoundStep>> findStep(const FlagValues &given) {
   if (!held)
     return held.takeError();
   return readStep(held->path);
+}
+
+Settings weft::findRecordedFlags(const std::string &resume,
+                                 const std::string &saveDir) {
+  auto step = findStep(resume, saveDir);
+  if (!step || !*step || !(*step)->manifest.run)
+    return {};
+  return std::move((*step)->manifest.run->flags);
 }
 
 /// A resumed run saves into the save directory of its checkpoint.
@@ -197,7 +205,7 @@ weft::findKeptSettings(const FlagValues &given, const FlagTable &table,
                        const Metadata &metadata,
                        const WeftExecutable &executable) {
   KeptSettings kept;
-  auto step = findStep(given);
+  auto step = findStep(given.getString("resume"), given.getString("save-dir"));
   if (!step)
     return step.takeError();
   if (!*step || !(*step)->manifest.run)

@@ -175,6 +175,12 @@ struct KeptFlag {
 /// shuffling).
 std::vector<KeptFlag> keptFlags();
 
+/// The flags of the run that saved the checkpoint that the flags --resume and
+/// --save-dir name ("": not given). None if there is no checkpoint or it cannot
+/// be read, which the run reports.
+Settings findRecordedFlags(const std::string &resume,
+                           const std::string &saveDir);
+
 /// The settings that a command line takes from its checkpoint.
 struct KeptSettings {
   std::optional<RunRecord> record;
