@@ -300,7 +300,7 @@ Expected<ExitCode> weft::evaluateChoices(const FlagValues &flags,
   if (!rows)
     return rows.takeError();
   const std::string &progress = flags.getString("progress");
-  // The tool prints the record of the accuracy, not that of the run.
+  // The tool prints its own JSON record, with the accuracy.
   Arguments run =
       runFlagsOf(progress == "json" ? flags.with("progress", "none") : flags,
                  *rows, rows->results());

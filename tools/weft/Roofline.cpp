@@ -1,8 +1,8 @@
 //===- Roofline.cpp - Lower bounds of the time of commands ----------------===//
 //
 // A command takes at least its arithmetic, its traffic and its instructions,
-// each at the rate of the machine. A bound that is far below a measured time
-// shows what a better kernel, or a better plan, could gain.
+// each at the rate of the machine. The difference between a bound and a
+// measured time is the possible gain of a better kernel or plan.
 //
 //===----------------------------------------------------------------------===//
 

@@ -32,7 +32,7 @@ private:
   std::shared_ptr<mlir::MLIRContext> context;
 };
 
-/// What `--roofline` takes besides the program.
+/// Inputs of `--roofline` besides the program.
 struct RooflineInputs {
   std::string device;
   /// A JSON object: instructions of warps in one call of a kernel, by symbol.

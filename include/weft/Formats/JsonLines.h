@@ -13,8 +13,8 @@ namespace weft {
 size_t columnOfField(std::string_view line, std::string_view name);
 
 /// Whether a line is a question of multiple choice: an object with a field
-/// `choices`. A line that is malformed counts as one, too, if it names
-/// `choices` and has no field `text`, so that its error is that of a question.
+/// `choices`. A malformed line counts as a question, too, if it names `choices`
+/// and has no field `text`; its error then speaks of questions.
 bool isQuestionLine(std::string_view line);
 
 /// isQuestionLine() of the first line that is not blank.
