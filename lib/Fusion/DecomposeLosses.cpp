@@ -207,8 +207,8 @@ private:
 // Accuracy
 //===----------------------------------------------------------------------===//
 
-/// A row of target t is correct if each logit is below logit t, or equals it and
-/// its class is not before t. No comparison with NaN is true.
+/// A row of target t is correct if each logit is below logit t, or equals it
+/// and its class is not before t. No comparison with NaN is true.
 class AccuracyFormula : public TargetFormula<AccuracyOp> {
 public:
   AccuracyFormula(AccuracyOp op, OpBuilder &builder)

@@ -1,9 +1,9 @@
 //===- Frontend.h - Model files become weft modules -------------*- C++ -*-===//
 //
 // The entry of untrusted input: model text in the weft dialect, a Hugging Face
-// style config.json with its weights, or a GGUF file. Every error is an MLIR diagnostic at
-// the file and line that is wrong (line 0: the file as a whole); an attached
-// note is a hint.
+// style config.json with its weights, or a GGUF file. Every error is an MLIR
+// diagnostic at the file and line that is wrong (line 0: the file as a whole);
+// an attached note is a hint.
 //
 //===----------------------------------------------------------------------===//
 

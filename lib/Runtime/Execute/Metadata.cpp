@@ -208,8 +208,7 @@ std::string weft::tokenizerPath(const Metadata &metadata) {
     if (path.extension() == ".gguf")
       return file.path;
     if (path.filename() == "tokenizer.json" ||
-        path.filename() == "tokenizer.model" ||
-        path.filename() == "merges.txt")
+        path.filename() == "tokenizer.model" || path.filename() == "merges.txt")
       return path.has_parent_path() ? path.parent_path().string() : ".";
   }
   return "";
