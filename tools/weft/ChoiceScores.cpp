@@ -84,9 +84,7 @@ static Expected<ChoiceRows> makeRows(const FlagValues &flags,
   ChoiceRows made;
   if (Status s = assign(readQuestions(path), made.questions); !s)
     return s.takeError();
-  const std::string tokenizer = flags.getString("tokenizer") == "bytes"
-                                    ? ""
-                                    : tokenizerOf(metadata, program);
+  const std::string tokenizer = usedTokenizer(flags, metadata, program);
   std::optional<TextTokenizer> text;
   if (!tokenizer.empty())
     if (Status s = assign(

@@ -56,16 +56,21 @@ static std::string runSetting(const FlagValues &flags,
   return flags.getText(name);
 }
 
+std::string weft::usedTokenizer(const FlagValues &flags,
+                                const Metadata &metadata,
+                                const Program &program) {
+  const std::string path = tokenizerOf(metadata, program);
+  return path.empty() || runSetting(flags, "tokenizer") == "bytes" ? "" : path;
+}
+
 bool weft::samplesText(const FlagValues &flags) {
   return flags.isSet("generate") || !runSetting(flags, "generate").empty();
 }
 
 Status weft::offerTokenizer(const FlagValues &flags, const Metadata &metadata,
                             const Program &program) {
-  const std::string path = tokenizerOf(metadata, program);
-  if (path.empty() || flags.getString("tokenizer") == "bytes")
-    return Status::success();
-  return startTextServer(path);
+  const std::string path = usedTokenizer(flags, metadata, program);
+  return path.empty() ? Status::success() : startTextServer(path);
 }
 
 /// "'<pad>' (300)", the first token that the model does not have.
@@ -127,30 +132,29 @@ static Expected<std::string> tokenFileOf(const FlagValues &flags,
 
 Expected<FlagValues> weft::withTokens(const FlagValues &flags,
                                       const Program &program) {
-  const std::string &format = flags.getString("data-format");
-  if (flags.getString("tokenizer") == "bytes" ||
-      (format != "auto" && format != "text"))
-    return flags;
   std::vector<std::string> wanted;
-  for (const FlagSpec &spec : flags.specs()) {
-    const std::string_view flag = spec.name;
-    if ((flag == "data" || flag == "val-data") && flags.isSet(spec.name) &&
-        isTextToTokenize(flags.getString(spec.name)))
-      wanted.push_back(spec.name);
-  }
+  for (const char *flag : {"data", "val-data"})
+    if (const std::string value = textIfKnown(flags, flag);
+        !value.empty() && isTextToTokenize(value))
+      wanted.push_back(flag);
   if (wanted.empty())
+    return flags;
+  const std::string format = runSetting(flags, "data-format");
+  if (format != "auto" && format != "text")
     return flags;
   Expected<Metadata> metadata = metadataOf(program);
   if (!metadata)
     return metadata.takeError();
-  const std::string path = tokenizerOf(*metadata, program);
+  const std::string path = usedTokenizer(flags, *metadata, program);
   if (path.empty())
     return flags;
   Expected<TextTokenizer> text =
       loadTokenizer(path, *metadata, /*needsEnd=*/true);
   if (!text)
     return text.takeError();
-  FlagValues result = flags.without("data-format");
+  // The checkpoint may have the format of text.
+  FlagValues result = flags.isSet("resume") ? flags.with("data-format", "auto")
+                                            : flags.without("data-format");
   for (const std::string &flag : wanted) {
     Expected<std::string> tokens = tokenFileOf(flags, flag, *text);
     if (!tokens)

@@ -17,12 +17,17 @@ Expected<Metadata> metadataOf(const Program &program);
 /// it; "" if the model has none, or only in files that are not read.
 std::string tokenizerOf(const Metadata &metadata, const Program &program);
 
+/// The same for a run with these flags: "" if bytes are its tokens, by its flag
+/// --tokenizer or by the one in the checkpoint that it resumes from.
+std::string usedTokenizer(const FlagValues &flags, const Metadata &metadata,
+                          const Program &program);
+
 /// Whether a training samples text, by its flag --generate or by the one in the
 /// checkpoint that it resumes from.
 bool samplesText(const FlagValues &flags);
 
 /// Starts the tokenizer of a program's model beside a run that samples text,
-/// unless the flags say that bytes are tokens.
+/// unless bytes are its tokens.
 Status offerTokenizer(const FlagValues &flags, const Metadata &metadata,
                       const Program &program);
 
