@@ -19,8 +19,8 @@ std::string weft::parentOf(const std::string &path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// fsync of what `path` was when it was opened; `file` is empty if that failed
-/// just now.
+/// Flushes `file`, which was opened at `path`; it is empty if the opening
+/// failed just now.
 static Status syncOpened(const Descriptor &file, const std::string &path) {
   if (!file || withoutInterrupts([&] { return ::fsync(file.get()); }) != 0)
     return systemError(ExitCode::Storage, "cannot flush to disk", errno)

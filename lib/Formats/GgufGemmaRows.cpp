@@ -1,8 +1,8 @@
 //===- GgufGemmaRows.cpp - Architectures of Gemma -------------------------===//
 //
 // Norms are stored with 1 added. The head is the token table. The scale of the
-// scores and the order of windows are no keys: llama.cpp knows them by the
-// architecture and the number of layers.
+// scores is no key: llama.cpp knows it by the architecture and the number of
+// layers.
 //
 //===----------------------------------------------------------------------===//
 

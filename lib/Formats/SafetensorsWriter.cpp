@@ -42,7 +42,7 @@ static std::string headerText(const std::vector<TensorSpec> &specs,
 }
 
 namespace {
-/// The beginning of a file, and what follows it.
+/// The header of a file and the sizes of its tensors.
 struct FileHead {
   std::string text; // the length of the header and the header
   std::vector<int64_t> sizes;

@@ -27,7 +27,8 @@ static constexpr llvm::StringLiteral kImages = "images or sound";
 static constexpr llvm::StringLiteral kStateSpace = "state-space layers";
 static constexpr llvm::StringLiteral kAlibi = "ALiBi positions";
 
-/// The first that a file has decides, so what changes a model most comes first.
+/// The first trait of a file decides; traits that change a model most come
+/// first.
 static const Trait kTraits[] = {
     {"is_encoder_decoder", kEncoderDecoder, /*mustBeSet=*/true},
     {"relative_attention_num_buckets", kEncoderDecoder},

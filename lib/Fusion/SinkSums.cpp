@@ -67,7 +67,7 @@ static OpSet findDependents(ReduceOp sum) {
   return dependents;
 }
 
-/// Whether what depends on the sum is as cheap as a gradient: no routine, and
+/// Whether each dependent of the sum is as cheap as a gradient: no routine, and
 /// no other reduction than of the sum's own elements.
 static bool isGradientOnly(ReduceOp sum, const OpSet &dependents) {
   int64_t elements =
@@ -89,7 +89,7 @@ static Operation *findBarrier(Operation *op, const OpSet &dependents) {
   return op;
 }
 
-/// Moves the sum, and what depends on it, in front of the first barrier behind
+/// Moves the sum and its dependents in front of the first barrier behind
 /// the op of a kernel that computes its operand, or behind the sum itself. All
 /// sums there precede all their readers.
 void SinkSumsPass::sink(ReduceOp sum) {

@@ -169,7 +169,7 @@ static Expected<MergeTable> readMergeLines(const std::string &file,
 
 namespace {
 
-/// The added tokens of a folder, in the order of their numbers.
+/// The added tokens of a folder, in the order of its files.
 class AddedTokenReader {
 public:
   explicit AddedTokenReader(Vocabulary &vocabulary) : vocabulary(vocabulary) {}

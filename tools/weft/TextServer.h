@@ -1,5 +1,4 @@
 //===- TextServer.h - The tokenizer beside a run ----------------*- C++ -*-===//
-//-*-===//
 
 #ifndef WEFT_TOOLS_WEFT_TEXTSERVER_H
 #define WEFT_TOOLS_WEFT_TEXTSERVER_H

@@ -1,5 +1,4 @@
 //===- TextClient.h - The tokenizer of a run --------------------*- C++ -*-===//
-//-*-===//
 //
 // A program has no tokenizer. `weft` starts one as a process beside the run,
 // which encodes prompts and decodes samples. Each rank connects to it by a
