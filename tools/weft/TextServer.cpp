@@ -11,11 +11,13 @@
 
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <random>
 #include <sys/prctl.h>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 
@@ -23,6 +25,8 @@ using namespace weft;
 
 /// Connections that may wait to be accepted: each rank has one.
 static constexpr int kMostWaiting = 4096;
+/// The pause before the next try to accept a connection.
+static constexpr std::chrono::milliseconds kAcceptPause(20);
 
 //===----------------------------------------------------------------------===//
 // Ids of a prompt
@@ -148,6 +152,32 @@ static bool isOwnUser(int socket) {
          other.uid == ::geteuid();
 }
 
+/// Whether a later try may accept a connection: the other side is gone, or the
+/// machine lacks descriptors or memory for a while.
+static bool mayAcceptLater(int number) {
+  switch (number) {
+  case ECONNABORTED:
+  case EPROTO:
+  case EPERM:
+  case EMFILE:
+  case ENFILE:
+  case ENOBUFS:
+  case ENOMEM:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Serves a connection in a thread. It is closed if there is none: its run
+/// continues without samples.
+static void startServing(const std::string &path, Descriptor socket) {
+  try {
+    std::thread(serve, path, std::move(socket)).detach();
+  } catch (const std::system_error &) {
+  }
+}
+
 Expected<ExitCode> weft::serveTextCommand(const Arguments &args) {
   int listener = -1;
   if (args.size() != 2 ||
@@ -157,11 +187,15 @@ Expected<ExitCode> weft::serveTextCommand(const Arguments &args) {
   while (true) {
     Descriptor socket(withoutInterrupts(
         [&] { return ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC); }));
-    if (!socket)
+    if (socket) {
+      if (isOwnUser(socket.get()))
+        startServing(args[0], std::move(socket));
+    } else if (mayAcceptLater(errno)) {
+      std::this_thread::sleep_for(kAcceptPause);
+    } else {
       return systemError(ExitCode::Internal, "cannot accept a connection",
                          errno);
-    if (isOwnUser(socket.get()))
-      std::thread(serve, args[0], std::move(socket)).detach();
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include "weft/Abi/Names.h"
 #include "weft/Abi/Philox.h"
 #include "weft/Base/Results.h"
+#include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Text/TextClient.h"
@@ -302,14 +303,22 @@ Status weft::generateIds(WeftContext &context, const Metadata &metadata,
 namespace {
 
 /// Turns the ids of a sample into text: each is a byte, or a token of the
-/// tokenizer beside the run.
+/// tokenizer beside the run. Ranks draw the same ids in collectives, so they
+/// agree after each request whether the tokenizer of any rank is lost.
 class SampleDecoder {
 public:
-  static Expected<SampleDecoder> open(const RunOptions &options) {
-    SampleDecoder decoder;
-    if (options.samplesWithTokenizer)
-      if (Status s = assign(TextClient::connect(), decoder.client); !s)
-        return s.takeError();
+  /// An error is one of the collective.
+  static Expected<SampleDecoder> open(WeftContext &context,
+                                      const RunOptions &options) {
+    SampleDecoder decoder(context);
+    if (!options.samplesWithTokenizer)
+      return decoder;
+    Expected<std::string> opened = std::string();
+    if (Status s = assign(TextClient::connect(), decoder.client); !s)
+      opened = s.takeError();
+    opened = decoder.agree(std::move(opened));
+    if (!opened)
+      return opened.takeError();
     return decoder;
   }
 
@@ -319,14 +328,36 @@ public:
     return client && client->facts().endOfText == id;
   }
   Expected<std::string> add(int32_t id) {
-    return client ? client->decode(id) : std::string(1, char(id));
+    return client ? agree(client->decode(id)) : std::string(1, char(id));
   }
   Expected<std::string> finish() {
-    return client ? client->finish() : std::string();
+    return client ? agree(client->finish()) : std::string();
   }
+  bool isLost() const { return failure.has_value(); }
+  std::optional<Error> takeFailure() { return std::move(failure); }
 
 private:
+  explicit SampleDecoder(WeftContext &context) : context(&context) {}
+
+  /// The text of a reply, or "" if this one or the one of another rank is an
+  /// error.
+  Expected<std::string> agree(Expected<std::string> reply) {
+    if (!reply)
+      failure = reply.takeError();
+    if (context->ranks() > 1) {
+      auto lost =
+          gatherNumbers(*context, {double(isLost())}, "the text of a sample");
+      if (!lost)
+        return lost.takeError();
+      if (!isLost() && sumOverRanks(*lost, 0) > 0)
+        failure = internalError("another rank has lost its tokenizer");
+    }
+    return isLost() ? std::string() : std::move(*reply);
+  }
+
+  WeftContext *context;
   std::optional<TextClient> client;
+  std::optional<Error> failure;
 };
 
 /// The text of a sample so far. The reader gets it up to where the stop text
@@ -371,16 +402,16 @@ private:
 
 } // namespace
 
-Expected<std::string>
+Expected<SampledText>
 weft::generateText(WeftContext &context, const Metadata &metadata,
                    const RunOptions &options, int64_t seed,
                    const StopRequest *signals, const TextReader &reader) {
-  Expected<SampleDecoder> decoder = SampleDecoder::open(options);
+  Expected<SampleDecoder> decoder = SampleDecoder::open(context, options);
   if (!decoder)
     return decoder.takeError();
   auto isStopped = [&] { return signals && signals->stopSignal(); };
-  if (isStopped())
-    return std::string();
+  if (isStopped() || decoder->isLost())
+    return SampledText{"", decoder->takeFailure()};
   const int64_t choices = std::min(metadata.vocab, decoder->size());
   Generator generator(context, metadata, choices);
   GrowingSample sample(options.stop, reader);
@@ -394,17 +425,18 @@ weft::generateText(WeftContext &context, const Metadata &metadata,
                          return text.takeError();
                        if (Status s = assign(sample.add(*text), isCut); !s)
                          return s.takeError();
-                       return isCut || isStopped();
+                       return isCut || decoder->isLost() || isStopped();
                      });
   if (!done)
     return done.takeError();
-  Expected<std::string> rest = isCut ? std::string() : decoder->finish();
+  const bool isWhole = isCut || decoder->isLost();
+  Expected<std::string> rest = isWhole ? std::string() : decoder->finish();
   if (!rest)
-    return rest;
-  if (!isCut)
+    return rest.takeError();
+  if (!isWhole)
     if (Status s = assign(sample.add(*rest), isCut); !s)
       return s.takeError();
   if (Status s = sample.finish(); !s)
     return s.takeError();
-  return sample.take();
+  return SampledText{sample.take(), decoder->takeFailure()};
 }

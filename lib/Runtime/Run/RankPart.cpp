@@ -160,6 +160,7 @@ Expected<ExitCode> RankPart::train(const TrainState &state, const DataSet &data,
       {*opened, data, consensus, journal, signals, writer ? &*writer : nullptr},
       inputs, state, std::move(hunt));
   auto code = trainer.run();
+  lostText = trainer.hasLostText();
   if (!code || !trace)
     return code;
   const auto heartbeats = consensus.sendHeartbeats();
@@ -187,7 +188,7 @@ Status RankPart::sampleIds(int64_t seed, const IdReader &reader) {
   return done;
 }
 
-Expected<std::string> RankPart::sample(int64_t seed, const TextReader &reader) {
+Expected<SampledText> RankPart::sample(int64_t seed, const TextReader &reader) {
   auto text = generateText(*opened, inputs.metadata, inputs.options, seed,
                            /*signals=*/nullptr, reader);
   if (!text)

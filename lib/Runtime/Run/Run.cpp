@@ -16,6 +16,7 @@
 #include "weft/Runtime/Run/RunFlags.h"
 #include "weft/Runtime/Run/Trainer.h"
 
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -282,6 +283,7 @@ Status Run::sample() {
   // A terminal gets whole characters.
   std::string held = *options.generate;
   bool hasPart = false;
+  std::atomic<bool> isLost = false; // on all ranks
   auto print = [&](size_t bytes) {
     const std::string text = forTerminal(held.substr(0, bytes));
     held.erase(0, bytes);
@@ -296,9 +298,19 @@ Status Run::sample() {
       held += part;
       return print(wholeCharacters(held));
     });
-    return text ? Status::success() : Status(text.takeError());
+    if (!text)
+      return text.takeError();
+    if (!text->failure)
+      return Status::success();
+    // The result of a training is its weights.
+    if (!options.trains())
+      return std::move(*text->failure);
+    if (speaks)
+      warn("the run ends without a sample: " + text->failure->where());
+    isLost = true;
+    return Status::success();
   });
-  if (isFirst() && (done || hasPart)) {
+  if (isFirst() && ((done && !isLost) || hasPart)) {
     held += "\n";
     Status last = print(held.size());
     if (done)
@@ -424,7 +436,7 @@ Expected<ExitCode> Run::execute(Status ready) {
     if (Status s = predictAlone(); !s)
       return s.takeError();
   if (options.generate && code == ExitCode::Ok &&
-      !hasShownSample(options, state.step))
+      !hasShownSample(options, state.step) && !ranks.first().hasLostText())
     if (Status s = sample(); !s)
       return s.takeError();
   Status finished = ranks.inTurn([](RankPart &rank) { return rank.finish(); });

@@ -140,7 +140,11 @@ bool Trainer::isEvalDue(int64_t step) const {
 }
 
 bool Trainer::isLookDue(int64_t step) const {
-  return isEvalDue(step) || isDue(step, options.sampleEvery);
+  return isEvalDue(step) || isSampleDue(step);
+}
+
+bool Trainer::isSampleDue(int64_t step) const {
+  return !lostText && isDue(step, options.sampleEvery);
 }
 
 /// Evaluates. False if another rank could not read its rows: then there is no
@@ -172,7 +176,8 @@ Expected<bool> Trainer::evaluate() {
   return true;
 }
 
-/// Prints a sample of the prompt with the current weights.
+/// Prints a sample of the prompt with the current weights. All ranks train on
+/// without samples once the tokenizer of a rank is lost.
 Status Trainer::sample() {
   const bool isAlone = metadata.ranks() == 1;
   auto text = generateText(context, metadata, options, now.seed,
@@ -181,7 +186,15 @@ Status Trainer::sample() {
     leaveRanks(context);
     return text.takeError();
   }
-  return journal.sample(now.step, *options.generate + *text);
+  if (text->failure) {
+    lostText = true;
+    journal.warnOf(
+        concat("step ", now.step,
+               ": the run continues without samples: ", text->failure->where()),
+        "weft generate MODEL --resume DIR samples from a checkpoint");
+    return Status::success();
+  }
+  return journal.sample(now.step, *options.generate + text->text);
 }
 
 Status Trainer::look() {
@@ -192,7 +205,7 @@ Status Trainer::look() {
     if (!*isWhole)
       return Status::success();
   }
-  return isDue(now.step, options.sampleEvery) ? sample() : Status::success();
+  return isSampleDue(now.step) ? sample() : Status::success();
 }
 
 //===----------------------------------------------------------------------===//

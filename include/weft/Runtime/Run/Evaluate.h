@@ -158,11 +158,18 @@ Status generateIds(WeftContext &context, const Metadata &metadata,
                    const RunOptions &options, int64_t seed,
                    const IdReader &reader);
 
+/// The text of a sample. A rank that loses its tokenizer ends the sample of all
+/// ranks: then each has a `failure`, and the text so far.
+struct SampledText {
+  std::string text;
+  std::optional<Error> failure;
+};
+
 /// The continuation of the prompt in `options`, without the prompt. It ends
 /// before the stop text and before the tokenizer's end of text, and early when
 /// a signal asks the run to stop. `reader` gets each part as soon as no stop
 /// text can begin in it.
-Expected<std::string> generateText(WeftContext &context,
+Expected<SampledText> generateText(WeftContext &context,
                                    const Metadata &metadata,
                                    const RunOptions &options, int64_t seed,
                                    const StopRequest *signals = nullptr,

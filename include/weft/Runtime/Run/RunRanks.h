@@ -72,7 +72,9 @@ public:
   /// hands the rows of all to `sink`. False if another rank has the error.
   Expected<bool> predict(const DataSet &data, const RowSink &sink);
   /// The continuation of the prompt.
-  Expected<std::string> sample(int64_t seed, const TextReader &reader);
+  Expected<SampledText> sample(int64_t seed, const TextReader &reader);
+  /// Whether a training has lost the tokenizer of its samples.
+  bool hasLostText() const { return lostText; }
   /// The continuation of a prompt of ids, which `reader` gets one by one.
   Status sampleIds(int64_t seed, const IdReader &reader);
 
@@ -85,6 +87,7 @@ private:
   StreamConnections streams;
   std::unique_ptr<WeftContext> opened;
   std::unique_ptr<NanHunt> hunt; // only with --debug-nan
+  bool lostText = false;
 };
 
 class Ranks {

@@ -40,6 +40,8 @@ public:
   Expected<ExitCode> run();
 
   const TrainState &state() const { return now; }
+  /// Whether the tokenizer of a sample was lost: the same on all ranks.
+  bool hasLostText() const { return lostText; }
 
 private:
   Expected<ExitCode> loop();
@@ -52,6 +54,7 @@ private:
   void dropNext();
   bool isEvalDue(int64_t step) const;
   bool isLookDue(int64_t step) const;
+  bool isSampleDue(int64_t step) const;
   Status look();
   Decision reach(Place::Kind kind, int64_t step, const Status &outcome);
   Expected<std::optional<ExitCode>> act(const Decision &all, Status outcome);
@@ -91,6 +94,7 @@ private:
   int64_t firstStep;
   int64_t savedStep;             // of the last save, or the start
   bool dataLost = false;         // rows could not be read
+  bool lostText = false;         // the tokenizer of samples
   std::unique_ptr<NanHunt> hunt; // only with --debug-nan
   std::string nanCause;          // of the last step
   /// Whether this rank holds a gradient element that is not finite.
