@@ -28,11 +28,6 @@ public:
   decode(const std::vector<int32_t> &ids) const = 0;
 };
 
-/// Ids around the ids of a text.
-struct TextFrame {
-  std::vector<int32_t> before, behind;
-};
-
 struct Tokenizer::Parts {
   std::string modelName;
   /// Tokens of the model; ids of added tokens too.

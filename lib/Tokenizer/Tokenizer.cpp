@@ -40,6 +40,8 @@ bool Tokenizer::isSpecial(int32_t id) const {
 
 const SpecialIds &Tokenizer::specialIds() const { return parts->specialIds; }
 
+const TextFrame &Tokenizer::frame() const { return parts->frame; }
+
 const std::string &Tokenizer::modelName() const { return parts->modelName; }
 
 //===----------------------------------------------------------------------===//

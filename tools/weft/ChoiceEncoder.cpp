@@ -16,35 +16,14 @@ using namespace weft;
 // Tokens
 //===----------------------------------------------------------------------===//
 
-Expected<ChoiceEncoder> ChoiceEncoder::create(const TextTokenizer *text,
-                                              const Metadata &metadata) {
-  ChoiceEncoder encoder;
-  encoder.text = text;
-  encoder.vocab = metadata.vocab;
-  if (Status s = encoder.findBeginning(); !s)
-    return s.takeError();
-  return encoder;
-}
-
-/// Finds the tokens that the tokenizer puts before a text.
-Status ChoiceEncoder::findBeginning() {
+ChoiceEncoder::ChoiceEncoder(const TextTokenizer *text,
+                             const Metadata &metadata)
+    : text(text), vocab(metadata.vocab) {
   if (!text)
-    return Status::success();
-  const std::string sample = "a";
-  EncodeOptions options;
-  Expected<std::vector<int32_t>> whole =
-      text->tokenizer.encode(sample, options);
-  options.addsSpecialTokens = false;
-  Expected<std::vector<int32_t>> plain =
-      text->tokenizer.encode(sample, options);
-  if (!whole || !plain)
-    return whole ? plain.takeError() : whole.takeError();
-  const auto found =
-      std::search(whole->begin(), whole->end(), plain->begin(), plain->end());
-  beginning.assign(whole->begin(), found);
+    return;
+  beginning = text->tokenizer.frame().before;
   const SpecialIds &special = text->tokenizer.specialIds();
   separator = special.beginning ? special.beginning : text->endOfText;
-  return Status::success();
 }
 
 Expected<std::vector<int32_t>>

@@ -28,16 +28,13 @@ struct ChoiceTokens {
 class ChoiceEncoder {
 public:
   /// Without a tokenizer, tokens are bytes. `text` outlives the encoder.
-  static Expected<ChoiceEncoder> create(const TextTokenizer *text,
-                                        const Metadata &metadata);
+  ChoiceEncoder(const TextTokenizer *text, const Metadata &metadata);
 
   Expected<ChoiceTokens> encode(const std::string &prompt,
                                 const std::string &choice) const;
 
 private:
-  ChoiceEncoder() = default;
   Expected<std::vector<int32_t>> idsOf(const std::string &text) const;
-  Status findBeginning();
 
   const TextTokenizer *text = nullptr;
   int64_t vocab = 0;

@@ -91,10 +91,7 @@ static Expected<ChoiceRows> makeRows(const FlagValues &flags,
             loadTokenizer(tokenizer, metadata, /*needsEnd=*/false), text);
         !s)
       return s.takeError();
-  Expected<ChoiceEncoder> encoder =
-      ChoiceEncoder::create(text ? &*text : nullptr, metadata);
-  if (!encoder)
-    return encoder.takeError();
+  const ChoiceEncoder encoder(text ? &*text : nullptr, metadata);
   std::error_code missing;
   const fs::path place = fs::temp_directory_path(missing);
   if (missing)
@@ -105,8 +102,8 @@ static Expected<ChoiceRows> makeRows(const FlagValues &flags,
                  made.folder);
       !s)
     return s.takeError();
-  if (Status s = writeChoiceRows(made.questions, path, *encoder, metadata,
-                                 made.rows());
+  if (Status s =
+          writeChoiceRows(made.questions, path, encoder, metadata, made.rows());
       !s)
     return s.takeError();
   return made;

@@ -32,25 +32,19 @@ static constexpr std::chrono::milliseconds kAcceptPause(20);
 // Ids of a prompt
 //===----------------------------------------------------------------------===//
 
-/// The ids of the prompt with the tokens that begin a text. The token that ends
-/// one is left out, since the text continues.
+/// The ids of the prompt behind the tokens that begin a text. Tokens that end
+/// one are left out, since the text continues.
 static Expected<std::vector<int32_t>> promptIds(const TextTokenizer &tokenizer,
                                                 const std::string &prompt) {
   EncodeOptions options;
+  options.addsSpecialTokens = false;
   options.findsSpecialTokens = tokenizer.findsSpecialTokens;
   Expected<std::vector<int32_t>> ids =
       tokenizer.tokenizer.encode(prompt, options);
   if (!ids)
     return ids;
-  options.addsSpecialTokens = false;
-  Expected<std::vector<int32_t>> plain =
-      tokenizer.tokenizer.encode(prompt, options);
-  if (!plain)
-    return plain;
-  const std::optional<int32_t> end = tokenizer.endOfText;
-  const bool ends = !ids->empty() && ids->back() == end;
-  if (ends && (plain->empty() || plain->back() != end))
-    ids->pop_back();
+  const std::vector<int32_t> &beginning = tokenizer.tokenizer.frame().before;
+  ids->insert(ids->begin(), beginning.begin(), beginning.end());
   if (ids->empty())
     return usageError("expects a prompt of at least one token, but got ",
                       inQuotes(prompt));

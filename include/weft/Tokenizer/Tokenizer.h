@@ -43,6 +43,11 @@ struct SpecialIds {
   std::optional<int32_t> beginning, end, unknown, padding;
 };
 
+/// The special tokens that the post-processor puts around the ids of a text.
+struct TextFrame {
+  std::vector<int32_t> before, behind;
+};
+
 class Tokenizer {
 public:
   struct Parts;
@@ -90,6 +95,8 @@ public:
   std::optional<int32_t> findToken(std::string_view text) const;
   bool isSpecial(int32_t id) const;
   const SpecialIds &specialIds() const;
+  /// The tokens that EncodeOptions::addsSpecialTokens adds to every text.
+  const TextFrame &frame() const;
   /// "BPE", "Unigram", ...: the kind of model.
   const std::string &modelName() const;
 

@@ -70,6 +70,8 @@ static const std::string kSpecials = R"(
 TEST(Tokenizer, FindsSpecialTokens) {
   Tokenizer tokenizer = parsed(fallbackJson(kSpecials + kMarkedSpaces));
   EXPECT_EQ(encoded(tokenizer, "a<s>b"), Ids({264, 257, 264, 258}));
+  EXPECT_EQ(tokenizer.frame().before, Ids({264}));
+  EXPECT_EQ(tokenizer.frame().behind, Ids());
   // The longest token counts, and the space before it is its own.
   EXPECT_EQ(encoded(tokenizer, "a <s>xb", {false, true}), Ids({257, 265, 258}));
   EXPECT_EQ(encoded(tokenizer, "<s>", {false, false}), Ids({'<', 's', '>'}));
