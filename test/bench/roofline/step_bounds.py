@@ -55,7 +55,9 @@ def write_model(source, folder):
 
 # Kernels of which instructions per element are printed, by what they are called.
 CHOSEN = {"loss": lambda name: "cross_entropy" in name and not name.split()[1].endswith("x1"),
-          "gelu": lambda name: name.startswith("gelu "), "gelu_grad": lambda name: name.startswith("gelu_grad ")}
+          "gelu": lambda name: name.startswith("gelu "),
+          # Alone, or with the sum over its rows.
+          "gelu_grad": lambda name: name.startswith(("gelu_grad ", "gelu_grad+"))}
 
 
 def count_instructions(compile_command, program, meta, options, work, counter):
