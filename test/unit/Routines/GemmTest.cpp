@@ -203,9 +203,9 @@ TEST(Gemm, Bf16InstructionsAreUsedWhereTheyAreFast) {
     options.threads = 1;
     options.slowBf16 = slow;
     WeftContext context(options);
-    Elements x({0x1p-130f}, WEFT_BF16), y({0x1p100f}, WEFT_BF16);
-    Elements z({1.0f}, WEFT_BF16);
-    Gemm g;
+    Elements x({0x1p-130f, 0.0f}, WEFT_BF16), y({0x1p100f}, WEFT_BF16);
+    Elements z({1.0f, 1.0f}, WEFT_BF16);
+    Gemm g = shaped(2, 1, 1, 0, 0); // single rows are always widened
     g.type = g.typeC = WEFT_BF16;
     callOk(context, weft_cpu_gemm, {x.data(), y.data(), z.data()}, g.record());
     EXPECT_TRUE(z.values()[0] == 0.0f || z.values()[0] == 0x1p-30f);
