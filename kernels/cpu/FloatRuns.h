@@ -4,6 +4,7 @@
 #define WEFT_KERNELS_CPU_FLOATRUNS_H
 
 #include "Arguments.h"
+#include "Bf16Instructions.h"
 #include "isa/Loops.h"
 
 #include "weft/Runtime/Execute/Context.h"
@@ -15,7 +16,7 @@ namespace weft {
 inline const Loops &loopsOf(const WeftContext &context) {
   switch (context.isa()) {
   case CpuIsa::Avx512:
-    return avx512::loops;
+    return usesBf16Pairs(context) ? avx512bf16::loops : avx512::loops;
   case CpuIsa::Avx2:
     return avx2::loops;
   case CpuIsa::Baseline:

@@ -96,16 +96,6 @@ void runPlan(WeftContext &context, GemmState &state, const GemmPlan &plan,
   }
 }
 
-/// Whether the processor multiplies bf16 faster than f32. Intel's dot products
-/// of bf16 (VDPBF16PS) do half as many products a cycle as its f32
-/// instructions; its tiles (AMX) do 16 times as many.
-bool hasFastBf16() { return !__builtin_cpu_is("intel") || hasTiles(); }
-
-bool mayUseBf16(const WeftContext &context) {
-  return context.isa() == CpuIsa::Avx512 &&
-         (context.allowsSlowBf16() || hasFastBf16());
-}
-
 WeftGemmRecord mergedBatch(WeftGemmRecord shape) {
   mergeBatch(shape);
   return shape;

@@ -47,10 +47,6 @@ std::string findWrongOneDnn(const dnnl_version_t &found) {
   return "";
 }
 
-bool hasTiles() {
-  return dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_amx;
-}
-
 namespace {
 
 memory::data_type dataType(int64_t dtype) {

@@ -107,9 +107,6 @@ struct GemmPlan {
   }
 };
 
-/// Whether oneDNN multiplies bf16 in tiles (AMX).
-bool hasTiles();
-
 /// A product that oneDNN computes as a whole.
 Product makeProduct(const WeftGemmRecord &shape, const dnnl::engine &engine);
 

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AttentionPairs.h"
 #include "AttentionVisible.h"
 
 namespace weft {
@@ -81,23 +82,67 @@ WEFT_INLINE void softmaxTile(const AttentionHead &h, const VisibleTile &tile,
   }
 }
 
+/// Scores of a tile of words, which have no scale yet.
+void scoreWords(const AttentionHead &h, const VisibleTile &tile, int64_t vecs,
+                const ForwardScratch &s) {
+  copyWords(elementAt(h.dtype, h.k, tile.keyBegin * h.kRow), h.kRow,
+            tile.keyCount, h.width / 2, s.kTile);
+  multiplyTile<MultiplyPairs>({s.kTile, h.width / 2, 1, s.qT, kQueryTile, s.sT,
+                               kQueryTile, tile.keyCount, h.width / 2, vecs,
+                               /*accumulate=*/false});
+  const Vec scale = splat(h.scale);
+  for (int64_t j = 0; j < tile.keyCount; ++j)
+    for (int64_t i = 0; i < vecs * kLanes; i += kLanes) {
+      float *score = s.sT + j * kQueryTile + i;
+      store(score, load(score) * scale);
+    }
+}
+
+/// Rounds the probabilities of a tile to pairs of keys, in place, and adds
+/// their products with the values.
+void addValueWords(const AttentionHead &h, const VisibleTile &tile,
+                   int64_t vecs, const ForwardScratch &s) {
+  packRowPairs(elementAt(h.dtype, h.v, tile.keyBegin * h.vRow), h.vRow,
+               tile.keyCount, h.width, s.vTile, h.width);
+  for (int64_t j = 0; j < tile.keyCount; j += 2)
+    for (int64_t i = 0; i < vecs * kLanes; i += kLanes) {
+      const float *p = s.sT + j * kQueryTile + i;
+      Vec next = j + 1 < tile.keyCount ? load(p + kQueryTile) : Vec{};
+      store(s.sT + j / 2 * kQueryTile + i, roundToWords(load(p), next));
+    }
+  multiplyTile<MultiplyPairs>({s.vTile, 1, h.width, s.sT, kQueryTile, s.oT,
+                               kQueryTile, h.width, countWords(tile.keyCount),
+                               vecs, /*accumulate=*/true});
+}
+
+void scoreFloats(const AttentionHead &h, const VisibleTile &tile, int64_t vecs,
+                 const ForwardScratch &s) {
+  packRows(h.dtype, elementAt(h.dtype, h.k, tile.keyBegin * h.kRow), h.kRow,
+           tile.keyCount, h.width, 1.0f, s.kTile, h.width);
+  multiplyTile({s.kTile, h.width, 1, s.qT, kQueryTile, s.sT, kQueryTile,
+                tile.keyCount, h.width, vecs, /*accumulate=*/false});
+}
+
+void addValueFloats(const AttentionHead &h, const VisibleTile &tile,
+                    int64_t vecs, const ForwardScratch &s) {
+  packRows(h.dtype, elementAt(h.dtype, h.v, tile.keyBegin * h.vRow), h.vRow,
+           tile.keyCount, h.width, 1.0f, s.vTile, h.width);
+  multiplyTile({s.vTile, 1, h.width, s.sT, kQueryTile, s.oT, kQueryTile,
+                h.width, tile.keyCount, vecs, /*accumulate=*/true});
+}
+
 /// One tile of keys for one tile of queries.
 void addTile(const AttentionHead &h, const VisibleTile &tile,
              const ForwardScratch &s) {
   int64_t vecs = padded(tile.rows) / kLanes;
-  packRows(h.dtype, elementAt(h.dtype, h.k, tile.keyBegin * h.kRow), h.kRow,
-           tile.keyCount, h.width, 1.0f, s.kTile, h.width);
-  packRows(h.dtype, elementAt(h.dtype, h.v, tile.keyBegin * h.vRow), h.vRow,
-           tile.keyCount, h.width, 1.0f, s.vTile, h.width);
-  multiplyTile({s.kTile, h.width, 1, s.qT, kQueryTile, s.sT, kQueryTile,
-                tile.keyCount, h.width, vecs, /*accumulate=*/false});
+  const bool isPairs = usesPairs(h);
+  (isPairs ? scoreWords : scoreFloats)(h, tile, vecs, s);
   if (h.dropout)
     fillKeepFactors(h, tile.queryBegin, tile.rows, tile.keyBegin, tile.keyCount,
                     s.numbers, s.keep);
   for (int vec = 0; vec < vecs; ++vec)
     softmaxTile(h, tile, s, vec);
-  multiplyTile({s.vTile, 1, h.width, s.sT, kQueryTile, s.oT, kQueryTile,
-                h.width, tile.keyCount, vecs, /*accumulate=*/true});
+  (isPairs ? addValueWords : addValueFloats)(h, tile, vecs, s);
 }
 
 /// Divides by the sums and writes the rows.
@@ -126,8 +171,11 @@ void attentionForward(const AttentionHead &h, const AttentionOutput &o,
                       int64_t queryBegin, float *scratch) {
   ForwardScratch s = layForward(scratch, h.width);
   int64_t rows = smaller(kQueryTile, h.queries - queryBegin);
-  packQueries(h.dtype, elementAt(h.dtype, h.q, queryBegin * h.qRow), h.qRow,
-              rows, h.width, h.scale, s.kTile, s.qT);
+  const void *q = elementAt(h.dtype, h.q, queryBegin * h.qRow);
+  if (usesPairs(h))
+    packQueryWords(q, h.qRow, rows, h.width, s.kTile, s.qT);
+  else
+    packQueries(h.dtype, q, h.qRow, rows, h.width, h.scale, s.kTile, s.qT);
   for (int64_t i = 0; i < h.width * kQueryTile; ++i)
     s.oT[i] = 0.0f;
   for (int64_t i = 0; i < kQueryTile; ++i) {

@@ -22,7 +22,7 @@ namespace WEFT_ISA {
 
 // C[r][lanes] (+)= sum over k of A(r, k) * B[k][lanes]: A is read one element
 // at a time with any strides, B and C are rows of whole vectors. The sum runs
-// over k in order with one fused multiply-add each, whatever the blocking.
+// over k in order with one Step each, whatever the blocking.
 
 // Accumulators of a block fill the registers: 24 of 32, or 12 of 16.
 constexpr int kBlockRows = 6;
@@ -39,7 +39,14 @@ struct TileProduct {
   bool accumulate;
 };
 
-template <int Rows, int Vecs>
+/// A step of a product of floats.
+struct MultiplyAdd {
+  WEFT_INLINE Vec add(Vec left, Vec right, Vec sum) {
+    return fma(left, right, sum);
+  }
+};
+
+template <typename Step, int Rows, int Vecs>
 WEFT_INLINE void multiplyBlock(const TileProduct &p, int64_t row, int64_t vec) {
   Vec sums[Rows][Vecs];
   float *c = p.c + row * p.cRow + vec * kLanes;
@@ -55,7 +62,7 @@ WEFT_INLINE void multiplyBlock(const TileProduct &p, int64_t row, int64_t vec) {
     for (int r = 0; r < Rows; ++r) {
       Vec left = splat(a[r * p.aRow]);
       for (int v = 0; v < Vecs; ++v)
-        sums[r][v] = fma(left, right[v], sums[r][v]);
+        sums[r][v] = Step::add(left, right[v], sums[r][v]);
     }
   }
   for (int r = 0; r < Rows; ++r)
@@ -63,29 +70,30 @@ WEFT_INLINE void multiplyBlock(const TileProduct &p, int64_t row, int64_t vec) {
       store(c + r * p.cRow + v * kLanes, sums[r][v]);
 }
 
-template <int Vecs>
+template <typename Step, int Vecs>
 static void multiplyColumns(const TileProduct &p, int64_t vec) {
   int64_t row = 0;
   for (; row + kBlockRows <= p.rows; row += kBlockRows)
-    multiplyBlock<kBlockRows, Vecs>(p, row, vec);
+    multiplyBlock<Step, kBlockRows, Vecs>(p, row, vec);
   if (row + 4 <= p.rows) {
-    multiplyBlock<4, Vecs>(p, row, vec);
+    multiplyBlock<Step, 4, Vecs>(p, row, vec);
     row += 4;
   }
   if (row + 2 <= p.rows) {
-    multiplyBlock<2, Vecs>(p, row, vec);
+    multiplyBlock<Step, 2, Vecs>(p, row, vec);
     row += 2;
   }
   if (row < p.rows)
-    multiplyBlock<1, Vecs>(p, row, vec);
+    multiplyBlock<Step, 1, Vecs>(p, row, vec);
 }
 
+template <typename Step = MultiplyAdd>
 WEFT_INLINE void multiplyTile(const TileProduct &p) {
   int64_t vec = 0;
   for (; vec + kBlockVecs <= p.vecs; vec += kBlockVecs)
-    multiplyColumns<kBlockVecs>(p, vec);
+    multiplyColumns<Step, kBlockVecs>(p, vec);
   for (; vec < p.vecs; ++vec)
-    multiplyColumns<1>(p, vec);
+    multiplyColumns<Step, 1>(p, vec);
 }
 
 constexpr int kQueryVecs = kQueryTile / kLanes;
@@ -161,10 +169,28 @@ WEFT_INLINE void unpackRows(int dtype, const float *from, int64_t fromRow,
 }
 
 /// to[c][r] = from[r][c] * factor.
+struct ScaledFloats {
+  WEFT_INLINE __m128 four(__m128 x, __m128 factors) {
+    return _mm_mul_ps(x, factors);
+  }
+  WEFT_INLINE void one(const float *from, float factor, float *to) {
+    *to = *from * factor;
+  }
+};
+
+/// to[c][r] = from[r][c] for four bytes that are no float.
+struct Words {
+  WEFT_INLINE __m128 four(__m128 x, __m128) { return x; }
+  WEFT_INLINE void one(const float *from, float, float *to) {
+    __builtin_memcpy(to, from, sizeof *to);
+  }
+};
+
+template <typename Elements = ScaledFloats>
 WEFT_INLINE void transpose(const float *from, int64_t fromRow, int64_t rows,
                            int64_t columns, float factor, float *to,
                            int64_t toRow) {
-  const __m128 scale = _mm_set1_ps(factor);
+  const __m128 factors = _mm_set1_ps(factor);
   int64_t r = 0;
   for (; r + 4 <= rows; r += 4) {
     int64_t c = 0;
@@ -175,18 +201,18 @@ WEFT_INLINE void transpose(const float *from, int64_t fromRow, int64_t rows,
       __m128 x3 = _mm_loadu_ps(f + 3 * fromRow);
       _MM_TRANSPOSE4_PS(x0, x1, x2, x3);
       float *t = to + c * toRow + r;
-      _mm_storeu_ps(t, _mm_mul_ps(x0, scale));
-      _mm_storeu_ps(t + toRow, _mm_mul_ps(x1, scale));
-      _mm_storeu_ps(t + 2 * toRow, _mm_mul_ps(x2, scale));
-      _mm_storeu_ps(t + 3 * toRow, _mm_mul_ps(x3, scale));
+      _mm_storeu_ps(t, Elements::four(x0, factors));
+      _mm_storeu_ps(t + toRow, Elements::four(x1, factors));
+      _mm_storeu_ps(t + 2 * toRow, Elements::four(x2, factors));
+      _mm_storeu_ps(t + 3 * toRow, Elements::four(x3, factors));
     }
     for (; c < columns; ++c)
       for (int64_t k = r; k < r + 4; ++k)
-        to[c * toRow + k] = from[k * fromRow + c] * factor;
+        Elements::one(from + k * fromRow + c, factor, to + c * toRow + k);
   }
   for (; r < rows; ++r)
     for (int64_t c = 0; c < columns; ++c)
-      to[c * toRow + r] = from[r * fromRow + c] * factor;
+      Elements::one(from + r * fromRow + c, factor, to + c * toRow + r);
 }
 
 /// Packs a tile of queries as columns; lanes past the last query are 0. The

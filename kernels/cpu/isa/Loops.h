@@ -113,6 +113,10 @@ extern const Loops loops;
 namespace avx512 {
 extern const Loops loops;
 }
+/// The same with dot products of bf16 (AttentionPairs.h).
+namespace avx512bf16 {
+extern const Loops loops;
+}
 
 } // namespace weft
 

@@ -79,8 +79,8 @@ WEFT_INLINE void storePart(float *to, int64_t n, Vec value) {
 
 /// e^x. Range reduction by multiples of ln 2 in two parts, Cephes' expf
 /// polynomial (Moshier), scaling through the exponent bits. Relative error
-/// below 1.5e-7 (docs/explanation/kernels-cpu.md); e^0 is exactly 1; 0 below -87; constant
-/// above 88; NaN stays NaN.
+/// below 1.5e-7 (docs/explanation/kernels-cpu.md); e^0 is exactly 1; 0 below
+/// -87; constant above 88; NaN stays NaN.
 WEFT_INLINE Vec expVec(Vec x) {
   const Vec magic = splat(12582912.0f); // 1.5 * 2^23: rounds to an integer
   Vec clamped = x < splat(-87.0f) ? splat(-87.0f) : x;

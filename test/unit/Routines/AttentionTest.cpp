@@ -1,84 +1,12 @@
 //===- AttentionTest.cpp - Attention against a naive reference ------------===//
 
-#include "Harness.h"
+#include "AttentionCases.h"
 #include "weft/Abi/Philox.h"
 
 using namespace weft;
+using namespace weft::attention;
 
 namespace {
-
-struct Case {
-  int64_t b = 2, t = 5, s = 5, h = 2, hkv = 2, d = 8, causal = 1;
-  double dropout = 0.0;
-  int64_t window = 0;
-  double softcap = 0.0;
-  int64_t documents = 0; // of a batch row; scattered if below 0
-  double scale() const { return 1.0 / std::sqrt(d); }
-  int64_t qRow() const { return (h + 2 * hkv) * d; } // one qkv tensor
-
-  int32_t id(int64_t b, int64_t i) const {
-    return static_cast<int32_t>(documents < 0 ? (i * i + i / 5 + b) % -documents
-                                              : i * documents / t - b);
-  }
-  bool sees(int64_t b, int64_t i, int64_t j) const {
-    int64_t place = i + s - t;
-    if ((causal && j > place) ||
-        (window && (j <= place - window || j >= place + window)))
-      return false;
-    return !documents || id(b, i) == id(b, j);
-  }
-  std::vector<int32_t> ids() const {
-    std::vector<int32_t> all;
-    for (int64_t n = 0; n < b * t; ++n)
-      all.push_back(id(n / t, n % t));
-    return all;
-  }
-  /// A record of the case, with its variant if it has one.
-  template <typename Record> RecordBytes bytes(const Record &record) const {
-    if (!window && softcap == 0.0 && !documents)
-      return record;
-    WeftAttentionVariant variant = {window, documents != 0, softcap};
-    return {record, std::vector{variant}};
-  }
-};
-
-constexpr int64_t kOpId = 17;
-const Ints kRng = {99, 1000};
-
-/// Inputs as slices of one buffer [B, max(T, S), (H + 2 Hkv) D].
-struct Data {
-  Floats qkv, dout;
-  explicit Data(const Case &c)
-      : qkv(randomFloats(c.b * std::max(c.t, c.s) * c.qRow(), 1)),
-        dout(randomFloats(c.b * c.t * c.h * c.d, 2)) {
-    for (float &x : qkv)
-      x *= 2.0f;
-  }
-};
-
-struct Result {
-  Floats out, lse, dq, dk, dv;
-};
-
-/// Slices of one qkv tensor, and of one tensor of gradients.
-WeftHeadStrides sliceStrides(const Case &c) {
-  return {std::max(c.t, c.s) * c.qRow(), c.qRow(), c.d};
-}
-WeftHeadStrides outStrides(const Case &c) {
-  return {c.t * c.h * c.d, c.h * c.d, c.d};
-}
-
-WeftAttentionRecord makeRecord(const Case &c) {
-  WeftHeadStrides slice = sliceStrides(c);
-  return {c.b,       c.t,      c.s,   c.h,      c.hkv,
-          c.d,       c.causal, kOpId, WEFT_F32, c.scale(),
-          c.dropout, slice,    slice, slice,    outStrides(c)};
-}
-
-WeftAttentionGradRecord makeGradRecord(const Case &c) {
-  WeftHeadStrides slice = sliceStrides(c);
-  return {makeRecord(c), outStrides(c), slice, slice, slice};
-}
 
 /// One head of width 1 over two positions.
 WeftAttentionRecord twoPositions(int64_t causal) {
@@ -89,33 +17,7 @@ WeftAttentionRecord twoPositions(int64_t causal) {
 
 Result run(const Case &c, int threads, CpuIsa isa, int64_t shift = 0) {
   TestContext context(threads, isa);
-  Data data(c);
-  Floats qkv(shift, 0.0f);
-  qkv.insert(qkv.end(), data.qkv.begin(), data.qkv.end());
-  const float *q = qkv.data() + shift, *k = q + c.h * c.d;
-  const float *v = k + c.hkv * c.d;
-  Result r;
-  r.out.assign(c.b * c.t * c.h * c.d, NAN);
-  r.lse.assign(c.b * c.h * c.t, NAN);
-  std::vector<int32_t> ids = c.ids();
-  std::vector<const void *> forward = {q, k, v, r.out.data(), r.lse.data()};
-  std::vector<const void *> more;
-  if (c.dropout > 0.0)
-    more.push_back(kRng.data());
-  if (c.documents)
-    more.push_back(ids.data());
-  forward.insert(forward.end(), more.begin(), more.end());
-  callOk(context, weft_cpu_attention, forward, c.bytes(makeRecord(c)));
-  Floats dqkv(qkv.size(), 0.0f);
-  float *dq = dqkv.data() + shift, *dk = dq + c.h * c.d;
-  float *dv = dk + c.hkv * c.d;
-  std::vector<const void *> backward = {
-      data.dout.data(), q, k, v, r.out.data(), r.lse.data(), dq, dk, dv};
-  backward.insert(backward.end(), more.begin(), more.end());
-  callOk(context, weft_cpu_attention_grad, backward,
-         c.bytes(makeGradRecord(c)));
-  r.dq.assign(dqkv.begin() + shift, dqkv.end());
-  return r;
+  return attention::run(c, context, WEFT_F32, shift);
 }
 
 /// out (double) from inputs given as doubles.

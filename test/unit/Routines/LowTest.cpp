@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Bf16Instructions.h"
 #include "IsaLoops.h"
 
 using namespace weft;
@@ -115,6 +116,8 @@ TEST(Low, Attention) {
     return r;
   };
   forEachLowRun([&](int64_t type, int threads, CpuIsa isa) {
+    if (type == WEFT_BF16 && usesBf16Pairs(TestContext(threads, isa)))
+      return; // AttentionPairsTest.cpp
     Floats qkv = lows(b * t * row, 1, type).values();
     Floats dout = lows(b * t * outRow, 2, type).values();
     Result low = run(type, qkv, dout, nullptr, threads, isa);
