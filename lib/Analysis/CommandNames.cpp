@@ -117,6 +117,29 @@ std::string weft::getKernelName(KernelOp kernel) {
                                      to.getElementType());
 }
 
+/// The ops of the kernels, with how often they are there: "sum x12, adamw".
+static std::string getGroupName(KernelGroupOp group,
+                                const SymbolTable &symbols) {
+  SmallVector<std::pair<std::string, unsigned>> counts;
+  for (auto name : group.getKernels().getAsRange<FlatSymbolRefAttr>())
+    if (auto kernel = symbols.lookup<KernelOp>(name.getAttr())) {
+      const std::string ops = joinOps(kernel);
+      auto known = llvm::find_if(
+          counts, [&](const auto &each) { return each.first == ops; });
+      if (known != counts.end())
+        ++known->second;
+      else
+        counts.emplace_back(ops, 1);
+    }
+  SmallVector<std::string> texts;
+  for (auto &[text, count] : counts)
+    texts.push_back(count == 1 ? text : text + " x" + std::to_string(count));
+  std::string all = llvm::join(ArrayRef(texts).take_front(kMostOps), ", ");
+  if (texts.size() > kMostOps)
+    all += " (" + std::to_string(texts.size() - kMostOps) + " more)";
+  return all;
+}
+
 static FailureOr<double> getFlops(Operation &op) {
   if (auto cost = dyn_cast<CostOpInterface>(op))
     return cost.getFlops();
@@ -182,6 +205,9 @@ std::string CommandNames::getName(plan::CommandOpInterface command) {
       known = getKernelName(kernel);
     return known;
   }
+  if (auto launch = dyn_cast<plan::LaunchOp>(command.getOperation()))
+    if (auto group = symbols.lookup<KernelGroupOp>(launch.getKernel()))
+      return getGroupName(group, symbols);
   StringRef name = command.getCommandName();
   // Records and waits show their event.
   if (isa<plan::RecordOp, plan::WaitOp>(command.getOperation()))

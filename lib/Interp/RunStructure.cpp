@@ -62,6 +62,27 @@ LogicalResult weft::evaluateKernel(OpCall &call, FlatSymbolRefAttr name) {
   return success();
 }
 
+/// The kernels of a group in order, on their parts of the operands.
+static LogicalResult evaluateGroup(OpCall &call, KernelGroupOp group) {
+  SmallVector<Tensor> results;
+  ArrayRef<const Tensor *> operands(call.operands);
+  for (auto name : group.getKernels().getAsRange<FlatSymbolRefAttr>()) {
+    auto kernel = dyn_cast_or_null<KernelOp>(SymbolTable::lookupSymbolIn(
+        call.interpreter.getModule(), name.getAttr()));
+    if (!kernel)
+      return call.fail() << "expects a weft.kernel, but got " << name;
+    const size_t count = kernel.getArgumentTypes().size();
+    FailureOr<SmallVector<Tensor>> own = call.interpreter.evaluateBlock(
+        kernel.getBody().front(), operands.take_front(count));
+    if (failed(own))
+      return failure();
+    operands = operands.drop_front(count);
+    llvm::append_range(results, std::move(*own));
+  }
+  call.results = std::move(results);
+  return success();
+}
+
 static LogicalResult evaluateCall(OpCall &call) {
   if (isa<KernelOp>(call.op->getParentOp()))
     return call.fail() << "expects to be in a program, but is in a kernel";
@@ -69,6 +90,10 @@ static LogicalResult evaluateCall(OpCall &call) {
 }
 
 static LogicalResult evaluateLaunch(OpCall &call) {
+  if (auto group = dyn_cast_or_null<KernelGroupOp>(SymbolTable::lookupSymbolIn(
+          call.interpreter.getModule(),
+          call.as<plan::LaunchOp>().getKernelAttr().getAttr())))
+    return evaluateGroup(call, group);
   return evaluateKernel(call, call.as<plan::LaunchOp>().getKernelAttr());
 }
 

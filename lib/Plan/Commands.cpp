@@ -273,7 +273,7 @@ static Operation *findKernel(Operation *module, FlatSymbolRefAttr name,
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   Operation *module = (*this)->getParentOp()->getParentOp();
   Operation *symbol = findKernel(module, getKernelAttr(), symbols);
-  if (!isa_and_nonnull<FunctionOpInterface>(symbol))
+  if (!isa_and_nonnull<FunctionOpInterface, KernelOpInterface>(symbol))
     return emitOpError("expects a kernel of the module, but got @")
            << getKernel();
   auto attr = symbol->getAttrOfType<TypeAttr>("function_type");

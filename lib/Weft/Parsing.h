@@ -22,6 +22,12 @@ void printAttentionGradTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                              mlir::Type grad, mlir::Type query, mlir::Type key,
                              mlir::Type value, mlir::Type out, mlir::Type lse);
 
+/// The inputs that each result may overwrite: [[0], []].
+mlir::ParseResult parseInPlaceLists(mlir::OpAsmParser &parser,
+                                    mlir::ArrayAttr &lists);
+void printInPlaceLists(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                       mlir::ArrayAttr lists);
+
 /// Whether the unit attribute is set. While an op is parsed, attributes of its
 /// attr-dict are not yet in its properties: both places count.
 inline bool hasUnit(bool property, mlir::DictionaryAttr attributes,

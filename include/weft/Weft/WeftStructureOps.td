@@ -323,4 +323,39 @@ def Weft_CallOp : Weft_Op<"call", [
   let assemblyFormat = "$kernel `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
 }
 
+def Weft_KernelGroupOp : Weft_Op<"kernel_group", [
+    Symbol, HasParent<"::mlir::ModuleOp">, DeclareOpInterfaceMethods<KernelOpInterface>,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Kernels that run in one launch";
+  let description = [{
+    Its arguments are the arguments of all kernels in order, its results are
+    their results in order. No kernel reads a result of another one. A kernel
+    may be in the group several times. `inplace` and `pitches` are the lists of
+    the kernels, with arguments numbered as the group has them.
+
+    Example: sums of two matrices.
+    ```mlir
+    weft.kernel_group @g_2a of [@k_1f, @k_1f]
+      : (tensor<16x8xf32>, tensor<16x8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+      inplace [[], []]
+    ```
+    Created by: `weft-group-launches`. Consumed by: `weft-lower-kernels-to-gpu`.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       TypedArrayAttrBase<FlatSymbolRefAttr, "an array of symbols">:$kernels,
+                       TypeAttrOf<FunctionType>:$function_type,
+                       TypedArrayAttrBase<DenseI64ArrayAttr, "an array of array<i64>">:$inplace,
+                       OptionalAttr<DenseI64ArrayAttr>:$pitches);
+  let assemblyFormat = [{
+    $sym_name `of` $kernels `:` $function_type `inplace` custom<InPlaceLists>($inplace)
+    (`pitches` $pitches^)? attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Creates the group of `kernels` in the order of the list.
+    static KernelGroupOp createGroup(::mlir::OpBuilder &builder, ::mlir::Location loc,
+                                     ::llvm::StringRef name, ::llvm::ArrayRef<KernelOp> kernels);
+  }];
+}
+
 #endif // WEFT_STRUCTURE_OPS_TD

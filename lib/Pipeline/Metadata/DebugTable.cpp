@@ -50,22 +50,38 @@ static std::string placeOf(Location location) {
   return places.join();
 }
 
+/// The kernels that a command runs: several if it launches a group.
+static SmallVector<KernelOp> kernelsOf(plan::CommandOpInterface command,
+                                       const SymbolTable &symbols) {
+  Operation *symbol = symbols.lookup(command.getCommandName());
+  if (auto kernel = dyn_cast_or_null<KernelOp>(symbol))
+    return {kernel};
+  SmallVector<KernelOp> kernels;
+  if (auto group = dyn_cast_or_null<KernelGroupOp>(symbol))
+    for (auto name : group.getKernels().getAsRange<FlatSymbolRefAttr>())
+      if (auto kernel = symbols.lookup<KernelOp>(name.getAttr()))
+        kernels.push_back(kernel);
+  return kernels;
+}
+
 /// The names of the ops in a fused kernel. An op that was expanded to its
 /// formula keeps its own name (weft.computes).
-static std::string opsOf(plan::CommandOpInterface command,
-                         const SymbolTable &symbols) {
-  auto kernel = symbols.lookup<KernelOp>(command.getCommandName());
-  if (!kernel)
-    return "";
-  TextList names;
+static void addOps(KernelOp kernel, TextList &names) {
   if (auto list =
           kernel->getAttrOfType<ArrayAttr>(WeftDialect::kComputesAttr)) {
     for (StringAttr name : list.getAsRange<StringAttr>())
       names.add(name.str());
-    return names.join();
+    return;
   }
   for (Operation &op : kernel.getBody().front().without_terminator())
     names.add(op.getName().stripDialect().str());
+}
+
+static std::string opsOf(plan::CommandOpInterface command,
+                         const SymbolTable &symbols) {
+  TextList names;
+  for (KernelOp kernel : kernelsOf(command, symbols))
+    addOps(kernel, names);
   return names.join();
 }
 
@@ -73,14 +89,14 @@ static std::string opsOf(plan::CommandOpInterface command,
 /// blame for non-finite values computed from it.
 static bool holdsInfinity(plan::CommandOpInterface command,
                           const SymbolTable &symbols) {
-  auto kernel = symbols.lookup<KernelOp>(command.getCommandName());
-  if (!kernel)
-    return false;
-  return llvm::any_of(kernel.getBody().getOps<ConstantOp>(), [](ConstantOp op) {
+  auto isInfinite = [](ConstantOp op) {
     auto values = dyn_cast<DenseFPElementsAttr>(op.getValue());
     return values &&
            llvm::any_of(values.getValues<APFloat>(),
                         [](const APFloat &v) { return !v.isFinite(); });
+  };
+  return llvm::any_of(kernelsOf(command, symbols), [&](KernelOp kernel) {
+    return llvm::any_of(kernel.getBody().getOps<ConstantOp>(), isInfinite);
   });
 }
 
@@ -112,7 +128,8 @@ static Json sourcesOf(plan::CommandOpInterface command, unsigned written,
   if (isa<plan::CopyOp>(*command))
     return intList({0});
   auto launch = dyn_cast<plan::LaunchOp>(*command);
-  auto kernel = symbols.lookup<KernelOp>(command.getCommandName());
+  auto kernel = dyn_cast_or_null<KernelOpInterface>(
+      symbols.lookup(command.getCommandName()));
   if (!launch || !kernel)
     return intList({});
   const auto inputs = static_cast<unsigned>(launch.getInputs().size());
