@@ -20,7 +20,7 @@ LAST = "verify-plan"
 # Reordered sums differ in the last bits of a double.
 EXACT = "1e-12"
 # Commands do the arithmetic of the ops that they come from, in its order.
-PLAN_PHASES = ["lower-to-plan", "align-products", "estimate", "schedule", "assign-streams",
+PLAN_PHASES = ["lower-to-plan", "align-products", "group-launches", "estimate", "schedule", "assign-streams",
                "plan-memory", "verify-plan"]
 # Constants of formulas (eps, sqrt(2/pi), ...) become f32.
 BOUNDS = {"decompose": "2e-7"} | dict.fromkeys(PLAN_PHASES, "0")

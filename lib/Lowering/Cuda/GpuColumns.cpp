@@ -14,10 +14,7 @@
 using namespace mlir;
 using namespace weft;
 
-static constexpr int64_t kTileColumns = 32;
-
-/// Threads that share the rows of a column.
-static int64_t threadsOfColumn(int64_t rows) { return rows <= 512 ? 8 : 32; }
+int64_t weft::threadsOfColumn(int64_t rows) { return rows <= 512 ? 8 : 32; }
 
 void GpuEmitter::emitColumns() {
   chunk = 1;

@@ -13,11 +13,40 @@
 #include "weft/Lowering/Linalg/LinalgKernel.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace weft {
 
 /// Threads of a warp.
 inline constexpr int64_t kWarp = 32;
+/// Threads of a block of a group, and of a block where each thread works for
+/// itself.
+inline constexpr int64_t kGroupThreads = 256;
+
+/// Blocks of a grid in its first dimension, of any device.
+inline constexpr int64_t kMostBlocks = (int64_t(1) << 31) - 1;
+/// Where the arguments of kernels lie.
+inline constexpr auto kGlobalSpace =
+    static_cast<unsigned>(mlir::NVVM::NVVMMemorySpace::Global);
+/// Short rows of a block, a warp each.
+inline constexpr int64_t kRowsPerBlock = 8;
+/// Columns of a block.
+inline constexpr int64_t kTileColumns = 32;
+
+/// Threads of a row of that many elements.
+int64_t threadsOfRow(int64_t elements);
+/// Threads that share the rows of a column.
+int64_t threadsOfColumn(int64_t rows);
+/// Threads of a block that runs a kernel of that shape.
+int64_t threadsOfBlock(const KernelShape &shape);
+
+/// Writes the kernel of a group, whose members are functions of `kernels` with
+/// so many outputs. Fails with an error unless all have blocks of kGroupThreads
+/// threads, or if no grid has that many blocks.
+llvm::LogicalResult emitGroup(KernelGroupOp group,
+                              mlir::gpu::GPUModuleOp kernels,
+                              const llvm::StringMap<int64_t> &numOutputs);
 
 class GpuEmitter {
 public:

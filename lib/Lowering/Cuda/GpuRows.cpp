@@ -15,12 +15,10 @@
 using namespace mlir;
 using namespace weft;
 
-static constexpr int64_t kRowsPerBlock = 8;
 /// Elements of a chunk, whatever their types: sums depend on it.
 static constexpr int64_t kRowChunk = 4;
 
-/// Threads of a row of that many elements.
-static int64_t threadsOfRow(int64_t elements) {
+int64_t weft::threadsOfRow(int64_t elements) {
   if (elements <= 1024)
     return kWarp;
   return elements <= 16384 ? 256 : 512;

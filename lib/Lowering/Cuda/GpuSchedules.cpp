@@ -9,10 +9,7 @@
 using namespace mlir;
 using namespace weft;
 
-/// Threads of a block where each works for itself.
-static constexpr int64_t kThreads = 256;
-/// Blocks of a grid in its first dimension, of any device.
-static constexpr int64_t kMostBlocks = (int64_t(1) << 31) - 1;
+static constexpr int64_t kThreads = kGroupThreads;
 /// Bytes of the widest elements that a thread takes, and the most elements.
 static constexpr int64_t kChunkBytes = 16, kChunkElements = 8;
 
@@ -22,8 +19,7 @@ GpuEmitter::GpuEmitter(func::FuncOp source, const LinalgKernel &kernel,
       alignments(alignments), b(source.getContext()), loc(source.getLoc()) {}
 
 FailureOr<gpu::GPUFuncOp> GpuEmitter::emit(OpBuilder &builder) {
-  auto pointer = LLVM::LLVMPointerType::get(
-      b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext(), kGlobalSpace);
   SmallVector<Type> types(source.getNumArguments(), pointer);
   function = gpu::GPUFuncOp::create(builder, loc, source.getSymName(),
                                     builder.getFunctionType(types, {}));
@@ -39,11 +35,25 @@ FailureOr<gpu::GPUFuncOp> GpuEmitter::emit(OpBuilder &builder) {
          << kMostBlocks << " blocks, but got " << numBlocks << " blocks";
 }
 
+/// A kernel of single numbers is one row.
+static bool isElements(const KernelShape &shape) {
+  return shape.getKind() == KernelKind::Elementwise && shape.getRank() != 0;
+}
+
+int64_t weft::threadsOfBlock(const KernelShape &shape) {
+  if (isElements(shape))
+    return kThreads;
+  if (shape.getKind() == KernelKind::Columns)
+    return kTileColumns * threadsOfColumn(shape.getCount(DimRole::Inner));
+  int64_t threads =
+      threadsOfRow(shape.getCount(DimRole::Inner) * shape.getLaneSize());
+  return threads == kWarp ? kWarp * kRowsPerBlock : threads;
+}
+
 void GpuEmitter::emitBody() {
   if (shape.getKind() == KernelKind::Columns)
     return emitColumns();
-  // A kernel of single numbers is one row.
-  if (shape.getKind() == KernelKind::Elementwise && shape.getRank() != 0)
+  if (isElements(shape))
     return emitElements();
   emitRows();
 }

@@ -1,6 +1,7 @@
 //===- LowerKernelsToGpu.cpp - Write kernels for the threads of a device --===//
 
 #include "GpuEmitter.h"
+#include "weft/Interfaces/InPlace.h"
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Plan/Plan.h"
 
@@ -11,6 +12,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace weft {
 #define GEN_PASS_DEF_LOWERKERNELSTOGPUPASS
@@ -60,21 +63,79 @@ struct LowerKernelsToGpuPass
       aligned.resize(function.getNumArguments(), alignment);
       if (failed(GpuEmitter(function, *kernel, aligned).emit(builder)))
         return signalPassFailure();
+      numOutputs[function.getName()] = static_cast<int64_t>(
+          function->getAttrOfType<ArrayAttr>(kInPlaceAttr).size());
       function.erase();
     }
+    if (failed(emitGroups(module, kernels)))
+      return signalPassFailure();
   }
 
-  /// Launches of one kernel may have buffers at different places.
-  void findAlignments(ModuleOp module) {
-    module.walk([&](plan::LaunchOp launch) {
-      auto &known = alignments[launch.getKernel()];
-      known.resize(launch->getNumOperands(), kDeviceAlignment);
-      for (auto [least, buffer] : llvm::zip(known, launch->getOperands()))
-        least = std::min(least, getAlignment(buffer));
-    });
-  }
+  LogicalResult emitGroups(ModuleOp module, gpu::GPUModuleOp kernels);
+
+  void findAlignments(ModuleOp module);
+  void addAlignments(StringRef kernel, OperandRange inputs,
+                     OperandRange outputs);
 
   llvm::StringMap<llvm::SmallVector<int64_t>> alignments;
+  llvm::StringMap<int64_t> numOutputs;
 };
 
 } // namespace
+
+/// Launches of one kernel may have buffers at different places.
+void LowerKernelsToGpuPass::addAlignments(StringRef kernel, OperandRange inputs,
+                                          OperandRange outputs) {
+  SmallVector<Value> buffers(inputs);
+  llvm::append_range(buffers, outputs);
+  auto &known = alignments[kernel];
+  known.resize(buffers.size(), kDeviceAlignment);
+  for (auto [least, buffer] : llvm::zip(known, buffers))
+    least = std::min(least, getAlignment(buffer));
+}
+
+void LowerKernelsToGpuPass::findAlignments(ModuleOp module) {
+  SymbolTable symbols(module);
+  module.walk([&](plan::LaunchOp launch) {
+    OperandRange inputs = launch.getInputs(), outputs = launch.getOutputs();
+    auto group = symbols.lookup<KernelGroupOp>(launch.getKernel());
+    if (!group)
+      return addAlignments(launch.getKernel(), inputs, outputs);
+    for (auto name : group.getKernels().getAsRange<FlatSymbolRefAttr>()) {
+      auto kernel = symbols.lookup<func::FuncOp>(name.getValue());
+      auto lists =
+          kernel ? kernel->getAttrOfType<ArrayAttr>(kInPlaceAttr) : ArrayAttr();
+      if (!lists)
+        return; // an error when the kernel is read
+      const size_t numOutputs = lists.size();
+      const size_t numInputs = kernel.getNumArguments() - numOutputs;
+      addAlignments(name.getValue(), inputs.take_front(numInputs),
+                    outputs.take_front(numOutputs));
+      inputs = inputs.drop_front(numInputs);
+      outputs = outputs.drop_front(numOutputs);
+    }
+  });
+}
+
+/// Functions that only groups run are part of the groups' functions.
+LogicalResult LowerKernelsToGpuPass::emitGroups(ModuleOp module,
+                                                gpu::GPUModuleOp kernels) {
+  llvm::StringSet<> launched;
+  module.walk(
+      [&](plan::LaunchOp launch) { launched.insert(launch.getKernel()); });
+  llvm::SetVector<StringAttr> members;
+  auto groups = llvm::to_vector(module.getOps<KernelGroupOp>());
+  for (KernelGroupOp group : groups) {
+    if (failed(emitGroup(group, kernels, numOutputs)))
+      return failure();
+    for (auto name : group.getKernels().getAsRange<FlatSymbolRefAttr>())
+      members.insert(name.getAttr());
+  }
+  for (KernelGroupOp group : groups)
+    group.erase();
+  SymbolTable symbols(kernels);
+  for (StringAttr name : members)
+    if (!launched.contains(name))
+      symbols.lookup(name)->erase();
+  return success();
+}

@@ -26,7 +26,8 @@ llvm::LogicalResult checkFusion(mlir::ModuleOp module);
 llvm::LogicalResult checkChoices(mlir::ModuleOp module);
 llvm::LogicalResult checkPlan(mlir::ModuleOp module);
 llvm::LogicalResult checkEstimates(mlir::ModuleOp module);
-llvm::LogicalResult checkUnplaced(mlir::ModuleOp module);
+llvm::LogicalResult checkUnplaced(mlir::ModuleOp module,
+                                  const PhaseInfo &phase);
 llvm::LogicalResult checkOverlap(mlir::ModuleOp module,
                                  const FlagValues &flags);
 llvm::LogicalResult checkEvents(mlir::ModuleOp module);

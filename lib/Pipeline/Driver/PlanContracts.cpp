@@ -30,12 +30,12 @@ LogicalResult weft::checkEstimates(ModuleOp module) {
 }
 
 /// Sizes and pitches are decided before places, streams and workspaces.
-LogicalResult weft::checkUnplaced(ModuleOp module) {
-  WalkResult result = module.walk([](Operation *op) {
+LogicalResult weft::checkUnplaced(ModuleOp module, const PhaseInfo &phase) {
+  WalkResult result = module.walk([&](Operation *op) {
     if (!isa<plan::CommandOpInterface, plan::AllocOp>(op) ||
         (!op->hasAttr("offset") && !op->hasAttr("stream")))
       return WalkResult::advance();
-    op->emitOpError("expects no offset and no stream after align-products");
+    op->emitOpError("expects no offset and no stream after ") << phase.name;
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());

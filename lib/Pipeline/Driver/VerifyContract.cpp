@@ -62,7 +62,8 @@ LogicalResult weft::verifyContract(ModuleOp module, const PhaseInfo &phase,
   case Phase::LowerToPlan:
     return checkPlan(module);
   case Phase::AlignProducts:
-    return checkUnplaced(module);
+  case Phase::GroupLaunches:
+    return checkUnplaced(module, phase);
   case Phase::Estimate:
     return checkEstimates(module);
   case Phase::Schedule:

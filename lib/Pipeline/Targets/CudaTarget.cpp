@@ -22,11 +22,11 @@ using namespace weft;
 /// it as `slows_compute` of examples/clusters/h100.toml.
 static constexpr int64_t kCollectiveCtas = 16;
 
-/// Those of all targets, products whose rows and sizes the device likes, and
-/// several streams.
+/// Phases of all targets and those of devices alone.
 static std::vector<Phase> getPhases() {
   std::vector<Phase> phases = getCommonPhases();
-  phases.insert(llvm::find(phases, Phase::Estimate), Phase::AlignProducts);
+  phases.insert(llvm::find(phases, Phase::Estimate),
+                {Phase::AlignProducts, Phase::GroupLaunches});
   phases.insert(llvm::find(phases, Phase::PlanMemory), Phase::AssignStreams);
   return phases;
 }
@@ -139,6 +139,8 @@ void Cuda::addPasses(Phase phase, const FlagValues &flags,
     prepareSums(passes);
   if (phase == Phase::AlignProducts && !checksBuffers)
     alignProducts(flags, passes);
+  if (phase == Phase::GroupLaunches && !checksBuffers)
+    passes.addPass(createGroupLaunchesPass());
   if (phase == Phase::AssignStreams)
     passes.addPass(createAssignStreamsPass());
   if (phase == Phase::PlanMemory) {

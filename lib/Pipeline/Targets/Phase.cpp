@@ -54,6 +54,8 @@ static constexpr PhaseInfo kPhases[] = {
      "programs are straight lines of commands on buffers", Level::Plan},
     {Phase::AlignProducts, "align-products",
      "rows and sizes of matrix products fit the device", Level::Plan},
+    {Phase::GroupLaunches, "group-launches",
+     "independent small kernels share a launch", Level::Plan},
     {Phase::Estimate, "estimate", "every command has an estimated time",
      Level::Plan},
     {Phase::Schedule, "schedule",
@@ -76,9 +78,11 @@ const PhaseInfo &weft::getPhaseInfo(Phase phase) {
   return kPhases[static_cast<size_t>(phase)];
 }
 
-/// Only for targets whose products need it, or that have several queues.
+/// Only for targets whose products or launches need it, or that have several
+/// queues.
 static bool isOptional(Phase phase) {
-  return phase == Phase::AlignProducts || phase == Phase::AssignStreams;
+  return phase == Phase::AlignProducts || phase == Phase::GroupLaunches ||
+         phase == Phase::AssignStreams;
 }
 
 std::vector<Phase> weft::getCommonPhases() {

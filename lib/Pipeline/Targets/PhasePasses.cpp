@@ -338,6 +338,7 @@ void weft::addCommonPasses(Phase phase, const FlagValues &flags,
   case Phase::Import:
   case Phase::Verify:
   case Phase::AlignProducts:
+  case Phase::GroupLaunches:
   case Phase::AssignStreams:
   case Phase::LowerToTarget:
   case Phase::Emit:

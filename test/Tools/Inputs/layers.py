@@ -40,7 +40,8 @@ ALLOWED = {
     "Lowering/Table": MLIR | {"Dist", "Plan"},
     "Lowering/Cpu": MLIR | {"Weft", "Dist", "Plan", "Analysis", "Lowering/Linalg", "Lowering/Table"},
     "Lowering/Cuda": MLIR | {
-        "Layout", "Weft", "Plan", "Support", "Analysis", "Lowering/Linalg", "Lowering/Table", "Formats"},
+        "Layout", "Interfaces", "Weft", "Plan", "Support", "Analysis", "Lowering/Linalg", "Lowering/Table",
+        "Formats"},
     "Interp": MLIR | {"Layout", "Weft", "Dist", "Plan", "Analysis", "Formats"},
     "Pipeline/Options": MLIR | {"Weft", "Autodiff", "Sharding"},
     "Pipeline/Targets": MLIR | {

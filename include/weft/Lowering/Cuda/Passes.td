@@ -96,6 +96,51 @@ def WidenProductsPass : Pass<"weft-widen-products", "::mlir::ModuleOp"> {
   ];
 }
 
+def GroupLaunchesPass : Pass<"weft-group-launches", "::mlir::ModuleOp"> {
+  let summary = "Run independent kernels in one launch";
+  let description = [{
+    Replaces launches of which none reads or writes what another one writes by
+    one launch of a `weft.kernel_group`, at the place of the last of them. Two
+    kinds of launches are candidates, if their blocks have 256 threads:
+
+    - small ones, of at most `bytes` in all buffers together. They move down to
+      the last one before a command that needs a result or overwrites a buffer
+      of theirs, past any other command;
+    - larger ones with the same ops on the same types, as the updates of all
+      parameters. They move past other launches of kernels only, so that no
+      large buffer lives longer.
+
+    A group has at most `buffers` buffers, which are arguments of one kernel.
+
+    Precondition: `weft-lower-to-plan`; a program with streams is not changed.
+    Guarantees: the same bits: each block computes as before.
+
+    Why: a launch takes 2 to 3 us on a device however small it is. A training
+    step of GPT-2 124M has about 300 of these.
+
+    Before:
+    ```mlir
+    plan.launch @k_1f ins(%x : memref<16x8xf32>) outs(%a : memref<8xf32>)
+    plan.launch @k_1f ins(%y : memref<16x8xf32>) outs(%b : memref<8xf32>)
+    ```
+    After:
+    ```mlir
+    plan.launch @g_2a ins(%x, %y : memref<16x8xf32>, memref<16x8xf32>) outs(%a, %b : memref<8xf32>, memref<8xf32>)
+    ```
+    Example: test/Lowering/Cuda/group-launches.mlir.
+  }];
+  let options = [
+    Option<"bytes", "bytes", "int64_t", "1048576",
+           "Most bytes of the buffers of a small launch">,
+    Option<"buffers", "buffers", "int64_t", "400",
+           "Most buffers of a group; a kernel has at most 4 KiB of arguments">,
+  ];
+  let statistics = [
+    Statistic<"numGrouped", "grouped", "Launches that became part of a group">,
+    Statistic<"numGroups", "groups", "Launches of groups">,
+  ];
+}
+
 def LowerKernelsToGpuPass : Pass<"weft-lower-kernels-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Write kernels for the threads of a device";
   let description = [{

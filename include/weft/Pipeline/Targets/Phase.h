@@ -32,6 +32,7 @@ enum class Phase {
   Fuse,
   LowerToPlan,
   AlignProducts,
+  GroupLaunches,
   Estimate,
   Schedule,
   AssignStreams,

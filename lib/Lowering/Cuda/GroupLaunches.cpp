@@ -1,0 +1,284 @@
+//===- GroupLaunches.cpp - Run independent kernels in one launch ----------===//
+
+#include "GpuEmitter.h"
+#include "weft/Lowering/Cuda/Passes.h"
+#include "weft/Plan/Plan.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
+
+namespace weft {
+#define GEN_PASS_DEF_GROUPLAUNCHESPASS
+#include "weft/Lowering/Cuda/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+
+/// A launch that may become part of a group.
+struct Candidate {
+  plan::LaunchOp launch;
+  KernelOp kernel;
+  bool isSmall;
+};
+
+/// Launches that become one, and their buffers by the memory that they are
+/// views of.
+class OpenGroup {
+public:
+  /// Whether the command may not run before the launches of the group, nor they
+  /// before it.
+  bool conflictsWith(plan::CommandOpInterface command) const;
+  void add(const Candidate &candidate);
+  void clear() { *this = OpenGroup(); }
+
+  ArrayRef<Candidate> getLaunches() const { return launches; }
+  int64_t getNumBuffers() const { return numBuffers; }
+
+private:
+  struct Part {
+    plan::Layout layout;
+    bool isWritten;
+  };
+  SmallVector<Candidate> launches;
+  int64_t numBuffers = 0;
+  llvm::DenseMap<Value, SmallVector<Part>> accesses;
+};
+
+/// Forms the groups of one program: one of small and one of large launches are
+/// open at a time.
+class LaunchGrouper {
+public:
+  LaunchGrouper(plan::ProgramOp program, SymbolTable &symbols, int64_t bytes,
+                int64_t buffers)
+      : program(program), symbols(symbols), mostBytes(bytes),
+        mostBuffers(buffers) {}
+
+  void run();
+  int64_t numGroups = 0, numGrouped = 0;
+
+private:
+  std::optional<Candidate> getCandidate(plan::CommandOpInterface command);
+  bool mayJoin(const Candidate &candidate, const OpenGroup &group) const;
+  void visit(plan::CommandOpInterface command);
+  void close(OpenGroup &group);
+  KernelGroupOp getGroup(ArrayRef<KernelOp> kernels, Location loc);
+  void replace(ArrayRef<Candidate> launches);
+
+  plan::ProgramOp program;
+  SymbolTable &symbols;
+  int64_t mostBytes, mostBuffers;
+  OpenGroup small, large;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Conflicts
+//===----------------------------------------------------------------------===//
+
+bool OpenGroup::conflictsWith(plan::CommandOpInterface command) const {
+  for (const plan::Access &access : command.getAccesses()) {
+    auto known = accesses.find(plan::getRoot(access.buffer));
+    if (known == accesses.end())
+      continue;
+    auto layout = plan::Layout::get(cast<MemRefType>(access.buffer.getType()));
+    for (const Part &part : known->second)
+      if ((part.isWritten || access.isWritten) && part.layout.overlaps(layout))
+        return true;
+  }
+  return false;
+}
+
+void OpenGroup::add(const Candidate &candidate) {
+  auto command = cast<plan::CommandOpInterface>(*candidate.launch);
+  launches.push_back(candidate);
+  numBuffers += command->getNumOperands();
+  for (const plan::Access &access : command.getAccesses())
+    accesses[plan::getRoot(access.buffer)].push_back(
+        {plan::Layout::get(cast<MemRefType>(access.buffer.getType())),
+         access.isWritten});
+}
+
+//===----------------------------------------------------------------------===//
+// Candidates
+//===----------------------------------------------------------------------===//
+
+std::optional<Candidate>
+LaunchGrouper::getCandidate(plan::CommandOpInterface command) {
+  auto launch = dyn_cast<plan::LaunchOp>(command.getOperation());
+  if (!launch)
+    return std::nullopt;
+  auto kernel = symbols.lookup<KernelOp>(launch.getKernel());
+  if (!kernel || threadsOfBlock(KernelShape::get(kernel)) != kGroupThreads)
+    return std::nullopt;
+  int64_t bytes = 0;
+  for (Value buffer : launch->getOperands())
+    bytes += plan::getBufferBytes(cast<MemRefType>(buffer.getType()));
+  return Candidate{launch, kernel, bytes <= mostBytes};
+}
+
+/// Whether two kernels have the same ops on the same element types.
+static bool haveSameOps(KernelOp x, KernelOp y) {
+  if (x == y)
+    return true;
+  if (x.getKind() != y.getKind())
+    return false;
+  auto &first = x.getBody().front().getOperations();
+  auto &second = y.getBody().front().getOperations();
+  if (first.size() != second.size())
+    return false;
+  return llvm::all_of(llvm::zip(first, second), [](auto pair) {
+    auto &[a, b] = pair;
+    if (a.getName() != b.getName() || a.getNumResults() != b.getNumResults())
+      return false;
+    return llvm::all_of(
+        llvm::zip(a.getResultTypes(), b.getResultTypes()), [](auto types) {
+          auto [s, t] = types;
+          return getElementTypeOrSelf(s) == getElementTypeOrSelf(t);
+        });
+  });
+}
+
+bool LaunchGrouper::mayJoin(const Candidate &candidate,
+                            const OpenGroup &group) const {
+  if (group.getNumBuffers() + int64_t(candidate.launch->getNumOperands()) >
+          mostBuffers ||
+      group.conflictsWith(candidate.launch))
+    return false;
+  ArrayRef<Candidate> others = group.getLaunches();
+  return candidate.isSmall || others.empty() ||
+         haveSameOps(candidate.kernel, others.front().kernel);
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+void LaunchGrouper::visit(plan::CommandOpInterface command) {
+  std::optional<Candidate> candidate = getCandidate(command);
+  OpenGroup *own = !candidate ? nullptr : candidate->isSmall ? &small : &large;
+  for (OpenGroup *group : {&small, &large})
+    if (group != own && group->conflictsWith(command))
+      close(*group);
+  if (!own)
+    return close(large);
+  if (!mayJoin(*candidate, *own))
+    close(*own);
+  own->add(*candidate);
+}
+
+void LaunchGrouper::close(OpenGroup &group) {
+  if (group.getLaunches().size() > 1)
+    replace(group.getLaunches());
+  group.clear();
+}
+
+/// The group of these kernels, which several programs may share.
+KernelGroupOp LaunchGrouper::getGroup(ArrayRef<KernelOp> kernels,
+                                      Location loc) {
+  std::string names;
+  for (KernelOp kernel : kernels)
+    names += kernel.getSymName().str() + " ";
+  const std::string name =
+      "g_" + llvm::utohexstr(llvm::xxh3_64bits(names), /*LowerCase=*/true);
+  if (auto known = symbols.lookup<KernelGroupOp>(name))
+    return known;
+  OpBuilder builder(program->getContext());
+  builder.setInsertionPointAfter(kernels.back());
+  KernelGroupOp group = KernelGroupOp::createGroup(builder, loc, name, kernels);
+  symbols.insert(group);
+  return group;
+}
+
+/// The path of scopes that all launches are in.
+static std::string getCommonScope(ArrayRef<Candidate> launches) {
+  auto scopeOf = [](plan::LaunchOp launch) {
+    return launch.getScope().value_or("");
+  };
+  StringRef common = scopeOf(launches.front().launch);
+  for (const Candidate &each : launches)
+    while (!common.empty()) {
+      StringRef scope = scopeOf(each.launch);
+      if (scope == common ||
+          (scope.starts_with(common) && scope[common.size()] == '.'))
+        break;
+      common = common.rsplit('.').first == common ? StringRef()
+                                                  : common.rsplit('.').first;
+    }
+  return common.str();
+}
+
+/// The sum of the counts; null if one is not known.
+static IntegerAttr addFlops(ArrayRef<Candidate> launches) {
+  constexpr int64_t most = std::numeric_limits<int64_t>::max();
+  int64_t sum = 0;
+  for (Candidate each : launches) {
+    IntegerAttr flops = each.launch.getFlopsAttr();
+    if (!flops)
+      return {};
+    sum = llvm::AddOverflow(sum, flops.getInt(), sum) ? most : sum;
+  }
+  return IntegerAttr::get(
+      IntegerType::get(launches.front().launch->getContext(), 64), sum);
+}
+
+void LaunchGrouper::replace(ArrayRef<Candidate> launches) {
+  SmallVector<KernelOp> kernels;
+  SmallVector<Value> inputs, outputs;
+  SmallVector<Location> places;
+  for (Candidate each : launches) {
+    kernels.push_back(each.kernel);
+    llvm::append_range(inputs, each.launch.getInputs());
+    llvm::append_range(outputs, each.launch.getOutputs());
+    places.push_back(each.launch.getLoc());
+  }
+  OpBuilder builder(launches.back().launch);
+  Location loc = builder.getFusedLoc(places);
+  KernelGroupOp group = getGroup(kernels, loc);
+  const std::string scope = getCommonScope(launches);
+  plan::LaunchOp::create(
+      builder, loc, FlatSymbolRefAttr::get(group.getSymNameAttr()), inputs,
+      outputs, scope.empty() ? StringAttr() : builder.getStringAttr(scope),
+      addFlops(launches), FloatAttr(), IntegerAttr());
+  for (Candidate each : launches)
+    each.launch.erase();
+  numGrouped += static_cast<int64_t>(launches.size());
+  ++numGroups;
+}
+
+void LaunchGrouper::run() {
+  for (Operation &op : llvm::make_early_inc_range(program.getBody().front()))
+    if (auto command = dyn_cast<plan::CommandOpInterface>(op))
+      visit(command);
+  close(small);
+  close(large);
+}
+
+/// Whether the order of the program's commands is final.
+static bool hasStreams(plan::ProgramOp program) {
+  return llvm::any_of(
+      program.getBody().front().getOps<plan::CommandOpInterface>(),
+      [](plan::CommandOpInterface command) { return command.getStreamAttr(); });
+}
+
+namespace {
+struct GroupLaunchesPass
+    : weft::impl::GroupLaunchesPassBase<GroupLaunchesPass> {
+  using GroupLaunchesPassBase::GroupLaunchesPassBase;
+
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    for (auto program : getOperation().getOps<plan::ProgramOp>()) {
+      if (hasStreams(program))
+        continue;
+      LaunchGrouper grouper(program, symbols, bytes, buffers);
+      grouper.run();
+      numGrouped += grouper.numGrouped;
+      numGroups += grouper.numGroups;
+    }
+  }
+};
+} // namespace
