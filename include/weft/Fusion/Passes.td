@@ -215,6 +215,33 @@ def SinkSumsPass : Pass<"weft-sink-sums", "::weft::ProgramOp"> {
     Statistic<"numMoved", "moved", "Number of reductions moved">];
 }
 
+def ShareNumbersPass : Pass<"weft-share-numbers", "::weft::ProgramOp"> {
+  let summary = "Compute equal single numbers once";
+  let description = [{
+    Replaces an op whose result is a single number by an earlier op with the same
+    attributes and equal operands. Constants count as equal by their values.
+
+    On a device each number that a kernel reads has a launch of its own, or one
+    with others. The flag of the first micro-batch is the same for all gradients.
+
+    Precondition: `weft-decompose`. Guarantees: the same values.
+
+    ```mlir
+    %c = weft.compare eq %n, %zero : tensor<f32>, tensor<f32>
+    %x = weft.select %c, %a, %b : tensor<i1>, tensor<4xf32>, tensor<4xf32>
+    %d = weft.compare eq %n, %zero : tensor<f32>, tensor<f32>
+    %y = weft.select %d, %a, %e : tensor<i1>, tensor<4xf32>, tensor<4xf32>
+    // becomes
+    %c = weft.compare eq %n, %zero : tensor<f32>, tensor<f32>
+    %x = weft.select %c, %a, %b : tensor<i1>, tensor<4xf32>, tensor<4xf32>
+    %y = weft.select %c, %a, %e : tensor<i1>, tensor<4xf32>, tensor<4xf32>
+    ```
+    Example: test/Fusion/share-numbers.mlir.
+  }];
+  let statistics = [
+    Statistic<"numShared", "shared", "Number of ops replaced by an earlier one">];
+}
+
 def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
   let summary = "Outline chains of primitive ops as kernels";
   let description = [{

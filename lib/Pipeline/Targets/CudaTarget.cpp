@@ -115,8 +115,10 @@ static void alignProducts(const FlagValues &flags, OpPassManager &passes) {
   passes.addPass(createWidenProductsPass());
 }
 
-/// Sums over rows that many blocks compute, beside the kernels of their rows.
+/// Sums over rows that many blocks compute, beside the kernels of their rows,
+/// and one flag for all gradients.
 static void prepareSums(OpPassManager &passes) {
+  passes.nest<ProgramOp>().addPass(createShareNumbersPass());
   passes.nest<ProgramOp>().addPass(createCloneCastsPass());
   passes.addPass(createSplitSumsPass());
   passes.nest<ProgramOp>().addPass(createSinkSumsPass());

@@ -1,0 +1,37 @@
+//===- ShareNumbers.cpp - Compute equal numbers once ----------------------===//
+
+#include "RepeatedUpdates.h"
+#include "weft/Analysis/Implementations.h"
+#include "weft/Fusion/Passes.h"
+
+namespace weft {
+#define GEN_PASS_DEF_SHARENUMBERSPASS
+#include "weft/Fusion/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+struct ShareNumbersPass : weft::impl::ShareNumbersPassBase<ShareNumbersPass> {
+  using ShareNumbersPassBase::ShareNumbersPassBase;
+
+  void runOnOperation() override {
+    EqualValues values;
+    Block &block = getOperation().getBody().front();
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      const bool isNumber = isa<ScalarBodyOpInterface>(op) &&
+                            getImplementation(&op).empty() &&
+                            getShape(op.getResult(0)).empty();
+      if (!isNumber && !isa<ConstantOp>(op))
+        continue;
+      Value first = values.insert(&op);
+      if (!isNumber || first == op.getResult(0))
+        continue;
+      op.getResult(0).replaceAllUsesWith(first);
+      op.erase();
+      ++numShared;
+    }
+  }
+};
+} // namespace
