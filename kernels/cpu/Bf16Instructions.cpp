@@ -10,8 +10,8 @@ bool weft::hasTiles() {
   return dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_amx;
 }
 
-/// Whether dot products of bf16 may be used and are no slower than those of
-/// f32.
+/// Whether dot products of bf16 may be used: f32 is slower, or that does not
+/// matter.
 static bool mayUsePairs(const WeftContext &context) {
   return context.allowsSlowBf16() || !__builtin_cpu_is("intel");
 }

@@ -64,7 +64,7 @@ WEFT_INLINE void copyWords(const void *from, int64_t fromRow, int64_t rows,
 }
 
 /// Packs queries as columns of words along the head: to[d / 2][i], with 0 in
-/// the lanes behind the last query. `scratch` has room for the rows.
+/// the lanes behind the last query. `scratch` holds the rows.
 WEFT_INLINE void packQueryWords(const void *from, int64_t fromRow, int64_t rows,
                                 int64_t width, float *scratch, float *to) {
   if (rows < kQueryTile)

@@ -22,7 +22,7 @@ using namespace weft;
 /// it as `slows_compute` of examples/clusters/h100.toml.
 static constexpr int64_t kCollectiveCtas = 16;
 
-/// Phases of all targets and those of devices alone.
+/// Phases of all targets, and of devices alone.
 static std::vector<Phase> getPhases() {
   std::vector<Phase> phases = getCommonPhases();
   phases.insert(llvm::find(phases, Phase::Estimate),
