@@ -37,10 +37,10 @@ def fail(words):
     sys.exit(f"gpt2.py: error: {words}")
 
 
-def call(command):
-    """Runs a command with the standard streams of this process."""
+def call(command, output=None):
+    """Runs a command with the standard streams of this process, or its output in a file."""
     try:
-        code = subprocess.run(command).returncode
+        code = subprocess.run(command, stdout=output).returncode
     except OSError as error:
         fail(f"cannot start {command[0]}: {error.strerror}")
     if code != 0:

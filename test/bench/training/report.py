@@ -8,15 +8,26 @@ TOP = 20
 
 def parameters(config):
     """All of them, embeddings included."""
+    if config["model_type"] == "llama":
+        return llama_parameters(config)
     width, layers = config["n_embd"], config["n_layer"]
     block = 12 * width * width + 13 * width
     tables = (config["vocab_size"] + config["n_positions"]) * width
     return tables + layers * block + 2 * width
 
 
+def llama_parameters(config):
+    width, inner = config["hidden_size"], config["intermediate_size"]
+    heads, keys = config["num_attention_heads"], config["num_key_value_heads"]
+    block = 2 * width * width * (1 + keys / heads) + 3 * width * inner + 2 * width
+    tables = (1 if config["tie_word_embeddings"] else 2) * config["vocab_size"] * width
+    return int(tables + config["num_hidden_layers"] * block) + width
+
+
 def flops_of_token(config, seq):
     """6N + 6LCT: products with parameters, and causal attention."""
-    return 6 * parameters(config) + 6 * config["n_layer"] * config["n_embd"] * seq
+    layers, width = ("num_hidden_layers", "hidden_size") if config["model_type"] == "llama" else ("n_layer", "n_embd")
+    return 6 * parameters(config) + 6 * config[layers] * config[width] * seq
 
 
 def side(plan, results, peak):
