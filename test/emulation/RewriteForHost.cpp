@@ -106,6 +106,12 @@ Value *Rewriter::replacementOf(CallInst &call, StringRef intrinsic) {
   if (intrinsic == "barrier.cta.sync.aligned.count")
     return callHost("weft_emu_barrier", builder.getVoidTy(),
                     {call.getArgOperand(0), call.getArgOperand(1), nextSite()});
+  // Exact where a device is off by two places at most.
+  if (intrinsic == "ex2.approx.ftz.f32")
+    return callHost("exp2f", call.getType(), {call.getArgOperand(0)});
+  if (intrinsic == "rcp.approx.ftz.f")
+    return builder.CreateFDiv(ConstantFP::get(call.getType(), 1.0),
+                              call.getArgOperand(0));
   if (intrinsic == "bar.warp.sync")
     return callHost("weft_emu_warp_barrier", builder.getVoidTy(),
                     {call.getArgOperand(0), nextSite()});

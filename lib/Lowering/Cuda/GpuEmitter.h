@@ -25,7 +25,7 @@ inline constexpr int64_t kWarp = 32;
 inline constexpr int64_t kGroupThreads = 256;
 
 /// Blocks of a grid in its first dimension, of any device.
-inline constexpr int64_t kMostBlocks = (int64_t(1) << 31) - 1;
+inline constexpr int64_t kMostGridBlocks = (int64_t(1) << 31) - 1;
 /// Where the arguments of kernels lie.
 inline constexpr auto kGlobalSpace =
     static_cast<unsigned>(mlir::NVVM::NVVMMemorySpace::Global);
@@ -47,6 +47,10 @@ int64_t threadsOfBlock(const KernelShape &shape);
 llvm::LogicalResult emitGroup(KernelGroupOp group,
                               mlir::gpu::GPUModuleOp kernels,
                               const llvm::StringMap<int64_t> &numOutputs);
+
+/// Replaces functions whose operands come from f16 or bf16 and whose results
+/// are rounded to them by short forms (ApproximateMath.cpp).
+void approximateMath(mlir::gpu::GPUFuncOp function);
 
 class GpuEmitter {
 public:

@@ -113,9 +113,9 @@ LogicalResult GroupEmitter::setLaunch() {
     isFlat |= member.getBlock() != members.front().getBlock();
     blocks += member.countBlocks() * member.places.size();
   }
-  if (blocks > kMostBlocks)
+  if (blocks > kMostGridBlocks)
     return group.emitOpError("expects a grid of at most ")
-           << kMostBlocks << " blocks, but got " << blocks << " blocks";
+           << kMostGridBlocks << " blocks, but got " << blocks << " blocks";
   auto [x, y] = members.front().getBlock();
   if (isFlat)
     x = kGroupThreads, y = 1;

@@ -29,10 +29,10 @@ FailureOr<gpu::GPUFuncOp> GpuEmitter::emit(OpBuilder &builder) {
   chooseIndexType();
   emitBody();
   gpu::ReturnOp::create(b, loc);
-  if (numBlocks <= kMostBlocks)
+  if (numBlocks <= kMostGridBlocks)
     return function;
   return source.emitOpError("expects sizes for a grid of at most ")
-         << kMostBlocks << " blocks, but got " << numBlocks << " blocks";
+         << kMostGridBlocks << " blocks, but got " << numBlocks << " blocks";
 }
 
 /// A kernel of single numbers is one row.
@@ -66,7 +66,7 @@ void GpuEmitter::setLaunch(int64_t blocks, int64_t columns, int64_t rows) {
   };
   numBlocks = std::max<int64_t>(blocks, 1);
   function.setKnownBlockSizeAttr(sizes(columns, rows));
-  function.setKnownGridSizeAttr(sizes(std::min(numBlocks, kMostBlocks), 1));
+  function.setKnownGridSizeAttr(sizes(std::min(numBlocks, kMostGridBlocks), 1));
 }
 
 /// A nest over the outer loops: its temporaries are single numbers.

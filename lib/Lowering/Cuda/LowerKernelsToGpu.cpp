@@ -61,8 +61,11 @@ struct LowerKernelsToGpuPass
       llvm::SmallVector<int64_t> aligned =
           alignments.lookup(function.getName());
       aligned.resize(function.getNumArguments(), alignment);
-      if (failed(GpuEmitter(function, *kernel, aligned).emit(builder)))
+      FailureOr<gpu::GPUFuncOp> made =
+          GpuEmitter(function, *kernel, aligned).emit(builder);
+      if (failed(made))
         return signalPassFailure();
+      approximateMath(*made);
       numOutputs[function.getName()] = static_cast<int64_t>(
           function->getAttrOfType<ArrayAttr>(kInPlaceAttr).size());
       function.erase();

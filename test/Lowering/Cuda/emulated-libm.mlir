@@ -11,9 +11,9 @@
 // CODE: call float @expf(
 // CODE-NOT: @__nv_
 module attributes {weft.options = {target = "cuda:sm_90"}} {
-weft.kernel @k_exp(%x: tensor<143xf16>) -> tensor<143xf16> elementwise [143] inplace [[]] {
-  %y = weft.exp %x : tensor<143xf16>
-  weft.yield %y : tensor<143xf16>
+weft.kernel @k_exp(%x: tensor<143xf32>) -> tensor<143xf32> elementwise [143] inplace [[]] {
+  %y = weft.exp %x : tensor<143xf32>
+  weft.yield %y : tensor<143xf32>
 }
 weft.kernel @k_erf(%x: tensor<143xf32>) -> tensor<143xf32> elementwise [143] inplace [[]] {
   %y = weft.erf %x : tensor<143xf32>

@@ -63,6 +63,7 @@ float device_shfl_sync_bfly_f32(int mask, float value, int bit, int clamp) {
 }
 /// Instructions that libdevice uses.
 float device_ex2_approx_ftz_f32(float x) { return std::exp2(x); }
+float device_rcp_approx_ftz_f(float x) { return 1 / x; }
 float device_saturate_f(float x) { return x > 0 ? std::fmin(x, 1.0f) : 0.0f; }
 float device_fma_rm_f(float a, float b, float c) {
   float near = std::fma(a, b, c);

@@ -1,0 +1,265 @@
+//===- ApproximateMath.cpp - Short functions of f16 and bf16 -------------===//
+//
+// libdevice computes exp, tanh and quotients to about an f32 place, in some
+// twenty instructions. For values that are read as f16 or bf16 the instructions
+// ex2 and rcp are enough: each is off by at most two f32 places, 2^-22, where
+// the rounding of the input alone is 2^-11 or 2^-8.
+//
+// With r = 1 / (1 + 2^(-2 u log2 e)), 1 + tanh u is 2 r. In this form nothing
+// cancels for u far below 0, as GELU needs it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GpuEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+
+bool isLow(Type type) { return type.isF16() || type.isBF16(); }
+
+/// Ops that hand on the precision of their operands.
+bool isArithmetic(Operation *op) {
+  return op && op->getNumRegions() == 0 && op->getNumResults() == 1 &&
+         op->getResult(0).getType().isF32() &&
+         isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
+             op->getDialect());
+}
+
+/// Which f32 values are computed from f16 and bf16 alone.
+class WidenedValues {
+public:
+  bool contains(Value value);
+
+private:
+  llvm::DenseMap<Value, bool> known;
+};
+
+} // namespace
+
+/// Whether the value is computed from widened values and constants.
+bool WidenedValues::contains(Value value) {
+  auto [found, isNew] = known.try_emplace(value, false);
+  if (!isNew)
+    return found->second;
+  Operation *op = value.getDefiningOp();
+  bool isGood = false;
+  if (auto wide = dyn_cast_or_null<arith::ExtFOp>(op))
+    isGood = isLow(wide.getIn().getType());
+  else if (isArithmetic(op))
+    isGood = llvm::all_of(op->getOperands(), [&](Value operand) {
+      return !isa<FloatType>(operand.getType()) || contains(operand);
+    });
+  return known[value] = isGood;
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Writes the short form of one op in front of it.
+class ShortForm {
+public:
+  explicit ShortForm(Operation *op) : b(op), loc(op->getLoc()) {}
+
+  Value constant(double value) {
+    return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
+  }
+  /// x factor. Multiplications by constants join this one, also those of y in
+  /// x y = x (z a + b); x + c x^3 becomes x (1 + c x^2) with the factor in both
+  /// terms.
+  Value scale(Value x, double factor) {
+    if (auto product = x.getDefiningOp<arith::MulFOp>()) {
+      if (std::optional<double> own = getConstant(product.getRhs()))
+        x = product.getLhs(), factor *= *own;
+      else if (Value linear = scaleLinear(product.getRhs(), factor))
+        return multiply(product.getLhs(), linear);
+    }
+    auto sum = x.getDefiningOp<arith::AddFOp>();
+    if (std::optional<double> share = sum ? getCubicShare(sum) : std::nullopt) {
+      Value base = sum.getLhs();
+      Value square = multiply(multiply(base, base), constant(*share * factor));
+      return multiply(base, add(square, constant(factor)));
+    }
+    return multiply(x, constant(factor));
+  }
+  /// (z a + b) factor, or null.
+  Value scaleLinear(Value value, double factor) {
+    auto sum = value.getDefiningOp<arith::AddFOp>();
+    auto term =
+        sum ? sum.getLhs().getDefiningOp<arith::MulFOp>() : arith::MulFOp();
+    if (!term)
+      return {};
+    std::optional<double> a = getConstant(term.getRhs());
+    std::optional<double> b = getConstant(sum.getRhs());
+    if (!a || !b)
+      return {};
+    return add(multiply(term.getLhs(), constant(*a * factor)),
+               constant(*b * factor));
+  }
+  /// 2^(x factor).
+  Value power(Value x, double factor) {
+    Value exponent = scale(x, factor);
+    return LLVM::CallIntrinsicOp::create(
+               b, loc, b.getF32Type(),
+               b.getStringAttr("llvm.nvvm.ex2.approx.ftz.f32"), exponent)
+        .getResult(0);
+  }
+  Value reciprocal(Value x) {
+    return NVVM::RcpApproxFtzF32Op::create(b, loc, b.getF32Type(), x);
+  }
+  Value multiply(Value x, Value y) {
+    return arith::MulFOp::create(b, loc, x, y);
+  }
+  Value add(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
+  Value subtract(Value x, Value y) {
+    return arith::SubFOp::create(b, loc, x, y);
+  }
+
+  /// c of x + ((x x) x) c.
+  static std::optional<double> getCubicShare(arith::AddFOp sum) {
+    Value x = sum.getLhs();
+    auto scaled = sum.getRhs().getDefiningOp<arith::MulFOp>();
+    auto cube = scaled ? scaled.getLhs().getDefiningOp<arith::MulFOp>()
+                       : arith::MulFOp();
+    auto square = cube && cube.getRhs() == x
+                      ? cube.getLhs().getDefiningOp<arith::MulFOp>()
+                      : arith::MulFOp();
+    if (!square || square.getLhs() != x || square.getRhs() != x)
+      return std::nullopt;
+    return getConstant(scaled.getRhs());
+  }
+
+  static std::optional<double> getConstant(Value value) {
+    FloatAttr attr;
+    if (matchPattern(value, m_Constant(&attr)))
+      return attr.getValueAsDouble();
+    return std::nullopt;
+  }
+
+private:
+  OpBuilder b;
+  Location loc;
+};
+
+/// The other operand of an op of two operands of which one is `constant`.
+Value otherThan(Operation *op, double constant) {
+  for (unsigned i : {0u, 1u})
+    if (ShortForm::getConstant(op->getOperand(i)) == constant)
+      return op->getOperand(1 - i);
+  return {};
+}
+
+/// 1 - tanh^2 u of a value `tanh`, or null.
+arith::SubFOp findSlope(Operation *user) {
+  auto square = dyn_cast<arith::MulFOp>(user);
+  if (!square || square.getLhs() != square.getRhs() || !square->hasOneUse())
+    return {};
+  auto slope = dyn_cast<arith::SubFOp>(*square->user_begin());
+  if (!slope || slope.getRhs() != square.getResult() ||
+      ShortForm::getConstant(slope.getLhs()) != 1.0)
+    return {};
+  return slope;
+}
+
+/// Users of 1 + tanh u get v = 2 r, of 1 - tanh^2 u get v (2 - v), in which
+/// nothing cancels, and those of (x / 2)(1 + tanh u) get x r, which has the
+/// same bits.
+void replaceTanh(math::TanhOp tanh) {
+  ShortForm form(tanh);
+  const double log2e = 1 / std::log(2.0);
+  Value power = form.power(tanh.getOperand(), -2 * log2e);
+  Value share = form.reciprocal(form.add(power, form.constant(1)));
+  Value level = form.multiply(share, form.constant(2));
+  // A product of the value with itself is listed once for each operand.
+  for (Operation *user :
+       llvm::SetVector<Operation *>(tanh->user_begin(), tanh->user_end()))
+    if (arith::SubFOp slope = findSlope(user)) {
+      ShortForm other(slope);
+      Value rest = other.subtract(other.constant(2), level);
+      slope->getResult(0).replaceAllUsesWith(other.multiply(level, rest));
+      slope->erase();
+      user->erase();
+    }
+  for (Operation *user : llvm::make_early_inc_range(tanh->getUsers())) {
+    if (!isa<arith::AddFOp>(user) || !otherThan(user, 1))
+      continue;
+    for (Operation *product :
+         llvm::make_early_inc_range(user->getResult(0).getUsers())) {
+      auto multiply = dyn_cast<arith::MulFOp>(product);
+      if (!multiply || multiply.getLhs() == multiply.getRhs())
+        continue;
+      Value half = multiply.getLhs() == user->getResult(0) ? multiply.getRhs()
+                                                           : multiply.getLhs();
+      auto halved = half.getDefiningOp<arith::MulFOp>();
+      if (Value whole = halved ? otherThan(halved, 0.5) : Value()) {
+        multiply.getLhsMutable().assign(whole);
+        multiply.getRhsMutable().assign(share);
+      }
+    }
+    user->getResult(0).replaceAllUsesWith(level);
+    user->erase();
+  }
+  if (!tanh->use_empty())
+    tanh->getResult(0).replaceAllUsesWith(form.add(level, form.constant(-1)));
+  tanh->erase();
+}
+
+void replaceExp(math::ExpOp exp) {
+  ShortForm form(exp);
+  exp->getResult(0).replaceAllUsesWith(
+      form.power(exp.getOperand(), 1 / std::log(2.0)));
+  exp->erase();
+}
+
+/// Whether the value is 1 plus a power, so at least 1.
+bool isAboveOne(Value value) {
+  auto sum = value.getDefiningOp<arith::AddFOp>();
+  Value power = sum ? otherThan(sum, 1) : Value();
+  return power && (power.getDefiningOp<math::ExpOp>() ||
+                   power.getDefiningOp<LLVM::CallIntrinsicOp>());
+}
+
+void replaceQuotient(arith::DivFOp quotient) {
+  ShortForm form(quotient);
+  Value share = form.reciprocal(quotient.getRhs());
+  if (ShortForm::getConstant(quotient.getLhs()) != 1.0)
+    share = form.multiply(quotient.getLhs(), share);
+  quotient->getResult(0).replaceAllUsesWith(share);
+  quotient->erase();
+}
+
+} // namespace
+
+void weft::approximateMath(gpu::GPUFuncOp function) {
+  WidenedValues widened;
+  SmallVector<Operation *> found;
+  function.walk([&](Operation *op) {
+    const bool isShort =
+        isa<math::TanhOp, math::ExpOp>(op) ||
+        (isa<arith::DivFOp>(op) && isAboveOne(op->getOperand(1)));
+    if (isShort && op->getResult(0).getType().isF32() &&
+        widened.contains(op->getResult(0)))
+      found.push_back(op);
+  });
+  for (Operation *op : found) {
+    if (auto tanh = dyn_cast<math::TanhOp>(op))
+      replaceTanh(tanh);
+    else if (auto exp = dyn_cast<math::ExpOp>(op))
+      replaceExp(exp);
+    else
+      replaceQuotient(cast<arith::DivFOp>(op));
+  }
+}

@@ -1,0 +1,94 @@
+// RUN: weft-opt %s --weft-convert-kernels-to-linalg --weft-lower-kernels-to-gpu --canonicalize --cse | FileCheck %s
+// Functions of values that are read as f16 or bf16 are ex2 and rcp; of others they
+// are functions of libdevice.
+
+// GELU: x / (1 + 2^(-2 u log2 e)) with u = c (x + b x^3). -2.30 is -2 c log2 e,
+// -0.103 is b times that.
+// CHECK-LABEL: gpu.func @k_gelu
+// CHECK: %[[X:.*]] = arith.extf %{{.*}} : f16 to f32
+// CHECK-NOT: math.
+// CHECK: %[[S:.*]] = arith.mulf %[[X]], %[[X]]
+// CHECK: %[[T:.*]] = arith.mulf %[[S]], %[[B:cst.*]] : f32
+// CHECK: %[[L:.*]] = arith.addf %[[T]], %[[A:cst.*]] : f32
+// CHECK: %[[U:.*]] = arith.mulf %[[X]], %[[L]]
+// CHECK: %[[P:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%[[U]])
+// CHECK: %[[Q:.*]] = arith.addf %[[P]], %{{.*}} : f32
+// CHECK: %[[R:.*]] = nvvm.rcp.approx.ftz.f %[[Q]] : f32
+// CHECK: %[[Y:.*]] = arith.mulf %[[X]], %[[R]]
+// CHECK: arith.truncf %[[Y]] : f32 to f16
+weft.kernel @k_gelu(%x: tensor<2xf16>) -> tensor<2xf16> elementwise [2] inplace [[0]] {
+  %w = weft.cast %x : tensor<2xf16> to tensor<2xf32>
+  %0 = weft.mul %w, %w : tensor<2xf32>, tensor<2xf32>
+  %1 = weft.mul %0, %w : tensor<2xf32>, tensor<2xf32>
+  %b = weft.constant dense<0.044715> : tensor<f32>
+  %2 = weft.mul %1, %b : tensor<2xf32>, tensor<f32>
+  %3 = weft.add %w, %2 : tensor<2xf32>, tensor<2xf32>
+  %c = weft.constant dense<0.797884583> : tensor<f32>
+  %4 = weft.mul %3, %c : tensor<2xf32>, tensor<f32>
+  %t = weft.tanh %4 : tensor<2xf32>
+  %half = weft.constant dense<0.5> : tensor<f32>
+  %h = weft.mul %w, %half : tensor<2xf32>, tensor<f32>
+  %one = weft.constant dense<1.0> : tensor<f32>
+  %a = weft.add %t, %one : tensor<2xf32>, tensor<f32>
+  %y = weft.mul %h, %a : tensor<2xf32>, tensor<2xf32>
+  %r = weft.cast %y : tensor<2xf32> to tensor<2xf16>
+  weft.yield %r : tensor<2xf16>
+}
+
+// 1 - tanh^2 by v (2 - v), where v is 1 + tanh.
+// CHECK-LABEL: gpu.func @k_slope
+// CHECK: %[[R:.*]] = nvvm.rcp.approx.ftz.f
+// CHECK: %[[V:.*]] = arith.mulf %[[R]], %{{.*}} : f32
+// CHECK: %[[W:.*]] = arith.subf %{{.*}}, %[[V]]
+// CHECK: arith.mulf %[[V]], %[[W]]
+// CHECK-NOT: math.
+// CHECK: gpu.return
+weft.kernel @k_slope(%x: tensor<2xbf16>) -> tensor<2xf32> elementwise [2] inplace [[]] {
+  %w = weft.cast %x : tensor<2xbf16> to tensor<2xf32>
+  %t = weft.tanh %w : tensor<2xf32>
+  %s = weft.mul %t, %t : tensor<2xf32>, tensor<2xf32>
+  %one = weft.constant dense<1.0> : tensor<f32>
+  %y = weft.sub %one, %s : tensor<f32>, tensor<2xf32>
+  weft.yield %y : tensor<2xf32>
+}
+
+// A sigmoid; tanh by itself is v - 1.
+// CHECK-LABEL: gpu.func @k_gates
+// CHECK-NOT: math.
+// CHECK-NOT: arith.divf
+// CHECK: gpu.return
+weft.kernel @k_gates(%x: tensor<2xf16>) -> tensor<2xf16> elementwise [2] inplace [[0]] {
+  %w = weft.cast %x : tensor<2xf16> to tensor<2xf32>
+  %n = weft.neg %w : tensor<2xf32>
+  %e = weft.exp %n : tensor<2xf32>
+  %one = weft.constant dense<1.0> : tensor<f32>
+  %d = weft.add %e, %one : tensor<2xf32>, tensor<f32>
+  %s = weft.div %w, %d : tensor<2xf32>, tensor<2xf32>
+  %t = weft.tanh %w : tensor<2xf32>
+  %p = weft.mul %s, %t : tensor<2xf32>, tensor<2xf32>
+  %r = weft.cast %p : tensor<2xf32> to tensor<2xf16>
+  weft.yield %r : tensor<2xf16>
+}
+
+// Any quotient but a sigmoid's stays: a divisor may be subnormal.
+// CHECK-LABEL: gpu.func @k_quotient
+// CHECK: arith.divf
+weft.kernel @k_quotient(%x: tensor<2xbf16>, %z: tensor<2xbf16>) -> tensor<2xf32> elementwise [2] inplace [[]] {
+  %w = weft.cast %x : tensor<2xbf16> to tensor<2xf32>
+  %v = weft.cast %z : tensor<2xbf16> to tensor<2xf32>
+  %s = weft.div %w, %v : tensor<2xf32>, tensor<2xf32>
+  weft.yield %s : tensor<2xf32>
+}
+
+// An operand that is read as f32.
+// CHECK-LABEL: gpu.func @k_wide
+// CHECK: math.tanh
+// CHECK: math.exp
+weft.kernel @k_wide(%x: tensor<2xf16>, %z: tensor<2xf32>) -> tensor<2xf32> elementwise [2] inplace [[1]] {
+  %w = weft.cast %x : tensor<2xf16> to tensor<2xf32>
+  %s = weft.add %w, %z : tensor<2xf32>, tensor<2xf32>
+  %t = weft.tanh %s : tensor<2xf32>
+  %e = weft.exp %z : tensor<2xf32>
+  %y = weft.mul %t, %e : tensor<2xf32>, tensor<2xf32>
+  weft.yield %y : tensor<2xf32>
+}
