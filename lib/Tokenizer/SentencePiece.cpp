@@ -40,8 +40,13 @@ private:
 
 Status SentencePieceEncoder::load(std::string_view bytes) {
   const auto status = processor.LoadFromSerializedProto(bytes);
-  if (!status.ok() || processor.GetPieceSize() == 0)
-    return inputError("expects a model of SentencePiece, but got other bytes");
+  if (!status.ok())
+    return inputError("expects a model of SentencePiece, but got other bytes "
+                      "(",
+                      status.ToString(), ")");
+  if (processor.GetPieceSize() == 0)
+    return inputError("expects a model of SentencePiece, but got an empty "
+                      "one");
   return Status::success();
 }
 

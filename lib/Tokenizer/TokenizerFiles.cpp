@@ -108,7 +108,8 @@ static Expected<Tokenizer> loadFile(const std::string &path) {
     return inputError("expects a JSON object, but got other text").at(path);
   Expected<Tokenizer> made = Tokenizer::parseSentencePiece(*text, path);
   if (!made && !endsWith(path, ".model"))
-    return inputError("expects a tokenizer, but got a file of another kind")
+    return inputError("expects a tokenizer, but got a file of another kind: ",
+                      made.error().message())
         .at(path)
         .hint("a tokenizer is tokenizer.json, tokenizer.model, vocab.json with "
               "merges.txt, a GGUF file, or the folder of a model");
