@@ -18,18 +18,48 @@ namespace fs = std::filesystem;
 
 static constexpr llvm::StringLiteral kConfig = "config.json";
 
-/// A folder below that has a config.json, at most three levels down: the cache
-/// of the hub has snapshots/HASH. "" if there is none.
-static std::string findConfigBelow(const std::string &folder, int levels) {
-  Expected<std::vector<std::string>> names = listNames(folder);
-  for (const std::string &name : names ? *names : std::vector<std::string>()) {
+namespace {
+/// Searches folders below one for a config.json, at most three levels down: the
+/// cache of the hub has snapshots/HASH. A folder may be the root of a disk, so
+/// the search reads few entries.
+class ConfigSearch {
+public:
+  /// "" if there is none, or too many entries.
+  std::string find(const std::string &folder) { return find(folder, kLevels); }
+
+private:
+  static constexpr int kLevels = 3;
+  static constexpr int64_t kMostEntries = 2000;
+
+  std::string find(const std::string &folder, int levels);
+  /// Sorted; none if there are too many.
+  std::vector<std::string> listFolders(const std::string &folder);
+
+  int64_t entries = 0; // read so far
+};
+} // namespace
+
+std::vector<std::string> ConfigSearch::listFolders(const std::string &folder) {
+  std::vector<std::string> found;
+  std::error_code error;
+  fs::directory_iterator it(folder, error), end;
+  for (; !error && it != end; it.increment(error)) {
+    if (++entries > kMostEntries)
+      return {};
+    std::error_code ignored;
+    if (it->is_directory(ignored))
+      found.push_back(it->path().filename().string());
+  }
+  llvm::sort(found);
+  return found;
+}
+
+std::string ConfigSearch::find(const std::string &folder, int levels) {
+  for (const std::string &name : listFolders(folder)) {
     const std::string path = folder + "/" + name;
-    if (!llvm::sys::fs::is_directory(path))
-      continue;
     if (llvm::sys::fs::exists(path + "/" + kConfig.str()))
       return path;
-    std::string below =
-        levels > 1 ? findConfigBelow(path, levels - 1) : std::string();
+    std::string below = levels > 1 ? find(path, levels - 1) : std::string();
     if (!below.empty())
       return below;
   }
@@ -51,7 +81,7 @@ static std::string hintOfFiles(const std::string &folder,
   if (llvm::is_contained(names, "params.json"))
     return "this is the original form of the model: take the folder that "
            "transformers reads";
-  if (std::string below = findConfigBelow(folder, /*levels=*/3); !below.empty())
+  if (std::string below = ConfigSearch().find(folder); !below.empty())
     return "name the folder with one: " + shellWord(below);
   for (llvm::StringRef name : names)
     if (name.ends_with(".safetensors") || name.ends_with(".bin"))
