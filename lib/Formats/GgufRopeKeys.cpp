@@ -3,6 +3,7 @@
 #include "GgufRope.h"
 
 #include "GgufFamilyRows.h"
+#include "weft/Base/Results.h"
 #include "weft/Base/Text.h"
 
 #include <cstring>
@@ -83,13 +84,25 @@ static Error unwritableScaling(const GgufFamily &family,
   return unwritableField("rope_type", "one of " + types, Json(type));
 }
 
+/// A value of the scaling that is no number; `field` may have an index.
+static Error noNumber(const std::string &field, const Json &value) {
+  return inputError("field '", kScaling, ".", field,
+                    "': expects a number, but got ",
+                    printable(value.compact(), 80));
+}
+
 /// Adds a number of the scaling, if it has one.
-static void addScalingNumber(const GgufFamily &family, const Json &scale,
-                             const char *field, const char *name,
-                             GgufMetadata &out) {
-  if (const Json *value = scale.find(field); value && value->isNumber())
-    out.addNumber(family.architecture + std::string(name),
-                  static_cast<float>(value->asDouble()));
+static Status addScalingNumber(const GgufFamily &family, const Json &scale,
+                               const char *field, const char *name,
+                               GgufMetadata &out) {
+  const Json *value = scale.find(field);
+  if (!value || value->isNull())
+    return Status::success();
+  if (!value->isNumber())
+    return noNumber(field, *value);
+  out.addNumber(family.architecture + std::string(name),
+                static_cast<float>(value->asDouble()));
+  return Status::success();
 }
 
 /// A field of `rope_scaling` that the keys cannot express.
@@ -115,11 +128,12 @@ static Status addYarn(const GgufFamily &family, const Json &config,
     context = original->asInt();
   out.addInteger(family.architecture + std::string(kOriginalContext),
                  static_cast<uint32_t>(context));
-  addScalingNumber(family, scale, "factor", kScalingFactor, out);
-  addScalingNumber(family, scale, "attention_factor", kYarnAttentionFactor,
-                   out);
-  addScalingNumber(family, scale, "beta_fast", kYarnFast, out);
-  addScalingNumber(family, scale, "beta_slow", kYarnSlow, out);
+  for (auto [field, name] :
+       {std::pair("factor", kScalingFactor),
+        std::pair("attention_factor", kYarnAttentionFactor),
+        std::pair("beta_fast", kYarnFast), std::pair("beta_slow", kYarnSlow)})
+    if (Status s = addScalingNumber(family, scale, field, name, out); !s)
+      return s;
   return Status::success();
 }
 
@@ -128,11 +142,11 @@ static Status addLongRope(const GgufFamily &family, const Json &config,
                           const Json &scale, GgufMetadata &out) {
   if (Status status = refuseScalingField(scale, "factor"); !status)
     return status;
-  const Json *growth = scale.find("attention_factor");
+  static constexpr char kGrowth[] = "attention_factor";
+  if (const Json *growth = scale.find(kGrowth); growth && !growth->isNull())
+    return addScalingNumber(family, scale, kGrowth, kAttentionFactor, out);
   out.addNumber(family.architecture + std::string(kAttentionFactor),
-                static_cast<float>(growth && growth->isNumber()
-                                       ? growth->asDouble()
-                                       : longRopeGrowth(config)));
+                static_cast<float>(longRopeGrowth(config)));
   return Status::success();
 }
 
@@ -155,8 +169,7 @@ Status addRopeKeys(const GgufFamily &family, const Json &config,
   out.addText(family.architecture + std::string(kScalingType), type);
   if (type == "yarn")
     return addYarn(family, config, *scale, out);
-  addScalingNumber(family, *scale, "factor", kScalingFactor, out);
-  return Status::success();
+  return addScalingNumber(family, *scale, "factor", kScalingFactor, out);
 }
 
 //===----------------------------------------------------------------------===//
@@ -172,9 +185,14 @@ llama3Table(const GgufFamily &family, const Json &config, const Json &scale) {
        {std::pair("factor", &scaling.factor),
         std::pair("low_freq_factor", &scaling.low),
         std::pair("high_freq_factor", &scaling.high),
-        std::pair("original_max_position_embeddings", &scaling.context)})
-    if (const Json *given = scale.find(field); given && given->isNumber())
-      *value = given->asDouble();
+        std::pair("original_max_position_embeddings", &scaling.context)}) {
+    const Json *given = scale.find(field);
+    if (!given || given->isNull())
+      continue;
+    if (!given->isNumber())
+      return noNumber(field, *given);
+    *value = given->asDouble();
+  }
   const Json *theta = config.find(family.theta);
   const int64_t width = headWidthOf(config);
   if (width < 2 || width > kMostHeadWidth)
@@ -197,10 +215,13 @@ ropeTable(const GgufFamily &family, const Json &config, std::string_view name) {
                       : name == kShortRopeFactors ? "short_factor"
                                                   : nullptr;
   const Json *list = field ? scale->find(field) : nullptr;
-  if (list && list->isArray())
-    for (const Json &value : list->asArray())
-      values.push_back(value.isNumber() ? static_cast<float>(value.asDouble())
-                                        : 1.0f);
+  if (!list || !list->isArray())
+    return values;
+  for (const Json &value : list->asArray()) {
+    if (!value.isNumber())
+      return noNumber(concat(field, "[", values.size(), "]"), value);
+    values.push_back(static_cast<float>(value.asDouble()));
+  }
   return values;
 }
 

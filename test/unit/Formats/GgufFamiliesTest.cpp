@@ -287,6 +287,33 @@ TEST_F(GgufKeysTest, AFactorWithoutATypeIsLinear) {
             R"({"rope_type":"linear","factor":4.0})");
 }
 
+TEST(GgufFamilies, RotaryFactorsAreNumbers) {
+  const auto tableError = [](const char *type, const char *scaling,
+                             const char *table) {
+    const Json config = configOf(type, std::string(R"(, "head_dim": 8,
+        "rope_scaling": )") + scaling);
+    auto made = ggufTable(*familyOfModelType(type), config, table);
+    return made ? std::string() : made.error().message();
+  };
+  EXPECT_EQ(tableError("phi3",
+                       R"({"type": "longrope", "long_factor": [1.0, "2"]})",
+                       "rope_factors_long.weight"),
+            "field 'rope_scaling.long_factor[1]': expects a number, but got "
+            "\"2\"");
+  EXPECT_EQ(tableError("llama", R"({"rope_type": "llama3", "factor": "8"})",
+                       "rope_freqs.weight"),
+            "field 'rope_scaling.factor': expects a number, but got \"8\"");
+  EXPECT_EQ(tableError("llama", R"({"rope_type": "llama3", "factor": null})",
+                       "rope_freqs.weight"),
+            "");
+  EXPECT_EQ(refusal(configOf("llama", R"(, "rope_scaling":
+                {"rope_type": "linear", "factor": [4]})")),
+            "field 'rope_scaling.factor': expects a number, but got [4]");
+  EXPECT_EQ(refusal(configOf("llama", R"(, "rope_scaling":
+                {"rope_type": "yarn", "beta_fast": true})")),
+            "field 'rope_scaling.beta_fast': expects a number, but got true");
+}
+
 TEST_F(GgufKeysTest, GraniteNeedsItsScales) {
   make("granite");
   EXPECT_EQ(read(), "expects key 'granite.attention.scale', but there is none");
