@@ -103,7 +103,7 @@ static bool isTorchFile(const fs::path &path) {
 
 static bool looksLikeWeights(const fs::path &path) {
   const std::string file = path.filename().string(), name = lowerCase(file);
-  // SafetensorsModel opens these.
+  // ModelWeights opens these.
   if (file == "model.safetensors" || file == "model.safetensors.index.json")
     return false;
   std::error_code error;

@@ -10,7 +10,7 @@
 #include "weft/Formats/FileKind.h"
 #include "weft/Formats/GgufFamilies.h"
 #include "weft/Formats/GgufVocabulary.h"
-#include "weft/Formats/Safetensors.h"
+#include "weft/Formats/ModelWeights.h"
 #include "weft/Formats/WeightFiles.h"
 
 #include "mlir/IR/Verifier.h"
@@ -57,8 +57,8 @@ std::vector<std::string> weft::companionFilesIn(llvm::StringRef folder) {
 /// Files that decide whether the model has weights, in a form that weft reads
 /// or in another.
 static std::vector<std::string> weightFilesIn(const std::string &folder) {
-  if (SafetensorsModel::existsIn(folder))
-    return SafetensorsModel::filesOf(folder);
+  if (ModelWeights::existsIn(folder))
+    return ModelWeights::filesOf(folder);
   auto unread = findUnreadWeights(folder);
   return unread ? std::move(*unread) : std::vector<std::string>();
 }

@@ -3,7 +3,7 @@
 #include "ConfigFields.h"
 #include "LoadModel.h"
 
-#include "weft/Formats/Safetensors.h"
+#include "weft/Formats/ModelWeights.h"
 #include "weft/Formats/WeightFiles.h"
 #include "weft/Frontend/Frontend.h"
 
@@ -33,7 +33,7 @@ struct Mismatches {
 /// Compares the tensors of a file with the parameters of a module.
 class WeightCheck {
 public:
-  WeightCheck(const SafetensorsModel &weights, llvm::StringRef optionalRoot,
+  WeightCheck(const ModelWeights &weights, llvm::StringRef optionalRoot,
               MLIRContext &context)
       : weights(weights), optionalRoot(optionalRoot), context(context) {}
 
@@ -42,7 +42,7 @@ public:
   LogicalResult finish();
 
 private:
-  using Entry = SafetensorsModel::Entry;
+  using Entry = ModelWeights::Entry;
 
   /// The name of a tensor without the wrappers of its model.
   llvm::StringRef nameOf(const TensorInfo &info) const {
@@ -61,7 +61,7 @@ private:
     return emitError(fileLocation(context, file, 0));
   }
 
-  const SafetensorsModel &weights;
+  const ModelWeights &weights;
   llvm::StringRef optionalRoot;
   MLIRContext &context;
   std::set<std::string> used;
@@ -72,7 +72,7 @@ private:
 };
 } // namespace
 
-const SafetensorsModel::Entry *WeightCheck::find(llvm::StringRef name) {
+const ModelWeights::Entry *WeightCheck::find(llvm::StringRef name) {
   if (const Entry *entry = weights.find(name.str()))
     return entry;
   llvm::StringRef prefix = optionalRoot;
@@ -121,8 +121,7 @@ void WeightCheck::checkTensor(ParamOp param, const Entry &entry) {
 }
 
 /// Of the bytes of a tensor.
-static Expected<std::string>
-digestTensor(const SafetensorsModel::Entry &entry) {
+static Expected<std::string> digestTensor(const ModelWeights::Entry &entry) {
   std::vector<char> piece(1 << 20);
   Digest digest;
   for (int64_t at = 0, size = entry.info->bytes(); at < size;) {
@@ -274,8 +273,7 @@ static Attribute describeFile(const std::string &path, const FileDigest &digest,
 }
 
 /// {path, name, bytes, xxh3} per file.
-static FailureOr<ArrayAttr> describeFiles(SafetensorsModel &weights,
-                                          Builder &b) {
+static FailureOr<ArrayAttr> describeFiles(ModelWeights &weights, Builder &b) {
   SmallVector<Attribute> files;
   for (auto [i, path] : llvm::enumerate(weights.paths())) {
     Expected<FileDigest> digest = weights.digest(i);
@@ -332,7 +330,7 @@ LogicalResult weft::recordCompanions(ModuleOp module,
 /// Records the files of `weights` after their tensors were compared with the
 /// parameters.
 static LogicalResult recordModel(ModuleOp module, llvm::StringRef optionalRoot,
-                                 SafetensorsModel &weights) {
+                                 ModelWeights &weights) {
   MLIRContext &context = *module.getContext();
   if (const std::string &prefix = weights.dropWrappers(); !prefix.empty())
     emitRemark(fileLocation(context, weights.path(), 0))
@@ -358,9 +356,9 @@ LogicalResult weft::recordWeights(ModuleOp module, llvm::StringRef optionalRoot,
        {"/model.safetensors", "/model.safetensors.index.json"})
     if (Status status = checkLink(place + name); !status)
       return report(context, status.error());
-  if (!SafetensorsModel::existsIn(place))
+  if (!ModelWeights::existsIn(place))
     return recordUnread(module, place);
-  Expected<SafetensorsModel> weights = SafetensorsModel::open(place);
+  Expected<ModelWeights> weights = ModelWeights::open(place);
   if (!weights)
     return report(context, weights.error());
   if (failed(recordModel(module, optionalRoot, *weights)))
@@ -372,7 +370,7 @@ LogicalResult weft::recordWeights(ModuleOp module, llvm::StringRef optionalRoot,
 LogicalResult weft::recordGgufWeights(ModuleOp module,
                                       llvm::StringRef optionalRoot,
                                       const std::string &path) {
-  Expected<SafetensorsModel> weights = SafetensorsModel::open(path);
+  Expected<ModelWeights> weights = ModelWeights::open(path);
   if (!weights)
     return report(*module.getContext(), weights.error());
   return recordModel(module, optionalRoot, *weights);

@@ -1,6 +1,6 @@
 //===- WeightFiles.h - Weights that weft does not read ----------*- C++ -*-===//
 //
-// A model folder may hold its weights in a form that SafetensorsModel does not
+// A model folder may hold its weights in a form that ModelWeights does not
 // open: PyTorch files, shards without an index, unfinished downloads. Training
 // from random values instead would go unnoticed for long.
 //
@@ -18,7 +18,7 @@
 namespace weft {
 
 /// Paths of the files in `folder` that look like weights, sorted;
-/// SafetensorsModel opens none of them by the folder's name alone. By their
+/// ModelWeights opens none of them by the folder's name alone. By their
 /// names; a `.bin` file, which may hold tokens, also by its first bytes. A
 /// folder that cannot be listed is an error.
 Expected<std::vector<std::string>> findUnreadWeights(const std::string &folder);

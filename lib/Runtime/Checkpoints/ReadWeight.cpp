@@ -13,7 +13,7 @@ using namespace weft;
 
 /// Reads elements as f32; all conversions go through f32. Adds to `lost` the
 /// number of elements that are finite in f64 but not in f32.
-static Status readWide(const SafetensorsModel::Entry &entry, int64_t begin,
+static Status readWide(const ModelWeights::Entry &entry, int64_t begin,
                        int64_t count, float *values, int64_t &lost) {
   if (entry.info->type != TensorType::F64)
     return entry.file->readFloats(*entry.info, begin, count, values);
@@ -42,7 +42,7 @@ static void store(float value, int32_t dtype, char *out) {
 }
 
 /// Checks that the values of a rank's shard stay finite in a narrower type.
-static Status checkFinite(const SafetensorsModel::Entry &entry, TensorType type,
+static Status checkFinite(const ModelWeights::Entry &entry, TensorType type,
                           const HeldRange &held, int64_t lost,
                           int64_t overflows) {
   const std::string &name = entry.info->name;
@@ -57,7 +57,7 @@ static Status checkFinite(const SafetensorsModel::Entry &entry, TensorType type,
 }
 
 /// Reads bytes [at, at + bytes) of a weight without storing them.
-static Status readThrough(const SafetensorsModel::Entry &entry, int64_t at,
+static Status readThrough(const ModelWeights::Entry &entry, int64_t at,
                           int64_t bytes) {
   constexpr int64_t most = int64_t(1) << 20;
   std::vector<char> piece(size_t(std::min(most, bytes)));
@@ -85,7 +85,7 @@ static Status storeValues(const WeftContext &context, int32_t dtype,
 /// Reads the rank's shard of a weight with the same type into the arena.
 static Status readSame(const WeftContext *context, const NamedTensor &tensor,
                        const HeldRange &held,
-                       const SafetensorsModel::Entry &entry) {
+                       const ModelWeights::Entry &entry) {
   const int64_t width = dtypeBytes(tensor.dtype());
   const int64_t begin = held.begin * width, all = held.elements() * width;
   if (!context)
@@ -98,7 +98,7 @@ static Status readSame(const WeftContext *context, const NamedTensor &tensor,
 
 Status weft::readWeight(int64_t rank, const WeftContext *context,
                         const NamedTensor &tensor,
-                        const SafetensorsModel::Entry &entry) {
+                        const ModelWeights::Entry &entry) {
   const TensorType type = tensorTypeOf(tensor.dtype());
   const HeldRange held = heldBy(tensor, rank);
   if (entry.info->type == type)

@@ -118,7 +118,7 @@ static bool isFloat(TensorType type) {
 }
 
 Status WeightSource::matchOne(NamedTensor tensor) {
-  const SafetensorsModel::Entry *entry = nullptr;
+  const ModelWeights::Entry *entry = nullptr;
   for (const std::string &name : spellings(tensor))
     if ((entry = model->find(name)))
       break;
@@ -192,7 +192,7 @@ Expected<WeightSource> WeightSource::open(const std::string &initFrom,
     return inputError("the program cannot draw initial weights")
         .hint("give them with --init-from FILE");
   }
-  auto model = SafetensorsModel::open(path);
+  auto model = ModelWeights::open(path);
   Status status = model ? Status::success() : model.takeError();
   if (status) {
     weights.model.emplace(std::move(*model));

@@ -7,6 +7,7 @@
 #include "weft/Base/OutputFile.h"
 #include "weft/Base/ReadProgress.h"
 #include "weft/Base/StandardStreams.h"
+#include "weft/Formats/ModelWeights.h"
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StepDirectories.h"
 #include "weft/Runtime/Checkpoints/CheckpointShares.h"
@@ -57,7 +58,7 @@ Status Run::checkFiles() const {
   std::vector<FileUse> inputs = {{"the program", executablePath}};
   auto add = [&](const FileUse &use) {
     inputs.push_back(use);
-    for (const std::string &file : SafetensorsModel::filesOf(use.path))
+    for (const std::string &file : ModelWeights::filesOf(use.path))
       inputs.push_back({use.role, file});
   };
   for (const FileUse &use : options.filesRead)

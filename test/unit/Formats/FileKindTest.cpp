@@ -3,7 +3,7 @@
 #include "../Base/TestSupport.h"
 
 #include "weft/Formats/FileKind.h"
-#include "weft/Formats/Safetensors.h"
+#include "weft/Formats/ModelWeights.h"
 #include "weft/Formats/TokenFile.h"
 
 #include <sys/stat.h>
@@ -131,7 +131,7 @@ TEST(FileKind, OnDisk) {
   ASSERT_EQ(::mkfifo(dir.file("pipe").c_str(), 0600), 0);
   EXPECT_FALSE(guessFileKind(dir.file("pipe")).isKnown()); // and does not wait
   dir.write("pytorch_model.bin", kTorch);
-  EXPECT_NE(errorOf(SafetensorsModel::open(dir.path()))
+  EXPECT_NE(errorOf(ModelWeights::open(dir.path()))
                 .find("has neither|save them as safetensors"),
             std::string::npos);
 }

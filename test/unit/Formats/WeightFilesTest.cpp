@@ -3,8 +3,8 @@
 #include "weft/Formats/WeightFiles.h"
 
 #include "../Base/TestSupport.h"
+#include "weft/Formats/ModelWeights.h"
 #include "weft/Formats/OwnFiles.h"
-#include "weft/Formats/Safetensors.h"
 
 using namespace weft;
 namespace fs = std::filesystem;
@@ -176,14 +176,14 @@ TEST_F(WeightFilesTest, OpeningAFolderWithoutWeights) {
       "3|" + dir.path() +
       ": expects model.safetensors or model.safetensors.index.json, but the "
       "folder has neither";
-  EXPECT_EQ(errorOf(SafetensorsModel::open(dir.path())), error);
+  EXPECT_EQ(errorOf(ModelWeights::open(dir.path())), error);
   const std::string path = dir.write("model.fp16.safetensors", "x");
-  EXPECT_EQ(errorOf(SafetensorsModel::open(dir.path())),
+  EXPECT_EQ(errorOf(ModelWeights::open(dir.path())),
             error + "|" + unreadWeightsHint(path));
   // A link to no file is not passed over.
   fs::create_symlink("none", dir.file("model.safetensors"));
-  EXPECT_TRUE(SafetensorsModel::existsIn(dir.path()));
-  EXPECT_EQ(errorOf(SafetensorsModel::open(dir.path())),
+  EXPECT_TRUE(ModelWeights::existsIn(dir.path()));
+  EXPECT_EQ(errorOf(ModelWeights::open(dir.path())),
             "3|" + dir.file("model.safetensors") +
                 ": cannot open: no such file or directory");
 }

@@ -12,7 +12,7 @@
 #ifndef WEFT_RUNTIME_CHECKPOINTS_WEIGHTSOURCE_H
 #define WEFT_RUNTIME_CHECKPOINTS_WEIGHTSOURCE_H
 
-#include "weft/Formats/Safetensors.h"
+#include "weft/Formats/ModelWeights.h"
 #include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/Metadata.h"
 #include "weft/Runtime/Execute/StateSegments.h"
@@ -30,8 +30,7 @@ std::string locateWeights(const std::string &path,
 /// differ. Without a context it is only checked. A value that the type of the
 /// weight cannot represent is an input error.
 Status readWeight(int64_t rank, const WeftContext *context,
-                  const NamedTensor &tensor,
-                  const SafetensorsModel::Entry &entry);
+                  const NamedTensor &tensor, const ModelWeights::Entry &entry);
 
 class WeightSource {
 public:
@@ -80,10 +79,10 @@ private:
   Status readAll(int64_t rank, const WeftContext *context);
 
   bool trains = false;
-  std::optional<SafetensorsModel> model;
+  std::optional<ModelWeights> model;
   std::vector<InitialFile> recorded; // the digests of the files of `model`
   /// The file tensor of every weight, in the order of their bytes.
-  std::vector<std::pair<NamedTensor, SafetensorsModel::Entry>> pairs;
+  std::vector<std::pair<NamedTensor, ModelWeights::Entry>> pairs;
 };
 
 } // namespace weft

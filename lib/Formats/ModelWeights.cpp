@@ -1,9 +1,10 @@
-//===- SafetensorsModel.cpp - Weights in one file or several --------------===//
+//===- ModelWeights.cpp - Weights in one file or several ------------------===//
+
+#include "weft/Formats/ModelWeights.h"
 
 #include "weft/Formats/FileKind.h"
 #include "weft/Formats/GgufWeights.h"
 #include "weft/Formats/JsonFields.h"
-#include "weft/Formats/Safetensors.h"
 #include "weft/Formats/WeightFiles.h"
 
 #include <set>
@@ -25,17 +26,16 @@ static bool exists(const std::string &path) {
   return ::lstat(path.c_str(), &info) == 0;
 }
 
-bool SafetensorsModel::existsIn(const std::string &folder) {
+bool ModelWeights::existsIn(const std::string &folder) {
   return exists(folder + singleName) || exists(folder + indexName);
 }
 
-const SafetensorsModel::Entry *
-SafetensorsModel::find(const std::string &name) const {
+const ModelWeights::Entry *ModelWeights::find(const std::string &name) const {
   auto found = entries.find(name);
   return found == entries.end() ? nullptr : &found->second;
 }
 
-const std::string &SafetensorsModel::dropWrappers() {
+const std::string &ModelWeights::dropWrappers() {
   static const std::string known[] = {"_orig_mod.", "module."};
   // Names are sorted: those between two that begin alike begin so too.
   auto allBegin = [&](const std::string &prefix) {
@@ -77,8 +77,8 @@ static Error noWeightsIn(const std::string &folder) {
   return error.at(folder);
 }
 
-Expected<SafetensorsModel> SafetensorsModel::open(const std::string &path) {
-  SafetensorsModel model;
+Expected<ModelWeights> ModelWeights::open(const std::string &path) {
+  ModelWeights model;
   model.name = path;
   Status status;
   if (!isDirectory(path))
@@ -98,7 +98,7 @@ Expected<SafetensorsModel> SafetensorsModel::open(const std::string &path) {
 
 /// The bytes of another file of the model, with its digests.
 Expected<std::unique_ptr<CheckedFile>>
-SafetensorsModel::addBytes(const std::string &filePath) {
+ModelWeights::addBytes(const std::string &filePath) {
   auto source = InputFile::open(filePath);
   if (!source)
     return source.takeError();
@@ -109,8 +109,8 @@ SafetensorsModel::addBytes(const std::string &filePath) {
   return bytes;
 }
 
-Status SafetensorsModel::addEntries(const TensorReader &file,
-                                    const std::vector<TensorInfo> &infos) {
+Status ModelWeights::addEntries(const TensorReader &file,
+                                const std::vector<TensorInfo> &infos) {
   for (const TensorInfo &info : infos) {
     auto [slot, isNew] = entries.insert({info.name, Entry{&file, &info}});
     if (!isNew)
@@ -121,7 +121,7 @@ Status SafetensorsModel::addEntries(const TensorReader &file,
   return Status::success();
 }
 
-Status SafetensorsModel::addFile(const std::string &filePath) {
+Status ModelWeights::addFile(const std::string &filePath) {
   auto bytes = addBytes(filePath);
   if (!bytes)
     return bytes.takeError();
@@ -132,7 +132,7 @@ Status SafetensorsModel::addFile(const std::string &filePath) {
   return addEntries(*files.back(), files.back()->tensors());
 }
 
-Status SafetensorsModel::addGguf(const std::string &filePath) {
+Status ModelWeights::addGguf(const std::string &filePath) {
   auto bytes = addBytes(filePath);
   if (!bytes)
     return bytes.takeError();
@@ -143,18 +143,18 @@ Status SafetensorsModel::addGguf(const std::string &filePath) {
   return addEntries(*gguf, gguf->tensors());
 }
 
-SafetensorsModel::SafetensorsModel() = default;
-SafetensorsModel::SafetensorsModel(SafetensorsModel &&) = default;
-SafetensorsModel::~SafetensorsModel() = default;
+ModelWeights::ModelWeights() = default;
+ModelWeights::ModelWeights(ModelWeights &&) = default;
+ModelWeights::~ModelWeights() = default;
 
-Expected<FileDigest> SafetensorsModel::digest(size_t i) {
+Expected<FileDigest> ModelWeights::digest(size_t i) {
   if (indexDigest && i-- == 0)
     return *indexDigest;
   return checked[i]->digest();
 }
 
 Expected<std::vector<std::string>>
-SafetensorsModel::blockDigests(size_t i, int64_t part, int64_t parts) {
+ModelWeights::blockDigests(size_t i, int64_t part, int64_t parts) {
   if (indexDigest && i-- == 0)
     return indexDigest->blocks;
   if (Status status = checked[i]->readRest(part, parts); !status)
@@ -162,7 +162,7 @@ SafetensorsModel::blockDigests(size_t i, int64_t part, int64_t parts) {
   return checked[i]->blockDigests();
 }
 
-void SafetensorsModel::readRangesAlone() {
+void ModelWeights::readRangesAlone() {
   for (CheckedFile *file : checked)
     file->readRangesAlone();
 }
@@ -183,7 +183,7 @@ static Expected<std::string> shardName(const JsonCursor &field) {
   return *file;
 }
 
-std::vector<std::string> SafetensorsModel::filesOf(const std::string &path) {
+std::vector<std::string> ModelWeights::filesOf(const std::string &path) {
   std::string file = path;
   if (isDirectory(path))
     file += exists(path + singleName) ? singleName : indexName;
@@ -204,7 +204,7 @@ std::vector<std::string> SafetensorsModel::filesOf(const std::string &path) {
   return result;
 }
 
-Status SafetensorsModel::openIndex(const std::string &indexPath) {
+Status ModelWeights::openIndex(const std::string &indexPath) {
   auto text = readFile(indexPath);
   if (!text)
     return text.takeError();
@@ -239,7 +239,7 @@ Status SafetensorsModel::openIndex(const std::string &indexPath) {
   return checkIndex(indexPath, wanted);
 }
 
-Status SafetensorsModel::checkIndex(
+Status ModelWeights::checkIndex(
     const std::string &indexPath,
     const std::map<std::string, std::string> &wanted) const {
   for (const auto &[tensor, shard] : wanted) {
