@@ -17,7 +17,6 @@
 #include "weft/Runtime/Run/RunFlags.h"
 #include "weft/Runtime/Run/Trainer.h"
 
-#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -255,71 +254,6 @@ Status Run::evaluateAlone() {
   return numericsError("the validation loss is not a number");
 }
 
-/// Prints a part of a sample. If nobody reads it, the sample ends; the message
-/// is the one of finishOutput().
-static Status printSample(const std::string &text) {
-  printText(text);
-  flushOutput();
-  if (!outputHasFailed())
-    return Status::success();
-  return storageError("cannot write to standard output").saidBy(false);
-}
-
-/// Prints each token as soon as it is drawn.
-Status Run::sampleIds() {
-  Status done = ranks.together([&](RankPart &rank) -> Status {
-    const bool speaks = &rank == &ranks.first() && isFirst();
-    return rank.sampleIds(state.seed, [&](int32_t id) {
-      return speaks ? printSample(std::to_string(id) + "\n")
-                    : Status::success();
-    });
-  });
-  return ranks.settle(std::move(done));
-}
-
-Status Run::sample() {
-  warnOfRandomWeights("sampling from");
-  if (options.generateIds)
-    return sampleIds();
-  // A terminal gets whole characters.
-  std::string held = *options.generate;
-  bool hasPart = false;
-  std::atomic<bool> isLost = false; // on all ranks
-  auto print = [&](size_t bytes) {
-    const std::string text = forTerminal(held.substr(0, bytes));
-    held.erase(0, bytes);
-    return printSample(text);
-  };
-  Status done = ranks.together([&](RankPart &rank) -> Status {
-    const bool speaks = &rank == &ranks.first() && isFirst();
-    auto text = rank.sample(state.seed, [&](std::string_view part) {
-      if (!speaks)
-        return Status::success();
-      hasPart = true;
-      held += part;
-      return print(wholeCharacters(held));
-    });
-    if (!text)
-      return text.takeError();
-    if (!text->failure)
-      return Status::success();
-    // The result of a training is its weights.
-    if (!options.trains())
-      return std::move(*text->failure);
-    if (speaks)
-      warn("the run ends without a sample: " + text->failure->where());
-    isLost = true;
-    return Status::success();
-  });
-  if (isFirst() && ((done && !isLost) || hasPart)) {
-    held += "\n";
-    Status last = print(held.size());
-    if (done)
-      done = std::move(last);
-  }
-  return ranks.settle(std::move(done));
-}
-
 /// Checks that measurements and predictions can be written, since they take
 /// long.
 Status Run::checkResults() const {
@@ -369,16 +303,6 @@ void Run::warnOfFewReplicas() const {
     tell("--check-replicas compares " + std::to_string(count.shared) + " of " +
          std::to_string(count.all) + " tensors, " + humanBytes(count.bytes) +
          ": each rank has its own shard of the others");
-}
-
-/// Whether a training from `firstStep` on has shown a sample of its last step.
-static bool hasShownSample(const RunOptions &options, int64_t firstStep) {
-  if (!options.trains() || options.sampleEvery == 0 ||
-      options.progress == ProgressKind::None || firstStep >= *options.steps)
-    return false;
-  const int64_t ownEnd = firstStep + options.stopAfter;
-  const bool isCut = options.stopAfter > 0 && ownEnd < *options.steps;
-  return (isCut ? ownEnd : *options.steps) % options.sampleEvery == 0;
 }
 
 /// All remaining checks of inputs, before anything is written.
@@ -436,8 +360,8 @@ Expected<ExitCode> Run::execute(Status ready) {
   if (options.predicts)
     if (Status s = predictAlone(); !s)
       return s.takeError();
-  if (options.generate && code == ExitCode::Ok &&
-      !hasShownSample(options, state.step) && !ranks.first().hasLostText())
+  if (options.generate && code == ExitCode::Ok && !hasShownSample() &&
+      !ranks.first().hasLostText())
     if (Status s = sample(); !s)
       return s.takeError();
   Status finished = ranks.inTurn([](RankPart &rank) { return rank.finish(); });

@@ -95,6 +95,8 @@ private:
   Expected<Journal> openJournal(Progress progress) const;
   void warnOfRandomWeights(const char *what) const;
   Status evaluateAlone();
+  /// Whether a training has shown a sample of its last step.
+  bool hasShownSample() const;
   Status sample();
   Status sampleIds();
   Status predictAlone();
