@@ -168,8 +168,10 @@ static std::vector<FlagSpec> rankFlags() {
               1024),
       integer("loopback", "",
               "run the N ranks of the mesh as threads of one process", 1),
-      number("timeout", "60", "seconds until a silent rank times out", 0.1,
-             1e9),
+      number("timeout", "60",
+             "seconds until a silent rank times out; half of them for a "
+             "tokenizer",
+             0.1, 1e9),
       integer(
           "check-replicas", "0",
           "steps between comparisons of replicas; 0: only before checkpoints",

@@ -109,8 +109,13 @@ int64_t weft::sampleToken(const float *logits, int64_t count,
   return order[0];
 }
 
+/// A rank that waits for its tokenizer must not time out for other ranks.
+static double tokenizerSeconds(const RunOptions &options) {
+  return std::min(options.timeout / 2, 1e6);
+}
+
 /// The ids of a prompt by the tokenizer beside the run.
-static Expected<std::vector<int32_t>> encodePrompt(const std::string &prompt,
+static Expected<std::vector<int32_t>> encodePrompt(const RunOptions &options,
                                                    const Metadata &metadata) {
   if (!TextClient::isOffered())
     return usageError("--generate expects a model of bytes, but this one has a "
@@ -118,10 +123,10 @@ static Expected<std::vector<int32_t>> encodePrompt(const std::string &prompt,
                       metadata.tokenizerFiles.front(), ")")
         .hint("weft generate, weft train and weft launch use the tokenizer; "
               "--tokenizer=bytes reads and writes bytes as tokens");
-  Expected<TextClient> client = TextClient::connect();
+  Expected<TextClient> client = TextClient::connect(tokenizerSeconds(options));
   if (!client)
     return client.takeError();
-  Expected<std::vector<int32_t>> ids = client->encode(prompt);
+  Expected<std::vector<int32_t>> ids = client->encode(*options.generate);
   if (!ids)
     return ids;
   for (int32_t id : *ids)
@@ -162,7 +167,7 @@ Status weft::checkGenerate(RunOptions &options, const Metadata &metadata,
   options.samplesWithTokenizer =
       !metadata.tokenizerFiles.empty() && !options.byteTokenizer;
   if (options.samplesWithTokenizer)
-    return assign(encodePrompt(*options.generate, metadata), options.promptIds);
+    return assign(encodePrompt(options, metadata), options.promptIds);
   for (unsigned char byte : *options.generate)
     options.promptIds.push_back(byte);
   return checkBelowVocabulary("--generate expects bytes", options.promptIds,
@@ -314,7 +319,9 @@ public:
     if (!options.samplesWithTokenizer)
       return decoder;
     Expected<std::string> opened = std::string();
-    if (Status s = assign(TextClient::connect(), decoder.client); !s)
+    if (Status s = assign(TextClient::connect(tokenizerSeconds(options)),
+                          decoder.client);
+        !s)
       opened = s.takeError();
     opened = decoder.agree(std::move(opened));
     if (!opened)

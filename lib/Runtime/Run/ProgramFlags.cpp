@@ -120,9 +120,9 @@ Status weft::checkRankFlags(const FlagValues &flags, const Metadata &metadata,
     return usageError("--tune expects a program of one rank, but got one of ",
                       ranks)
         .hint("compile it without --mesh: a rank has the same products");
-  if (ranks == 1 && flags.isSet("timeout"))
-    return usageError(
-        "--timeout expects a program of several ranks: one rank never waits");
+  if (ranks == 1 && flags.isSet("timeout") && !options.generate)
+    return usageError("--timeout expects a program of several ranks or "
+                      "--generate: one rank waits for a tokenizer only");
   if (ranks == 1 && flags.isSet("gather"))
     return usageError("--gather expects a program of several ranks: one rank "
                       "has all parameters");

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <sys/time.h>
 
 using namespace weft;
 
@@ -22,12 +23,30 @@ static Error lostTokenizer(const std::string &why) {
   return internalError("the process of the tokenizer does not answer: ", why);
 }
 
+/// Of a call on the socket. A process that is stopped exceeds its time limit.
+static Error lostByCall(int number) {
+  return lostTokenizer(number == EAGAIN || number == EINPROGRESS
+                           ? "it is silent"
+                           : errnoText(number));
+}
+
+/// Limits the time of each call on the socket.
+static Status limitTime(int socket, double seconds) {
+  timeval limit = {};
+  limit.tv_sec = time_t(seconds);
+  limit.tv_usec = suseconds_t((seconds - double(limit.tv_sec)) * 1e6);
+  for (int option : {SO_RCVTIMEO, SO_SNDTIMEO})
+    if (::setsockopt(socket, SOL_SOCKET, option, &limit, sizeof limit) != 0)
+      return lostTokenizer(errnoText(errno));
+  return Status::success();
+}
+
 static Status sendBytes(int socket, const char *bytes, size_t size) {
   for (size_t at = 0; at < size;) {
     const ssize_t n = withoutInterrupts(
         [&] { return ::send(socket, bytes + at, size - at, MSG_NOSIGNAL); });
     if (n < 0)
-      return lostTokenizer(errnoText(errno));
+      return lostByCall(errno);
     at += size_t(n);
   }
   return Status::success();
@@ -40,7 +59,7 @@ static Expected<size_t> receiveBytes(int socket, char *bytes, size_t size) {
     const ssize_t n = withoutInterrupts(
         [&] { return ::recv(socket, bytes + at, size - at, 0); });
     if (n < 0)
-      return lostTokenizer(errnoText(errno));
+      return lostByCall(errno);
     if (n == 0)
       break;
     at += size_t(n);
@@ -95,17 +114,19 @@ bool TextClient::isOffered() {
   return name && *name;
 }
 
-Expected<TextClient> TextClient::connect() {
+Expected<TextClient> TextClient::connect(double seconds) {
   const auto [address, size] = textAddress(std::getenv(kTextVariable));
   Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket)
     return lostTokenizer(errnoText(errno));
+  if (Status s = limitTime(socket.get(), seconds); !s)
+    return s.takeError();
   // The structured binding cannot be captured.
   const auto *place = reinterpret_cast<const sockaddr *>(&address);
   const socklen_t bytes = size;
   if (withoutInterrupts(
           [&] { return ::connect(socket.get(), place, bytes); }) != 0)
-    return lostTokenizer(errnoText(errno));
+    return lostByCall(errno);
   TextClient client(std::move(socket));
   Expected<std::string> facts = client.ask(TextRequest::Facts, "");
   if (!facts)

@@ -1,6 +1,6 @@
-"""disturb_tokenizer.py kill|starve TEXT FOLDER -- COMMAND...: disturbs the tokenizer of a run after a line with TEXT.
+"""disturb_tokenizer.py kill|stop|starve TEXT FOLDER -- COMMAND...: disturbs the tokenizer of a run after a line with TEXT.
 
-kill: ends the process. starve: it has no descriptor for the next connection for a while.
+kill: ends the process. stop: it does not run any more. starve: it has no descriptor for the next connection for a while.
 The tokenizer is the process that serves the model in FOLDER. Exits as the command does.
 """
 import os
@@ -35,8 +35,8 @@ for line in run.stdout:
 servers = find_servers()
 if len(servers) != 1:
     sys.exit(f"disturb_tokenizer.py: error: expects one process of the tokenizer, but got {servers}")
-if mode == "kill":
-    os.kill(servers[0], signal.SIGKILL)
+if mode in ("kill", "stop"):
+    os.kill(servers[0], signal.SIGKILL if mode == "kill" else signal.SIGSTOP)
 else:
     limits = resource.prlimit(servers[0], resource.RLIMIT_NOFILE)
     resource.prlimit(servers[0], resource.RLIMIT_NOFILE, (3, limits[1]))

@@ -43,7 +43,8 @@ TEST_F(UsageTest, flagsThatDoNotFitTogether) {
        "--no-graph expects a program for CUDA devices, but got one for "
        "--target=cpu\n"},
       {{"--timeout", "2"},
-       "--timeout expects a program of several ranks: one rank never waits\n"},
+       "--timeout expects a program of several ranks or --generate: one rank "
+       "waits for a tokenizer only\n"},
       {{"--val-data", "a", "--val-fraction", "0.5"},
        "expects --val-data or --val-fraction, but got both\n"},
       {{"--eval-every", "2"},

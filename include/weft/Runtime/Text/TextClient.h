@@ -61,8 +61,9 @@ class TextClient {
 public:
   /// Whether `weft` has started a tokenizer for this process.
   static bool isOffered();
-  /// A tokenizer that cannot be loaded is its error.
-  static Expected<TextClient> connect();
+  /// A tokenizer that cannot be loaded is its error. One that does not answer
+  /// for `seconds` is lost.
+  static Expected<TextClient> connect(double seconds);
 
   const TextFacts &facts() const { return known; }
   /// The ids of a prompt, at least one.
