@@ -78,9 +78,8 @@ static bool isAdjustableField(StringRef name) {
 }
 
 namespace {
-/// Prints the computation without types, so that batch and length do not enter,
-/// nor do precision and recomputation: regions are seen through. Version 2
-/// prints a computation without dropout.
+/// Prints the computation without types, so that batch and length do not enter.
+/// Version 2 prints a computation without dropout.
 class ComputationPrinter {
 public:
   ComputationPrinter(raw_ostream &stream, FingerprintVersion version)
@@ -89,12 +88,12 @@ public:
   void print(ProgramOp program) {
     for (BlockArgument argument : program.getArguments())
       number(argument);
-    print(program.getBody().front());
+    for (Operation &op : program.getBody().front())
+      print(op);
   }
 
 private:
   void number(Value value) { numbers[value] = next++; }
-  void print(Block &block);
   void print(Operation &op);
   bool hasAttr(Operation &op, StringRef name) const;
 
@@ -133,25 +132,29 @@ void ComputationPrinter::print(Operation &op) {
     number(result);
 }
 
-void ComputationPrinter::print(Block &block) {
-  for (Operation &op : block) {
-    if (!op.hasTrait<InlinedRegion>()) {
-      if (!isa<YieldOp>(op))
-        print(op);
-      continue;
-    }
-    Block &body = op.getRegion(0).front();
-    print(body);
-    for (auto [result, value] :
-         llvm::zip(op.getResults(), body.getTerminator()->getOperands()))
-      numbers[result] = numbers.lookup(value);
+/// Moves the ops of regions in front of them: a model stays the same whatever
+/// the precision and recomputation.
+static void inlineRegions(ProgramOp program) {
+  SmallVector<Operation *> regions; // inner ones first
+  program.walk([&](Operation *op) {
+    if (op->hasTrait<InlinedRegion>())
+      regions.push_back(op);
+  });
+  for (Operation *region : regions) {
+    Block &body = region->getRegion(0).front();
+    region->replaceAllUsesWith(body.getTerminator()->getOperands());
+    body.getTerminator()->erase();
+    region->getBlock()->getOperations().splice(region->getIterator(),
+                                               body.getOperations());
+    region->erase();
   }
 }
 
-/// A copy of the model without its metrics and the ops that only they use: a
-/// model stays the same whatever it reports.
-static OwningOpRef<ProgramOp> dropMetrics(ProgramOp model) {
+/// A copy of the model without regions, metrics and the ops that only metrics
+/// use: a model stays the same whatever it reports.
+static OwningOpRef<ProgramOp> reduceToIdentity(ProgramOp model) {
   OwningOpRef<ProgramOp> copy = cast<ProgramOp>(model->clone());
+  inlineRegions(*copy);
   ReturnOp terminator = copy->getTerminator();
   llvm::BitVector areMetrics(model.getNumResults());
   llvm::SetVector<Operation *> unused;
@@ -212,7 +215,7 @@ static std::string makeFingerprint(ModuleOp module,
   } else {
     for (auto program : module.getOps<ProgramOp>())
       if (program.getKind() == ProgramKind::Model)
-        ComputationPrinter(stream, version).print(*dropMetrics(program));
+        ComputationPrinter(stream, version).print(*reduceToIdentity(program));
   }
   return digest128(text);
 }
