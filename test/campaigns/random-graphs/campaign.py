@@ -37,6 +37,8 @@ from seeds import seed_range  # noqa: E402
 PASS_BOUND = "2e-5"
 # Of the largest element of a tensor: f32 rounding, magnified by what follows.
 RUN_BOUND = 1e-4
+# Counts of rows, divided by their number.
+METRIC_BOUND = 1e-6
 # Another order of sums may multiply the rounding errors of f32 (or f16, bf16),
 # measured by the interpreter in both modes, by this factor.
 NOISE = 30
@@ -213,7 +215,8 @@ class Check:
         with open(self.path("metrics.jsonl")) as file:
             record = [entry for entry in map(json.loads, file) if "loss" in entry][-1]
         found.update((name, (record[name],)) for name in ("loss", "grad_norm"))
-        found.update((name, (value,)) for name, value in record.get("losses", {}).items())
+        for field in ("losses", "metrics"):
+            found.update((name, (value,)) for name, value in record.get(field, {}).items())
         return found
 
     def compare_run(self):
@@ -239,7 +242,7 @@ class Check:
             if not all(map(math.isfinite, want)):
                 raise Failure("bounds", f"error: {name} is not finite in the interpreter")
             scale = max(max(map(abs, want)), 1e-3, 1e-2 * largest)
-            bound = scale * RUN_BOUND
+            bound = scale * RUN_BOUND if not name.startswith("metric") else METRIC_BOUND
             if other:
                 bound += NOISE * max(abs(a - b) for a, b in zip(want, other[name]))
             error = max((abs(a - b) if math.isfinite(a) else math.inf

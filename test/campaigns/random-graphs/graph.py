@@ -52,11 +52,11 @@ class Node:
 
 
 class Graph:
-    """Nodes in program order and the terms of the loss: (node, weight). One term
-    is the output `loss`; several are weighted outputs."""
+    """Nodes in program order, the terms of the loss, (node, weight), and the nodes of
+    metrics. One term is the output `loss`; several are weighted outputs."""
 
     def __init__(self, seed):
-        self.seed, self.nodes, self.terms = seed, [], []
+        self.seed, self.nodes, self.terms, self.metrics = seed, [], [], []
 
     def add(self, *args, **kwargs):
         self.nodes.append(Node(*args, **kwargs))
@@ -73,9 +73,12 @@ class Graph:
                 users[arg].append(index)
         return users
 
+    def outputs(self):
+        return [node for node, _ in self.terms] + self.metrics
+
     def needed(self):
-        """Nodes that the loss depends on."""
-        live = {node for node, _ in self.terms}
+        """Nodes that the loss or a metric depends on."""
+        live = set(self.outputs())
         for index in reversed(range(len(self.nodes))):
             if index in live:
                 live.update(self.nodes[index].args)
@@ -131,16 +134,16 @@ class Graph:
         inputs = ", ".join(f'%v{i}: {self.nodes[i].type} {{weft.input = "v{i}"}}'
                            for i in self.of_form("input"))
         if len(self.terms) == 1:
-            results = '(tensor<f32> {weft.output = "loss"})'
+            results = ['tensor<f32> {weft.output = "loss"}']
         else:
-            results = "(" + ", ".join(
-                f'tensor<f32> {{weft.output = "l{i}", weft.loss = {weight!r} : f64}}'
-                for i, (_, weight) in enumerate(self.terms)) + ")"
-        lines.append(f"  weft.program @model({inputs}) -> {results} "
+            results = [f'tensor<f32> {{weft.output = "l{i}", weft.loss = {weight!r} : f64}}'
+                       for i, (_, weight) in enumerate(self.terms)]
+        results += [f'tensor<f32> {{weft.output = "metric{i}", weft.metric}}' for i in range(len(self.metrics))]
+        lines.append(f"  weft.program @model({inputs}) -> ({', '.join(results)}) "
                      "attributes {kind = #weft.kind<model>} {")
         lines += [self.line(i) for i in self.needed() if self.nodes[i].form != "input"]
-        lines.append("    weft.return " + ", ".join(f"%v{node}" for node, _ in self.terms) + " : "
-                     + ", ".join("tensor<f32>" for _ in self.terms))
+        lines.append("    weft.return " + ", ".join(f"%v{node}" for node in self.outputs()) + " : "
+                     + ", ".join("tensor<f32>" for _ in self.outputs()))
         return "\n".join(lines + ["  }", "}", ""])
 
     def tensors(self, form):

@@ -1,4 +1,6 @@
 """Grows a graph of random ops."""
+import random
+
 from graph import count
 from ops import Ops
 
@@ -58,6 +60,14 @@ class Growth(Ops):
                                    (-1e6, 1e6))
         self.graph.terms = [(total, 1.0)]
 
+    def report(self):
+        """A metric of some graphs, by dice of its own: the loss of a seed keeps its ops."""
+        dice = random.Random(f"metric {self.graph.seed}")
+        fit = [i for i in self.graph.needed() if self.nodes[i].dtype == "f32" and not self.nodes[i].is_leaf
+               and len(self.nodes[i].shape) > 1 and self.nodes[i].shape[-1] > 1]
+        if fit and dice.random() < 0.6:
+            self.graph.metrics = [self.accuracy(dice.choice(fit), dice)]
+
     def run(self):
         """About 5 to 100 ops, small graphs as often as large ones."""
         self.first = self.input(self.random.randint(0, 3))
@@ -67,6 +77,7 @@ class Growth(Ops):
         while sum(not node.is_leaf for node in self.nodes) < size - 3:
             self.step()
         self.finish()
+        self.report()
         return self.graph
 
 

@@ -4,7 +4,7 @@ from their poles."""
 import math
 import random
 
-from choice import Choice, broadcast
+from choice import LIMIT, Choice, broadcast
 from graph import count
 
 
@@ -452,3 +452,19 @@ class Ops(Choice):
         attributes = f" {{{{{', '.join(attributes)}}}}}" if attributes else ""
         return self.op(f"weft.cross_entropy {{0}}, {{1}}{text}{attributes} : {{t0}}, {{t1}}", args,
                        (), (0.0, 2 * x.magnitude + math.log(x.shape[-1])), results=3)
+
+    # Metrics
+
+    def accuracy(self, a, dice):
+        """Of values without ties, whose order rounding does not change."""
+        shape = self.nodes[a].shape
+        spread = self.graph.add("constant", [], shape, (-1.0, 1.0))
+        logits = self.graph.add("weft.add {0}, {1} : {t0}, {t1}", [a, spread], shape, (-LIMIT, LIMIT))
+        is_input = shape[0] == self.batch and dice.random() < 0.7
+        targets = self.graph.add("input" if is_input else "constant", [], shape[:-1], (0, shape[-1] - 1),
+                                 dtype="i32")
+        # Of so many draws not all are the ignored one.
+        ignored = shape[-1] ** count(shape[:-1]) > 1e6 and dice.random() < 0.7
+        attributes = " {{ignore_index = 0 : i64}}" if ignored else ""
+        return self.graph.add(f"weft.accuracy {{0}}, {{1}}{attributes} : {{t0}}, {{t1}}", [logits, targets], (),
+                              (0.0, 1.0))

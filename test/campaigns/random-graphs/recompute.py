@@ -38,7 +38,7 @@ class Enclosure:
         self.dice = random.Random(f"regions {graph.seed}")
         self.regions = 0
         self.nodes = [i for i in graph.needed() if graph.nodes[i].form != "input"]
-        self.outputs = {node for node, _ in graph.terms}
+        self.outputs = set(graph.outputs())
 
     def text(self):
         plain = "\n".join(map(self.graph.line, self.nodes))

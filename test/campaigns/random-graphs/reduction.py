@@ -9,13 +9,19 @@ def copied(graph):
     result.nodes = [copy.copy(node) for node in graph.nodes]
     for node in result.nodes:
         node.args = list(node.args)
-    result.terms = list(graph.terms)
+    result.terms, result.metrics = list(graph.terms), list(graph.metrics)
     return result
 
 
 def without_term(graph, index):
     result = copied(graph)
     del result.terms[index]
+    return result
+
+
+def without_metrics(graph):
+    result = copied(graph)
+    result.metrics = []
     return result
 
 
@@ -39,6 +45,8 @@ def as_param(graph, index):
 
 def candidates(graph):
     """Smaller graphs, the smallest first."""
+    if graph.metrics:
+        yield without_metrics(graph)
     if len(graph.terms) > 1:
         for index in range(len(graph.terms)):
             yield without_term(graph, index)
@@ -49,7 +57,7 @@ def candidates(graph):
         for arg in node.args:
             if graph.nodes[arg].type == node.type:
                 yield replaced(graph, index, arg)
-        if node.dtype == "f32" and all(index != term for term, _ in graph.terms):
+        if node.dtype == "f32" and index not in graph.outputs():
             yield as_param(graph, index)
 
 
