@@ -8,7 +8,8 @@
 
 #include "GgufFamilyRows.h"
 
-#include "weft/Base/Text.h"
+#include "weft/Base/CountText.h"
+#include "weft/Base/Results.h"
 
 #include <cstring>
 
@@ -70,17 +71,41 @@ static bool hasPeriod(const Json::Array &types, int64_t period) {
   return true;
 }
 
+static const char *layerType(bool hasWindow) {
+  return hasWindow ? "sliding_attention" : "full_attention";
+}
+
 static Json layerTypes(int64_t layers, int64_t period) {
   Json types = Json::array();
   for (int64_t i = 0; i < layers; ++i)
-    types.push((i + 1) % period != 0 ? "sliding_attention" : "full_attention");
+    types.push(layerType((i + 1) % period != 0));
   return types;
+}
+
+/// The key has a bool for each layer, whether it has a window.
+static Status addWindowList(const GgufFile &file, const GgufEntry &entry,
+                            Json &config) {
+  auto windows = file.booleans(entry.key);
+  if (!windows)
+    return windows.takeError();
+  const int64_t layers = integerField(config, "num_hidden_layers");
+  if (int64_t((*windows)->size()) != layers)
+    return file.valueError(entry, concat("expects an element for each of ",
+                                         countText(layers, "layer"),
+                                         ", but got ", (*windows)->size()));
+  Json types = Json::array();
+  for (bool hasWindow : **windows)
+    types.push(layerType(hasWindow));
+  config.set(kLayerTypes, std::move(types));
+  return Status::success();
 }
 
 /// The key replaces the period of the architecture.
 static Status addWindowPeriod(const GgufFile &file, const char *architecture,
                               Json &config) {
   const std::string key = std::string(architecture) + kPeriodKey;
+  if (const GgufEntry *entry = file.findEntry(key); entry && entry->isArray())
+    return addWindowList(file, *entry, config);
   auto period = file.integer(key);
   if (!period)
     return period.takeError();

@@ -248,6 +248,23 @@ GgufFile::integers(std::string_view key) const {
   return std::optional(std::move(result));
 }
 
+Expected<std::optional<std::vector<bool>>>
+GgufFile::booleans(std::string_view key) const {
+  const GgufEntry *entry = findEntry(key);
+  if (!entry)
+    return std::optional<std::vector<bool>>();
+  if (!entry->isArray() || entry->elementType != GgufValueType::Bool)
+    return valueError(*entry,
+                      "expects an array of bool, but got " + kindOf(*entry));
+  auto raw = rawValue(*entry);
+  if (!raw)
+    return raw.takeError();
+  std::vector<bool> result;
+  for (int64_t i = 0; i < entry->count; ++i)
+    result.push_back((*raw)[kArrayHead + size_t(i)] != 0);
+  return std::optional(std::move(result));
+}
+
 Expected<std::optional<std::vector<float>>>
 GgufFile::floats(std::string_view key) const {
   const GgufEntry *entry = findEntry(key);

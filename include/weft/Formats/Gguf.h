@@ -101,6 +101,8 @@ public:
   texts(std::string_view key) const;
   Expected<std::optional<std::vector<int64_t>>>
   integers(std::string_view key) const;
+  Expected<std::optional<std::vector<bool>>>
+  booleans(std::string_view key) const;
   Expected<std::optional<std::vector<float>>>
   floats(std::string_view key) const;
   /// The bytes of a value: [entry.begin, entry.end).

@@ -39,6 +39,12 @@ public:
   GgufBytes &string(const std::string &key, const std::string &contents) {
     return value(key, 8, text(contents));
   }
+  GgufBytes &booleans(const std::string &key, const std::vector<bool> &flags) {
+    std::string elements;
+    for (bool flag : flags)
+      elements += char(flag);
+    return value(key, 9, array(7, flags.size(), elements));
+  }
   /// Describes a tensor; `sizes` with the innermost dimension first.
   GgufBytes &tensor(const std::string &name, uint32_t type,
                     const std::vector<uint64_t> &sizes, uint64_t offset) {

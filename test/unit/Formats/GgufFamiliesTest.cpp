@@ -227,6 +227,26 @@ TEST_F(GgufKeysTest, WindowsOfGemma2) {
             R"("full_attention","sliding_attention"])");
 }
 
+TEST_F(GgufKeysTest, WindowsOfEachLayer) {
+  make("gemma2");
+  const GgufBytes right = made;
+  made.booleans("gemma2.attention.sliding_window_pattern",
+                {false, true, true, false});
+  EXPECT_EQ(read(), "");
+  EXPECT_EQ(field(config, "layer_types"),
+            R"(["full_attention","sliding_attention",)"
+            R"("sliding_attention","full_attention"])");
+  made = right;
+  made.booleans("gemma2.attention.sliding_window_pattern", {false, true});
+  EXPECT_NE(read().find("expects an element for each of 4 layers, but got 2"),
+            std::string::npos);
+  made = right;
+  made.value("gemma2.attention.sliding_window_pattern", 9,
+             GgufBytes::array(8, 1, GgufBytes::text("a")));
+  EXPECT_NE(read().find("expects an array of bool, but got an array of string"),
+            std::string::npos);
+}
+
 TEST_F(GgufKeysTest, RotaryWidth) {
   make("gptneox");
   EXPECT_EQ(read(), "");
