@@ -81,8 +81,8 @@ Status QuestionParser::readChoices(ChoiceQuestion &question) {
   Expected<const Json *> choices = get("choices");
   if (!choices)
     return choices.takeError();
-  if (!(*choices)->isArray() || (*choices)->asArray().empty())
-    return wrong("choices", "a list of at least one text",
+  if (!(*choices)->isArray() || (*choices)->asArray().size() < 2)
+    return wrong("choices", "a list of at least two texts",
                  printable((*choices)->compact(), 80));
   for (const Json &choice : (*choices)->asArray()) {
     if (!choice.isString() || choice.asString().empty())

@@ -22,7 +22,7 @@ namespace weft {
 
 struct ChoiceQuestion {
   std::string prompt;
-  std::vector<std::string> choices; // at least one
+  std::vector<std::string> choices; // at least two
   size_t answer = 0;                // the index of the right one
   int line = 0;
 };
