@@ -127,6 +127,10 @@ void TokenizeRun::warnOfLosses() const {
 }
 
 Status TokenizeRun::encode() {
+  if (isTokenFile(input))
+    return inputError("expects text, but got a file of tokens")
+        .at(input)
+        .hint("--decode prints the text of tokens");
   if (flags.isSet("output"))
     tokens.emplace(flags.getString("output"), tokenizer.vocabularySize());
   Expected<std::string> text = readFile(input, int64_t(1) << 31);
