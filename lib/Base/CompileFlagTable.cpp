@@ -214,8 +214,9 @@ const std::vector<FlagSpec> &weft::compileFlags() {
     appendFlags(all, kSpeedFlags, FlagTopic::Speed);
     appendFlags(all, kDiagnosisFlags, FlagTopic::Diagnosis);
     appendFlags(all, kPluginFlags, FlagTopic::PlugIns);
-    markCommon(all, {"target", "batch", "seq", "precision", "optimizer",
-                     "groups", "mesh", "zero", "recompute", "memory-limit"});
+    markCommon(all,
+               {"target", "batch", "seq", "predict", "precision", "optimizer",
+                "groups", "mesh", "zero", "recompute", "memory-limit"});
     for (FlagSpec &spec : all)
       if (spec.valueName == std::string_view("FILE"))
         spec.file = FlagFile::Read;

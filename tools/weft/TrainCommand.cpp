@@ -13,8 +13,16 @@
 
 using namespace weft;
 
+/// A training makes no predictions, so short help does not list their flag.
+static std::vector<FlagSpec> trainingFlags() {
+  std::vector<FlagSpec> flags = compileFlags();
+  for (FlagSpec &spec : flags)
+    spec.isCommon &= spec.name != std::string_view("predict");
+  return flags;
+}
+
 Expected<ExitCode> weft::trainCommand(const Arguments &args) {
-  FlagTable table(compileFlags());
+  FlagTable table(trainingFlags());
   table.add(describedRunFlags());
   Expected<FlagValues> flags = parseModelFlags(table, "weft train", args);
   if (!flags)
