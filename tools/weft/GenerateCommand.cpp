@@ -33,9 +33,8 @@ namespace fs = std::filesystem;
 namespace {
 /// One of the commands.
 struct UseCommand {
-  const char *name;    // "weft generate"
-  const char *usage;   // behind the name
-  const char *runMode; // run flags that do the same, for hints
+  const char *name;  // "weft generate"
+  const char *usage; // behind the name
   RunUse use;
   std::vector<std::string_view> runFlags;
   /// Names of other commands and tools for its flags.
@@ -106,6 +105,18 @@ static Expected<Program> openProgram(const FlagValues &flags,
   return program;
 }
 
+/// The command line that reads a checkpoint: the given one, behind the model
+/// or the program of the training.
+static std::string resumeHint(const UseCommand &command,
+                              const FlagValues &flags, const std::string &run) {
+  std::string text = concat(command.name, " MODEL --resume ", shellWord(run));
+  for (const char *name : {"prompt", "data", "val-data", "output"})
+    for (const FlagSpec &spec : flags.specs())
+      if (spec.name == std::string_view(name) && flags.isSet(name))
+        text += concat(" --", name, " ", shellWord(flags.getText(name)));
+  return text + ", where MODEL is the model or the program that was trained";
+}
+
 /// The program of a model; the model's weights are its initial ones.
 static Expected<Program> findProgram(const UseCommand &command,
                                      const FlagValues &flags,
@@ -116,8 +127,7 @@ static Expected<Program> findProgram(const UseCommand &command,
     return inputError("expects a model or a compiled program, but got a folder "
                       "of checkpoints")
         .at(model)
-        .hint("./PROGRAM --resume " + model + " " + command.runMode +
-              " reads it; weft ckpt export DIR OUT makes a model folder");
+        .hint(resumeHint(command, flags, model));
   const bool trains = false;
   if (predicts || command.use == RunUse::Predict)
     return prepareProgram(flags.with("predict", "on"), model, trains);
@@ -263,7 +273,6 @@ static FlagValues withSmallBatch(const FlagValues &flags) {
 Expected<ExitCode> weft::generateCommand(const Arguments &args) {
   const UseCommand command = {"weft generate",
                               "MODEL --prompt TEXT [flags]",
-                              "--generate PROMPT",
                               RunUse::Sample,
                               {"generate", "max-new-tokens", "temperature",
                                "top-k", "top-p", "min-p", "repetition-penalty",
@@ -291,7 +300,6 @@ Expected<ExitCode> weft::evaluateCommand(const Arguments &args) {
   const UseCommand command = {
       "weft evaluate",
       "MODEL --val-data FILE [flags]",
-      "--eval-only",
       RunUse::Evaluate,
       {"data", "val-data", "val-fraction", "data-format", "eval-steps",
        "metrics", "tensorboard", "progress", "overwrite"},
@@ -327,7 +335,6 @@ Expected<ExitCode> weft::predictCommand(const Arguments &args) {
   const UseCommand command = {
       "weft predict",
       "MODEL --data FILE -o FILE [flags]",
-      "--predictions FILE",
       RunUse::Predict,
       {"data", "data-format", "predictions", "progress", "overwrite"},
       {{"val-data", "data"},
