@@ -331,6 +331,17 @@ static FlagSpec outputFlag(FlagSpec predictions) {
   return predictions;
 }
 
+/// A name with the ending of another format would mislead its readers.
+static Status checkResultName(const std::string &path) {
+  const std::string ending = fs::path(path).extension().string();
+  if (ending.empty() || ending == ".safetensors")
+    return Status::success();
+  return usageError("--output expects a name that ends in .safetensors, the "
+                    "format of the results, but got ",
+                    inQuotes(path))
+      .hint("safetensors.numpy.load_file(FILE) reads the results in Python");
+}
+
 Expected<ExitCode> weft::predictCommand(const Arguments &args) {
   const UseCommand command = {
       "weft predict",
@@ -358,5 +369,7 @@ Expected<ExitCode> weft::predictCommand(const Arguments &args) {
     if (!(*flags)->isSet(name))
       return usageError("expects --", name, " FILE")
           .hint("weft predict MODEL --data FILE -o FILE");
+  if (Status s = checkResultName((*flags)->getString("output")); !s)
+    return s.takeError();
   return useModel(command, **flags);
 }
