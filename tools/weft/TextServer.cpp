@@ -66,8 +66,12 @@ public:
   Expected<std::string> answer(const TextMessage &request);
 
 private:
+  Expected<std::string> readPrompt(const std::vector<int32_t> &ids);
+  Expected<std::string> withoutPrompt(Expected<std::string> decoded);
+
   const TextTokenizer &text;
   StreamDecoder decoder;
+  size_t heldBytes = 0; // of the prompt, which the decoder hands out later
 };
 
 } // namespace
@@ -76,6 +80,37 @@ template <typename Value>
 static std::string bytesOf(const Value *values, size_t count) {
   return std::string(reinterpret_cast<const char *>(values),
                      count * sizeof(Value));
+}
+
+static std::vector<int32_t> idsIn(const std::string &bytes) {
+  std::vector<int32_t> ids(bytes.size() / sizeof(int32_t));
+  std::memcpy(ids.data(), bytes.data(), ids.size() * sizeof(int32_t));
+  return ids;
+}
+
+/// Decodes the prompt, which is the context of the sample.
+Expected<std::string> TextAnswers::readPrompt(const std::vector<int32_t> &ids) {
+  std::string decoded;
+  for (int32_t id : ids) {
+    Expected<std::string> part = decoder.add(id);
+    if (!part)
+      return part.takeError();
+    decoded += *part;
+  }
+  Expected<std::string> whole = text.tokenizer.decode(
+      ids.data(), ids.size(), /*skipsSpecialTokens=*/true);
+  if (whole)
+    heldBytes = whole->size() - std::min(whole->size(), decoded.size());
+  return whole;
+}
+
+Expected<std::string>
+TextAnswers::withoutPrompt(Expected<std::string> decoded) {
+  if (!decoded)
+    return decoded;
+  const size_t old = std::min(heldBytes, decoded->size());
+  heldBytes -= old;
+  return decoded->substr(old);
 }
 
 Expected<std::string> TextAnswers::answer(const TextMessage &request) {
@@ -91,14 +126,14 @@ Expected<std::string> TextAnswers::answer(const TextMessage &request) {
       return ids.takeError();
     return bytesOf(ids->data(), ids->size());
   }
+  case TextRequest::Prompt:
+    return readPrompt(idsIn(request.bytes));
   case TextRequest::Decode: {
-    int32_t id = 0;
-    std::memcpy(&id, request.bytes.data(),
-                std::min(sizeof id, request.bytes.size()));
-    return decoder.add(id);
+    const std::vector<int32_t> ids = idsIn(request.bytes);
+    return withoutPrompt(decoder.add(ids.empty() ? 0 : ids.front()));
   }
   case TextRequest::Finish:
-    return decoder.finish();
+    return withoutPrompt(decoder.finish());
   }
   return internalError("expects a request of a text, but got ", request.kind);
 }

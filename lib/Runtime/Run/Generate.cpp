@@ -323,6 +323,10 @@ public:
                           decoder.client);
         !s)
       opened = s.takeError();
+    else
+      opened = decoder.client->setPrompt(options.promptIds);
+    decoder.hasSpace =
+        opened && endsWith(*options.generate, " ") && !endsWith(*opened, " ");
     opened = decoder.agree(std::move(opened));
     if (!opened)
       return opened.takeError();
@@ -335,16 +339,25 @@ public:
     return client && client->facts().endOfText == id;
   }
   Expected<std::string> add(int32_t id) {
-    return client ? agree(client->decode(id)) : std::string(1, char(id));
+    return client ? withoutSpace(agree(client->decode(id)))
+                  : std::string(1, char(id));
   }
   Expected<std::string> finish() {
-    return client ? agree(client->finish()) : std::string();
+    return client ? withoutSpace(agree(client->finish())) : std::string();
   }
   bool isLost() const { return failure.has_value(); }
   std::optional<Error> takeFailure() { return std::move(failure); }
 
 private:
   explicit SampleDecoder(WeftContext &context) : context(&context) {}
+
+  /// Leaves out the space that the prompt already ends with.
+  Expected<std::string> withoutSpace(Expected<std::string> text) {
+    if (!text || text->empty() || !hasSpace)
+      return text;
+    hasSpace = false;
+    return (*text)[0] == ' ' ? text->substr(1) : std::move(*text);
+  }
 
   /// The text of a reply, or "" if this one or the one of another rank is an
   /// error.
@@ -365,6 +378,8 @@ private:
   WeftContext *context;
   std::optional<TextClient> client;
   std::optional<Error> failure;
+  /// The prompt ends with a space that is in no token.
+  bool hasSpace = false;
 };
 
 /// The text of a sample so far. The reader gets it up to where the stop text

@@ -176,6 +176,11 @@ Expected<std::vector<int32_t>> TextClient::encode(std::string_view prompt) {
   return ids;
 }
 
+Expected<std::string> TextClient::setPrompt(const std::vector<int32_t> &ids) {
+  return ask(TextRequest::Prompt, {reinterpret_cast<const char *>(ids.data()),
+                                   ids.size() * sizeof(int32_t)});
+}
+
 Expected<std::string> TextClient::decode(int32_t id) {
   return ask(TextRequest::Decode,
              {reinterpret_cast<const char *>(&id), sizeof id});

@@ -31,6 +31,7 @@ inline constexpr char kTextVariable[] = "WEFT_TEXT_SOCKET";
 enum class TextRequest : uint32_t {
   Facts,  // no bytes; replies TextFacts
   Encode, // a prompt; replies its ids, 32 bits each
+  Prompt, // the ids before a sample, 32 bits each; replies their text
   Decode, // an id, 32 bits; replies the text that is complete with it
   Finish, // no bytes; replies the rest of the text
 };
@@ -68,6 +69,9 @@ public:
   const TextFacts &facts() const { return known; }
   /// The ids of a prompt, at least one.
   Expected<std::vector<int32_t>> encode(std::string_view prompt);
+  /// The sample continues a text of these ids, which decides whether it begins
+  /// with a space. Their text may differ from the prompt's in white space.
+  Expected<std::string> setPrompt(const std::vector<int32_t> &ids);
   /// The text that is complete with this id of the sample; often empty.
   Expected<std::string> decode(int32_t id);
   /// The rest of the sample.
