@@ -37,7 +37,8 @@ static bool isUsed(const FlagSpec &spec, RunUse use, bool resumes) {
   case FlagTopic::Data:
     return name == "tokenizer" ||
            (use == RunUse::Evaluate && name != "shuffle") ||
-           (use == RunUse::Predict && isOneOf(name, {"data", "data-format"}));
+           (use == RunUse::Predict &&
+            isOneOf(name, {"data", "data-name", "data-format"}));
   case FlagTopic::Ranks:
     return name != "check-replicas";
   case FlagTopic::Samples:

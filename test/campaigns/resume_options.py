@@ -73,6 +73,8 @@ OTHER = TEXT.replace("fox", "cat")  # as long as TEXT
 VAL = TEXT[:2000]
 
 OUTCOMES = {
+    "data-name": nothing("books"),
+    "val-data-name": nothing("books"),
     "data-format": nothing("text"),
     "tokenizer": nothing("bytes"),
     "shuffle": Change("off", code=2, error="--shuffle expects on, as in the checkpoint"),

@@ -56,6 +56,7 @@ ChoiceAccuracy weft::scoreChoices(const std::vector<ChoiceQuestion> &questions,
 namespace {
 /// A folder with the rows of a file of questions, while it lives.
 struct ChoiceRows {
+  std::string path; // of the questions
   std::vector<ChoiceQuestion> questions;
   Temporary folder;
 
@@ -82,6 +83,7 @@ static Expected<ChoiceRows> makeRows(const FlagValues &flags,
   if (Status s = checkModel(metadata, path); !s)
     return s.takeError();
   ChoiceRows made;
+  made.path = path;
   if (Status s = assign(readQuestions(path), made.questions); !s)
     return s.takeError();
   const std::string tokenizer = usedTokenizer(flags, metadata, program);
@@ -122,8 +124,8 @@ static Status checkFiles(const FlagValues &flags, const std::string &role,
 // The program
 //===----------------------------------------------------------------------===//
 
-/// Runs the program, and prints its lines except those about files that it
-/// only knows as temporary ones.
+/// Runs the program, and prints its lines except those about its own files,
+/// which are temporary.
 static Expected<ExitCode> runOnRows(const Program &program,
                                     const Metadata &metadata,
                                     const Arguments &flags,
@@ -134,7 +136,7 @@ static Expected<ExitCode> runOnRows(const Program &program,
   if (!process)
     return process.takeError();
   Status printed = forProgramLines(*process, [&](const std::string &line) {
-    if (line.find(temporary) != line.npos)
+    if (line.find(temporary) != line.npos || line.rfind("data ", 0) == 0)
       return;
     printEscaped(line + "\n");
     flushOutput();
@@ -150,7 +152,8 @@ static Arguments runFlagsOf(const FlagValues &flags, const ChoiceRows &rows,
                             const std::string &output) {
   static constexpr std::string_view own[] = {
       "data", "val-data", "metrics", "output", "overwrite", "tokenizer"};
-  Arguments run = {"--data=" + rows.rows(), "--predictions=" + output};
+  Arguments run = {"--data=" + rows.rows(), "--data-name=" + rows.path,
+                   "--predictions=" + output};
   for (const std::string &flag : flags.canonical(RunFlag)) {
     const std::string name = flag.substr(2, flag.find('=') - 2);
     if (std::find(std::begin(own), std::end(own), name) == std::end(own))

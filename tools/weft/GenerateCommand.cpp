@@ -55,6 +55,13 @@ static bool isOneOf(const Names &names, std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
+/// The flag that weft adds to a data flag, such as --data-name.
+static bool isNameOfData(const UseCommand &command, std::string_view flag) {
+  constexpr std::string_view ending = "-name";
+  return endsWith(flag, ending) &&
+         isOneOf(command.runFlags, flag.substr(0, flag.size() - ending.size()));
+}
+
 /// The compile flags, and the run flags that the command takes.
 static std::vector<FlagSpec> flagsOf(const UseCommand &command) {
   constexpr std::string_view common[] = {"target", "precision", "batch",
@@ -70,7 +77,8 @@ static std::vector<FlagSpec> flagsOf(const UseCommand &command) {
   for (FlagSpec spec : runFlagSpecs()) {
     const bool isOwn = isOneOf(command.runFlags, spec.name);
     spec.isCommon |= isOwn || spec.name == std::string_view("tokenizer");
-    if (isOwn || isOneOf(kSharedFlags, spec.name))
+    if (isOwn || isOneOf(kSharedFlags, spec.name) ||
+        isNameOfData(command, spec.name))
       all.push_back(spec);
   }
   return all;

@@ -34,13 +34,17 @@ std::string weft::tokenizerOf(const Metadata &metadata,
   return path.empty() ? "" : locateWeights(path, program.path);
 }
 
+static bool isKnown(const FlagValues &flags, std::string_view name) {
+  for (const FlagSpec &spec : flags.specs())
+    if (spec.name == name)
+      return true;
+  return false;
+}
+
 /// "" for a flag that the command does not have.
 static std::string textIfKnown(const FlagValues &flags,
                                const std::string &name) {
-  for (const FlagSpec &spec : flags.specs())
-    if (spec.name == name)
-      return flags.getText(name);
-  return "";
+  return isKnown(flags, name) ? flags.getText(name) : "";
 }
 
 /// The text of a run flag: as given, else as in the checkpoint of --resume,
@@ -112,9 +116,9 @@ static Error namedByFlag(Error error, const std::string &flag) {
 
 static Expected<std::string> tokenFileOf(const FlagValues &flags,
                                          const std::string &flag,
+                                         const std::string &value,
                                          const TextTokenizer &text) {
-  Expected<std::vector<TextGroup>> groups =
-      parseTextGroups({flags.getString(flag)});
+  Expected<std::vector<TextGroup>> groups = parseTextGroups({value});
   if (!groups)
     return namedByFlag(groups.takeError(), flag);
   const std::vector<FileUse> inputs = filesOf(*groups, "--" + flag);
@@ -130,13 +134,41 @@ static Expected<std::string> tokenFileOf(const FlagValues &flags,
   return cachedTokens(*groups, text);
 }
 
+/// Whether a resumed run reads the recorded data. An evaluation reads its rows
+/// in the validation data, or in the tail of the training data.
+static bool readsRecorded(const FlagValues &flags, const Settings &recorded,
+                          std::string_view flag) {
+  const bool trains = isKnown(flags, "steps") && !flags.getSwitch("eval-only");
+  const bool hasTail = flags.isSet("val-fraction");
+  const bool hasValData = flags.isSet("val-data") ||
+                          (!hasTail && findSetting(recorded, "val-data"));
+  return flag == "data" ? trains || !hasValData : !hasTail;
+}
+
+/// The text of a data flag: as given, else the one of the run to resume whose
+/// tokens are no longer in the cache.
+static std::string textOf(const FlagValues &flags, const std::string &flag) {
+  const std::string given = textIfKnown(flags, flag);
+  if (!given.empty() || !flags.isSet("resume") || !isKnown(flags, "val-data"))
+    return given;
+  const Settings recorded = findRecordedFlags(flags.getString("resume"),
+                                              textIfKnown(flags, "save-dir"));
+  if (!readsRecorded(flags, recorded, flag))
+    return "";
+  const std::string *tokens = findSetting(recorded, flag);
+  const std::string *text = findSetting(recorded, flag + "-name");
+  std::error_code ignored;
+  const bool isGone = tokens && text && !fs::exists(*tokens, ignored);
+  return isGone && isTextToTokenize(*text) ? *text : "";
+}
+
 Expected<FlagValues> weft::withTokens(const FlagValues &flags,
                                       const Program &program) {
-  std::vector<std::string> wanted;
+  std::vector<std::pair<std::string, std::string>> wanted; // flags, texts
   for (const char *flag : {"data", "val-data"})
-    if (const std::string value = textIfKnown(flags, flag);
+    if (const std::string value = textOf(flags, flag);
         !value.empty() && isTextToTokenize(value))
-      wanted.push_back(flag);
+      wanted.emplace_back(flag, value);
   if (wanted.empty())
     return flags;
   const std::string format = runSetting(flags, "data-format");
@@ -155,11 +187,11 @@ Expected<FlagValues> weft::withTokens(const FlagValues &flags,
   // The checkpoint may have the format of text.
   FlagValues result = flags.isSet("resume") ? flags.with("data-format", "auto")
                                             : flags.without("data-format");
-  for (const std::string &flag : wanted) {
-    Expected<std::string> tokens = tokenFileOf(flags, flag, *text);
+  for (const auto &[flag, value] : wanted) {
+    Expected<std::string> tokens = tokenFileOf(flags, flag, value, *text);
     if (!tokens)
       return tokens.takeError();
-    result = result.with(flag, *tokens);
+    result = result.with(flag, *tokens).with(flag + "-name", value);
   }
   return result;
 }

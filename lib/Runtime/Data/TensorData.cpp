@@ -62,8 +62,10 @@ public:
 
   int64_t rows() const override { return end - begin; }
 
+  const std::string &path() const override { return file->path(); }
+
   std::string describe() const override {
-    return file->path() + " (safetensors): " + countText(rows(), "row");
+    return "(safetensors): " + countText(rows(), "row");
   }
 
   Expected<DataIdentity> identity() const override {
@@ -322,9 +324,9 @@ Expected<DataSet> weft::openTensorData(const DataOptions &options,
   return set;
 }
 
-Expected<DataSet> weft::openData(const DataOptions &options,
-                                 const Metadata &metadata,
-                                 const std::vector<WeftPort> &ports) {
+static Expected<DataSet> openAnyData(const DataOptions &options,
+                                     const Metadata &metadata,
+                                     const std::vector<WeftPort> &ports) {
   const bool readsTensors =
       options.predicts && guessFileKind(options.data).isSafetensors;
   if (metadata.isLanguageModel() && !readsTensors)
@@ -332,4 +334,14 @@ Expected<DataSet> weft::openData(const DataOptions &options,
   if (ports.empty())
     return internalError("the program has no data inputs");
   return openTensorData(options, metadata, ports);
+}
+
+Expected<DataSet> weft::openData(const DataOptions &options,
+                                 const Metadata &metadata,
+                                 const std::vector<WeftPort> &ports) {
+  Expected<DataSet> set = openAnyData(options, metadata, ports);
+  if (set)
+    return set;
+  Error error = set.takeError();
+  return error.at(options.nameOf(error.file()), error.line());
 }

@@ -34,8 +34,10 @@ public:
 
   int64_t rows() const override { return numWindows(end - begin, seq); }
 
+  const std::string &path() const override { return shared->file.path(); }
+
   std::string describe() const override {
-    return shared->file.path() + " (" + shared->file.description() +
+    return "(" + shared->file.description() +
            "): " + countText(end - begin, "token") + ", " +
            countText(rows(), "row") + " of " + std::to_string(seq);
   }

@@ -20,6 +20,8 @@ std::vector<KeptFlag> weft::keptFlags() {
   return {
       {"data", false, true, true},
       {"val-data", false, true, true},
+      {"data-name", false, false, true},
+      {"val-data-name", false, false, true},
       {"val-fraction", true, false, true},
       {"data-format", false, false, true},
       {"tokenizer", false, false, true},
@@ -126,10 +128,15 @@ static RunMode modeOf(const FlagValues &given) {
   return RunMode::Train;
 }
 
-static bool isTaken(const KeptFlag &flag, RunMode mode) {
+/// `hasValData`: the rows to evaluate are no part of the training data.
+static bool isTaken(const KeptFlag &flag, RunMode mode, bool hasValData) {
+  const std::string_view name = flag.name;
   if (mode == RunMode::Predict)
-    return std::string_view(flag.name) == "tokenizer";
-  return mode == RunMode::Train || flag.evaluates;
+    return name == "tokenizer";
+  if (mode == RunMode::Train)
+    return true;
+  return flag.evaluates &&
+         !(hasValData && (name == "data" || name == "data-name"));
 }
 
 /// Whether a given flag excludes the recorded one: there are two flags for
@@ -137,6 +144,9 @@ static bool isTaken(const KeptFlag &flag, RunMode mode) {
 static bool isReplaced(const std::string &flag, const FlagValues &given) {
   return (flag == "val-data" && given.isSet("val-fraction")) ||
          (flag == "val-fraction" && given.isSet("val-data")) ||
+         (flag == "data-name" && given.isSet("data")) ||
+         (flag == "val-data-name" &&
+          (given.isSet("val-data") || given.isSet("val-fraction"))) ||
          (flag == "steps" && given.isSet("epochs")) ||
          (flag == "epochs" && given.isSet("steps"));
 }
@@ -218,11 +228,14 @@ weft::findKeptSettings(const FlagValues &given, const FlagTable &table,
   if (!defaults)
     return defaults.takeError();
   const RunMode mode = modeOf(given);
+  const bool hasValData = given.isSet("val-data") ||
+                          (!given.isSet("val-fraction") &&
+                           !textOf(kept.record->flags, "val-data").empty());
   const std::vector<std::string_view> others = flagsOfOthers(metadata);
   for (const KeptFlag &flag : keptFlags()) {
     const std::string *text = findSetting(kept.record->flags, flag.name);
     const FlagSpec &spec = *table.find(flag.name);
-    if (!text || given.isSet(flag.name) || !isTaken(flag, mode) ||
+    if (!text || given.isSet(flag.name) || !isTaken(flag, mode, hasValData) ||
         isReplaced(flag.name, given) || *text == settingText(*defaults, spec) ||
         std::count(others.begin(), others.end(), flag.name))
       continue;
@@ -239,15 +252,31 @@ weft::findKeptSettings(const FlagValues &given, const FlagTable &table,
   return kept;
 }
 
+/// The tokens of a text, in the cache of weft, are gone.
+static Error missingTokens(const std::string &flag, const std::string &name) {
+  return inputError("cannot open the tokens of this text, which are no longer "
+                    "in the cache of weft")
+      .at(name)
+      .hint("it is the --" + flag +
+            " of the run that saved the checkpoint: weft train or weft "
+            "evaluate makes the tokens again from the text, in the folder of "
+            "that run; --" +
+            flag + " names another file");
+}
+
 Status weft::checkInputsAreThere(const KeptSettings &kept) {
   for (const auto &[flag, file] : kept.inputs) {
     std::error_code error;
-    if (!fs::exists(file, error) && !error)
-      return systemError(ExitCode::Input, "cannot open", ENOENT)
-          .at(file)
-          .hint("it is the --" + flag +
-                " of the run that saved the checkpoint: give --" + flag +
-                " the file that takes its place");
+    if (fs::exists(file, error) || error)
+      continue;
+    const std::string name = textOf(kept.record->flags, flag + "-name");
+    if (!name.empty())
+      return missingTokens(flag, name);
+    return systemError(ExitCode::Input, "cannot open", ENOENT)
+        .at(file)
+        .hint("it is the --" + flag +
+              " of the run that saved the checkpoint: give --" + flag +
+              " the file that takes its place");
   }
   return Status::success();
 }
@@ -341,7 +370,9 @@ static std::string describe(const RunRecord &record, const std::string &flag,
                             const std::optional<DataIdentity> &data) {
   if (!data)
     return "";
-  return textOf(record.flags, flag) + " (" + data->kind + ", " +
+  const std::string name = textOf(record.flags, flag + "-name");
+  return (name.empty() ? textOf(record.flags, flag) : name) + " (" +
+         data->kind + ", " +
          countText(data->length,
                    data->kind == "safetensors" ? "row" : "token") +
          ", digest " + data->xxh3.substr(0, 8) + ")";

@@ -49,7 +49,8 @@ Status Run::predictAlone() {
         file);
   if (Status s = ranks.settle(std::move(begun)); !s)
     return s;
-  ReadProgress progress("predicting", options.data, data.train->rows());
+  ReadProgress progress("predicting", options.nameOf(options.data),
+                        data.train->rows());
   auto write = [&](size_t index, int64_t rows, const char *values) {
     if (index == 0)
       progress.advance(rows);

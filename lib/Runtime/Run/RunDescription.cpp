@@ -122,10 +122,13 @@ std::string Run::describePrediction() const {
 
 std::string Run::describeData() const {
   std::string text;
+  auto describe = [&](const DataSource &source) {
+    return options.nameOf(source.path()) + " " + source.describe() + "\n";
+  };
   if (data.train)
-    text += "data      " + data.train->describe() + "\n";
+    text += "data      " + describe(*data.train);
   if (data.val)
-    text += "val data  " + data.val->describe() + "\n";
+    text += "val data  " + describe(*data.val);
   if (options.evalOnly)
     text += describeEvaluation();
   if (options.predicts)
@@ -177,6 +180,18 @@ std::string Run::describeTraining() const {
   return text + describeReplicas();
 }
 
+/// A kept flag behind a space. Data have the names that the user knows.
+static std::string describeKept(const std::string &flag,
+                                const RunOptions &options) {
+  const std::string name = flag.substr(2, flag.find('=') - 2);
+  if (name == "data-name" || name == "val-data-name")
+    return "";
+  if (name == "data" || name == "val-data")
+    return " --" + name + "=" +
+           printable(options.nameOf(flag.substr(flag.find('=') + 1)), 200);
+  return " " + printable(flag, 200);
+}
+
 std::string Run::describe() const {
   std::string text = "model     " + metadata.name + ", " +
                      grouped(countParameters(executable)) + " parameters\n";
@@ -191,7 +206,7 @@ std::string Run::describe() const {
   if (!options.kept.empty()) {
     text += "kept     ";
     for (const std::string &flag : options.kept)
-      text += " " + printable(flag, 200);
+      text += describeKept(flag, options);
     text += "\n";
   }
   text += describeData();
@@ -226,7 +241,7 @@ std::string Run::metricsHeader() const {
   if (!ranks.first().context().device().hostView())
     setDevice(head, ranks.first().context().device());
   head.set("ranks", ranks.first().context().ranks());
-  head.set("data", options.data);
+  head.set("data", options.nameOf(options.data));
   if (data.train)
     head.set("rows", data.train->rows());
   head.set("batch", metadata.batch);

@@ -45,6 +45,8 @@ static ProgressKind progressKind(const std::string &text) {
 static void readData(const FlagValues &flags, RunOptions &out) {
   out.data = flags.getString("data");
   out.valData = flags.getString("val-data");
+  out.dataName = flags.getString("data-name");
+  out.valDataName = flags.getString("val-data-name");
   out.valFraction = flags.getDouble("val-fraction");
   // The flag table admits the names of formats only.
   out.format = *parseTokenFormat(flags.getString("data-format"));
@@ -154,7 +156,7 @@ static void readOutput(const FlagValues &flags, RunOptions &out) {
 static bool isCommon(const std::string &flag) {
   const std::string name = flag.substr(2, flag.find('=') - 2);
   return name != "threads" && name != "progress" && name != "data" &&
-         name != "val-data";
+         name != "val-data" && name != "data-name" && name != "val-data-name";
 }
 
 /// `given` is the command line and its file alone. `flags` also has the flags

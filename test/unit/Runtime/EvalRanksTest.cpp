@@ -39,6 +39,10 @@ struct Rows : DataSource {
   mutable std::vector<int64_t> read;
 
   int64_t rows() const override { return 100; }
+  const std::string &path() const override {
+    static const std::string none;
+    return none;
+  }
   std::string describe() const override { return "numbers"; }
   Expected<DataIdentity> identity() const override { return DataIdentity(); }
   void willNeed(const std::vector<int64_t> &) const override {}

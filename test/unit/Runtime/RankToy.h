@@ -32,6 +32,10 @@ public:
   using Fail = std::function<Status(int64_t row)>;
   ToyRows(int ranks, Fail fail) : ranks(ranks), fail(std::move(fail)) {}
   int64_t rows() const override { return 1000; }
+  const std::string &path() const override {
+    static const std::string none;
+    return none;
+  }
   std::string describe() const override { return "ones"; }
   Expected<DataIdentity> identity() const override { return DataIdentity(); }
   Status fill(const WeftPort &port, int64_t row, char *out) const override;

@@ -24,6 +24,8 @@ namespace weft {
 
 struct DataOptions {
   std::string data, valData;
+  /// Their names in messages, or "".
+  std::string dataName, valDataName;
   double valFraction = 0.0;
   TokenFormat format = TokenFormat::Auto;
   bool byteTokenizer = false;
@@ -38,6 +40,12 @@ struct DataOptions {
     return predicts ? 1 : metadata.batch;
   }
   const char *rowsName() const { return predicts ? "data" : "training data"; }
+  /// The name in messages of the file at `path`.
+  const std::string &nameOf(const std::string &path) const {
+    return path == data && !dataName.empty()         ? dataName
+           : path == valData && !valDataName.empty() ? valDataName
+                                                     : path;
+  }
 };
 
 /// Thread-safe for the ranks of a process.
@@ -46,7 +54,8 @@ public:
   virtual ~DataSource() = default;
 
   virtual int64_t rows() const = 0;
-  /// "text, 5242 tokens, 40 rows of 128".
+  virtual const std::string &path() const = 0;
+  /// "(text): 5242 tokens, 40 rows of 128".
   virtual std::string describe() const = 0;
   /// Kind, length and digest of the whole file; reads all of it.
   virtual Expected<DataIdentity> identity() const = 0;
