@@ -70,9 +70,6 @@ static Status checkModel(const Metadata &metadata, const std::string &path) {
     return inputError("expects data of rows, since ", inQuotes(metadata.name),
                       " is no language model, but got questions")
         .at(path);
-  if (metadata.ranks() > 1 && findLauncher())
-    return usageError("does not support questions on ranks of a launcher yet; "
-                      "weft starts the ranks without one");
   return Status::success();
 }
 
@@ -306,6 +303,9 @@ Expected<ExitCode> weft::evaluateChoices(const FlagValues &flags,
       runOnRows(program, metadata, run, rows->folder.path());
   if (!code || *code != ExitCode::Ok || flags.getSwitch("dry-run"))
     return code;
+  // Of the processes of a launcher, the first one has the results.
+  if (metadata.ranks() > 1 && findRankNumber() != 0)
+    return ExitCode::Ok;
   Expected<ChoiceResults> results =
       readResults(rows->results(), countChoices(rows->questions));
   if (!results)

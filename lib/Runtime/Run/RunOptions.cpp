@@ -152,11 +152,13 @@ static void readOutput(const FlagValues &flags, RunOptions &out) {
   out.overwrites = flags.getSwitch("overwrite");
 }
 
-/// Whether a flag must be equal in all processes of a run.
+/// Whether a flag must be equal in all processes of a run. Of predictions the
+/// process with rank 0 alone knows the place.
 static bool isCommon(const std::string &flag) {
   const std::string name = flag.substr(2, flag.find('=') - 2);
-  return name != "threads" && name != "progress" && name != "data" &&
-         name != "val-data" && name != "data-name" && name != "val-data-name";
+  return name != "predictions" && name != "threads" && name != "progress" &&
+         name != "data" && name != "val-data" && name != "data-name" &&
+         name != "val-data-name";
 }
 
 /// `given` is the command line and its file alone. `flags` also has the flags
@@ -170,6 +172,8 @@ static Status readOptions(const FlagValues &given, const FlagValues &flags,
   for (const std::string &flag : flags.canonical(RunFlag))
     if (isCommon(flag))
       out.common.push_back(flag);
+  if (out.predicts)
+    out.common.push_back("--predictions");
   for (const char *name :
        {"lr", "weight-decay", "beta1", "beta2", "eps", "momentum"})
     if (given.isSet(name))
