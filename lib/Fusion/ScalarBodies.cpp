@@ -14,10 +14,6 @@
 using namespace mlir;
 using namespace weft;
 
-static Type elementOf(Value value) {
-  return getElementTypeOrSelf(value.getType());
-}
-
 /// A constant of the type (scalar or vector) of `like`.
 static Value constantLike(OpBuilder &b, Location loc, Value like,
                           double value) {
@@ -54,7 +50,7 @@ static Value buildUnary(OpT, OpBuilder &b, Location loc, ValueRange s) {
 
 template <typename OpT, typename FloatBody, typename IntBody>
 static Value buildBinary(OpT, OpBuilder &b, Location loc, ValueRange s) {
-  if (isa<FloatType>(elementOf(s[0])))
+  if (isa<FloatType>(getElementTypeOrSelf(s[0])))
     return FloatBody::create(b, loc, s[0], s[1]);
   return IntBody::create(b, loc, s[0], s[1]);
 }
@@ -70,7 +66,7 @@ static Value buildPow(PowOp, OpBuilder &b, Location loc, ValueRange s) {
 
 /// Integers: x / 0 is 0, and no quotient traps (masked lanes hold zeros).
 static Value buildDiv(DivOp, OpBuilder &b, Location loc, ValueRange s) {
-  if (isa<FloatType>(elementOf(s[0])))
+  if (isa<FloatType>(getElementTypeOrSelf(s[0])))
     return arith::DivFOp::create(b, loc, s[0], s[1]);
   Value zero = constantLike(b, loc, s[0], 0),
         one = constantLike(b, loc, s[0], 1);
@@ -161,9 +157,9 @@ static arith::CmpIPredicate getInt(Predicate predicate, bool isBool) {
 static Value buildCompare(CompareOp op, OpBuilder &b, Location loc,
                           ValueRange s) {
   Predicate predicate = op.getPredicate();
-  if (isa<FloatType>(elementOf(s[0])))
+  if (isa<FloatType>(getElementTypeOrSelf(s[0])))
     return arith::CmpFOp::create(b, loc, getFloat(predicate), s[0], s[1]);
-  bool isBool = elementOf(s[0]).isInteger(1);
+  bool isBool = getElementTypeOrSelf(s[0]).isInteger(1);
   return arith::CmpIOp::create(b, loc, getInt(predicate, isBool), s[0], s[1]);
 }
 
@@ -174,7 +170,7 @@ static Type getF32Like(OpBuilder &b, Type type) {
 }
 
 static Value castFloat(OpBuilder &b, Location loc, Value value, Type type) {
-  unsigned from = elementOf(value).getIntOrFloatBitWidth();
+  unsigned from = getElementTypeOrSelf(value).getIntOrFloatBitWidth();
   unsigned to = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
   if (from == to) { // f16 and bf16: over f32
     value = arith::ExtFOp::create(b, loc, getF32Like(b, type), value);
@@ -189,14 +185,14 @@ static Value castFloat(OpBuilder &b, Location loc, Value value, Type type) {
 static Value castToFloat(OpBuilder &b, Location loc, Value value, Type type) {
   bool isLow = getElementTypeOrSelf(type).getIntOrFloatBitWidth() == 16;
   Type wide = isLow ? getF32Like(b, type) : type;
-  Value number = elementOf(value).isInteger(1)
+  Value number = getElementTypeOrSelf(value).isInteger(1)
                      ? arith::UIToFPOp::create(b, loc, wide, value).getResult()
                      : arith::SIToFPOp::create(b, loc, wide, value).getResult();
   return isLow ? castFloat(b, loc, number, type) : number;
 }
 
 static Value castInt(OpBuilder &b, Location loc, Value value, Type type) {
-  Type from = elementOf(value), to = getElementTypeOrSelf(type);
+  Type from = getElementTypeOrSelf(value), to = getElementTypeOrSelf(type);
   if (to.isInteger(1))
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value,
                                  constantLike(b, loc, value, 0.0));
@@ -208,7 +204,7 @@ static Value castInt(OpBuilder &b, Location loc, Value value, Type type) {
 }
 
 static Value buildCast(CastOp op, OpBuilder &b, Location loc, ValueRange s) {
-  Type from = elementOf(s[0]);
+  Type from = getElementTypeOrSelf(s[0]);
   Type to = getElementTypeOrSelf(op.getType());
   Type type = to;
   if (auto vector = dyn_cast<VectorType>(s[0].getType()))
