@@ -103,7 +103,6 @@ private:
                     int32_t unroll);
 
   // Elements of rows (KernelPicks.cpp).
-  mlir::Value getPickedIndex(const KernelNest &nest, const NestTotal &total);
   void findPicks(const KernelNest &nest);
   mlir::Value getElement(const KernelNest &nest, mlir::Value value);
   mlir::Value emitPick(const KernelNest &nest, const NestTotal &total);
