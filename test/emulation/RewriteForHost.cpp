@@ -100,6 +100,8 @@ Value *Rewriter::replacementOf(CallInst &call, StringRef intrinsic) {
     return readPlace(intrinsic);
   if (intrinsic.consume_front("shfl.sync."))
     return callExchange(call, intrinsic);
+  if (intrinsic == "ex2.approx.ftz.f32")
+    return callHost("exp2f", call.getType(), {call.getArgOperand(0)});
   if (intrinsic == "barrier.cta.sync.aligned.all")
     return callHost("weft_emu_barrier", builder.getVoidTy(),
                     {call.getArgOperand(0), builder.getInt32(0), nextSite()});

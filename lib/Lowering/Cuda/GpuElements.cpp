@@ -103,6 +103,8 @@ void GpuEmitter::decode(Value linear, ArrayRef<DimRole> roles) {
 Value GpuEmitter::getValue(const KernelNest &nest, Value value, int64_t lane) {
   if (auto constant = value.getDefiningOp<arith::ConstantOp>())
     return arith::ConstantOp::create(b, loc, constant.getValue());
+  if (auto known = assumed.find(value); known != assumed.end())
+    return arith::ConstantOp::create(b, loc, b.getBoolAttr(known->second));
   switch (nest.depths.lookup(value)) {
   case ValueDepth::Outer:
     return outerValues.lookup(value);
@@ -137,25 +139,33 @@ static Value cloneOp(OpBuilder &b, Location loc, Operation *op,
       numbers.lookup(draw.getRow()), numbers.lookup(draw.getElement()));
 }
 
-/// Clones the op for each lane, or once if it is the same for all.
+/// The op's value for one lane.
+Value GpuEmitter::evaluateOnce(const KernelNest &nest, Operation *op,
+                               int64_t lane) {
+  Type type = op->getResult(0).getType();
+  if (std::optional<unsigned> dim = nest.getIndexDim(op))
+    return numberOf(*dim, type, lane);
+  if (softmax.sum)
+    if (arith::SubFOp exponent = getExponent(nest, op))
+      return emitExponential(
+          getValue(nest, exponent.getLhs(), lane),
+          emitNegatedBase(getValue(nest, exponent.getRhs(), lane)));
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, getValue(nest, operand, lane));
+  return cloneOp(b, loc, op, mapping);
+}
+
+/// Computes the op for each lane, or once if it is the same for all.
 void GpuEmitter::evaluate(const KernelNest &nest, Operation *op) {
   if (isa<linalg::IndexOp>(op))
     return;
   Value result = op->getResult(0);
   ValueDepth depth = nest.depths.lookup(result);
-  std::optional<unsigned> dim = nest.getIndexDim(op);
   int64_t copies = depth == ValueDepth::Lane ? lanes : 1;
   Values elements;
-  for (int64_t lane = 0; lane < copies; ++lane) {
-    if (dim) {
-      elements.push_back(numberOf(*dim, result.getType(), lane));
-      continue;
-    }
-    IRMapping mapping;
-    for (Value operand : op->getOperands())
-      mapping.map(operand, getValue(nest, operand, lane));
-    elements.push_back(cloneOp(b, loc, op, mapping));
-  }
+  for (int64_t lane = 0; lane < copies; ++lane)
+    elements.push_back(evaluateOnce(nest, op, lane));
   if (depth == ValueDepth::Outer)
     outerValues[result] = elements.front();
   else

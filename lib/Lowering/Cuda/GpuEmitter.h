@@ -12,6 +12,7 @@
 
 #include "weft/Lowering/Linalg/LinalgKernel.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/ADT/StringMap.h"
@@ -52,6 +53,9 @@ llvm::LogicalResult emitGroup(KernelGroupOp group,
 /// are rounded to them by short forms (ApproximateMath.cpp).
 void approximateMath(mlir::gpu::GPUFuncOp function);
 
+/// The op x - y of `exp(x - y)`, in f32, with one y for each row; or null.
+mlir::arith::SubFOp getExponent(const KernelNest &nest, mlir::Operation *op);
+
 class GpuEmitter {
 public:
   /// `alignments`: for each argument, what its address is a multiple of.
@@ -89,6 +93,7 @@ private:
 
   // Rows (GpuRows.cpp).
   int64_t getRowChunks() const;
+  bool isLongRow() const;
   void emitRows();
   void emitRow(mlir::Value row, mlir::Value thread, int64_t threads);
   void emitRowPass(const KernelNest &nest, mlir::Value thread, int64_t threads);
@@ -97,6 +102,51 @@ private:
   void storeRowResults(const KernelNest &nest, mlir::Value thread,
                        int64_t threads);
   void addRowTemporaries(int64_t threads);
+
+  // Rows with a maximum and a sum of exponentials (GpuSoftmax.cpp).
+  /// Two nests whose totals one pass computes.
+  struct Softmax {
+    const KernelNest *maximum = nullptr, *sum = nullptr;
+    unsigned total = 0; // of the maximum
+  };
+  using ChunkBody =
+      llvm::function_ref<Values(llvm::ArrayRef<mlir::Value>, int64_t, Values)>;
+  using StepBody = llvm::function_ref<Values(mlir::Value, Values)>;
+  using StepLoop = llvm::function_ref<Values(int64_t, StepBody, Values)>;
+  std::optional<unsigned> findMaximum(const KernelNest &nest) const;
+  void findSoftmax();
+  mlir::Value emitNegatedBase(mlir::Value y);
+  mlir::Value emitExponential(mlir::Value x, mlir::Value negatedBase);
+  void emitLanes(const KernelNest &nest, mlir::Value value);
+  mlir::Value isInRow(mlir::Value index);
+  mlir::Value asLane(mlir::Value index);
+  Values emitChunks(mlir::Value thread, int64_t threads, Values state,
+                    ChunkBody body, StepLoop loop);
+  mlir::Value ownerOf(mlir::Value index, int64_t threads);
+  Values absorb(llvm::ArrayRef<mlir::Value> firsts, int64_t count,
+                Values state);
+  Values emitSumBlocks(int64_t count, StepBody body, Values state);
+  void emitMaximumAndSum(mlir::Value thread, int64_t threads);
+  void emitPicks(const KernelNest &nest);
+  bool writesElementsOnly(const KernelNest &nest) const;
+  void emitSoftmaxPass(const KernelNest &nest, mlir::Value thread,
+                       int64_t threads);
+
+  // Their passes that write (GpuSoftmaxWrites.cpp).
+  /// An element of the row that one thread corrects.
+  struct Hit {
+    mlir::Value index, isOwner;
+    Values results;
+  };
+  mlir::Value findHit(const KernelNest &nest) const;
+  Hit computeHit(const KernelNest &nest, mlir::Value hit, mlir::Value thread,
+                 int64_t threads);
+  void writeHit(const KernelNest &nest, const Hit &hit);
+  void writeChunks(const KernelNest &nest, llvm::ArrayRef<mlir::Value> firsts,
+                   int64_t count);
+  void writeRow(const KernelNest &nest, mlir::Value thread, int64_t threads);
+  void emitWritingPass(const KernelNest &nest, mlir::Value thread,
+                       int64_t threads);
 
   // Columns (GpuColumns.cpp).
   void emitColumns();
@@ -137,6 +187,8 @@ private:
   mlir::Value getValue(const KernelNest &nest, mlir::Value value, int64_t lane);
   mlir::Value numberOf(unsigned dim, mlir::Type element, int64_t lane);
   void evaluate(const KernelNest &nest, mlir::Operation *op);
+  mlir::Value evaluateOnce(const KernelNest &nest, mlir::Operation *op,
+                           int64_t lane);
   Values load(const NestOperand &operand);
   void store(const NestOperand &operand, const Values &elements);
   void storeNest(const KernelNest &nest);
@@ -174,6 +226,9 @@ private:
   /// Temporaries: one number, or one of each element that the thread takes.
   llvm::DenseMap<mlir::Value, mlir::Value> numbers, rowBuffers;
   llvm::DenseMap<mlir::Type, mlir::Value> columnBuffers;
+  Softmax softmax; // without a sum: none
+  /// Values of bodies that are known where code is written.
+  llvm::DenseMap<mlir::Value, bool> assumed;
   /// Arguments that threads have read since they last met.
   llvm::DenseSet<mlir::Value> read;
 };

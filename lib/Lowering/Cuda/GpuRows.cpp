@@ -30,8 +30,15 @@ int64_t GpuEmitter::getRowChunks() const {
          llvm::divideCeil(shape.getLaneSize(), chunk);
 }
 
+/// Whether a row is the work of a block.
+bool GpuEmitter::isLongRow() const {
+  return threadsOfRow(shape.getCount(DimRole::Inner) * shape.getLaneSize()) !=
+         kWarp;
+}
+
 void GpuEmitter::emitRows() {
-  chunk = kRowChunk;
+  findSoftmax();
+  chunk = softmax.sum ? chooseChunk() : kRowChunk;
   int64_t rows = shape.getCount(DimRole::Outer);
   int64_t threads =
       threadsOfRow(shape.getCount(DimRole::Inner) * shape.getLaneSize());
@@ -71,7 +78,10 @@ void GpuEmitter::emitRow(Value row, Value thread, int64_t threads) {
   decode(row, {DimRole::Outer});
   for (const KernelNest &nest : kernel.getNests()) {
     if (nest.level != NestLevel::Outer) {
-      emitRowPass(nest, thread, threads);
+      if (softmax.sum)
+        emitSoftmaxPass(nest, thread, threads);
+      else
+        emitRowPass(nest, thread, threads);
       continue;
     }
     emitOuterNest(nest);

@@ -80,7 +80,7 @@ private:
 };
 
 /// A root, its rows, and the views through which it is used.
-struct PaddedRoot {
+struct PitchedRoot {
   plan::AllocOp root;
   int64_t columns, pitch;
   SmallVector<plan::ViewOp> views;
@@ -103,15 +103,15 @@ public:
   FailureOr<unsigned> run();
 
 private:
-  FailureOr<const char *> findReason(PaddedRoot &padded);
-  bool acceptUse(const PaddedRoot &padded, OpOperand &use);
-  bool acceptFactor(const PaddedRoot &padded, plan::GemmOp gemm,
+  FailureOr<const char *> findReason(PitchedRoot &padded);
+  bool acceptUse(const PitchedRoot &padded, OpOperand &use);
+  bool acceptFactor(const PitchedRoot &padded, plan::GemmOp gemm,
                     OpOperand &use);
-  bool acceptPort(const PaddedRoot &padded, plan::LaunchOp launch,
+  bool acceptPort(const PitchedRoot &padded, plan::LaunchOp launch,
                   OpOperand &use);
   bool writesInPlace(plan::LaunchOp launch, KernelOp kernel);
   FailureOr<bool> acceptLaunches();
-  void replace(const PaddedRoot &padded);
+  void replace(const PitchedRoot &padded);
 
   plan::ProgramOp program;
   PitchedKernels &kernels;
@@ -178,7 +178,7 @@ FailureOr<KernelOp> PitchedKernels::get(plan::LaunchOp launch,
 //===----------------------------------------------------------------------===//
 
 /// A product reads and writes rows at any distance, if they are still rows.
-bool RowPadder::acceptFactor(const PaddedRoot &padded, plan::GemmOp gemm,
+bool RowPadder::acceptFactor(const PitchedRoot &padded, plan::GemmOp gemm,
                              OpOperand &use) {
   bool isFactor = llvm::is_contained(
       {&gemm.getLhsMutable(), &gemm.getRhsMutable(), &gemm.getTargetMutable()},
@@ -192,7 +192,7 @@ bool RowPadder::acceptFactor(const PaddedRoot &padded, plan::GemmOp gemm,
 }
 
 /// A kernel gets all rows of the root, whatever they are shaped to.
-bool RowPadder::acceptPort(const PaddedRoot &padded, plan::LaunchOp launch,
+bool RowPadder::acceptPort(const PitchedRoot &padded, plan::LaunchOp launch,
                            OpOperand &use) {
   auto type = cast<MemRefType>(use.get().getType());
   Layout pitched = Layout::getPitched(type.getShape(), padded.pitch);
@@ -207,7 +207,7 @@ bool RowPadder::acceptPort(const PaddedRoot &padded, plan::LaunchOp launch,
   return true;
 }
 
-bool RowPadder::acceptUse(const PaddedRoot &padded, OpOperand &use) {
+bool RowPadder::acceptUse(const PitchedRoot &padded, OpOperand &use) {
   Operation *user = use.getOwner();
   if (auto gemm = dyn_cast<plan::GemmOp>(user))
     return acceptFactor(padded, gemm, use);
@@ -241,7 +241,7 @@ FailureOr<bool> RowPadder::acceptLaunches() {
 }
 
 /// The reason why the rows of a root stay dense; null if they can be padded.
-FailureOr<const char *> RowPadder::findReason(PaddedRoot &padded) {
+FailureOr<const char *> RowPadder::findReason(PitchedRoot &padded) {
   SmallVector<Value> buffers = {padded.root.getBuffer()};
   for (Operation *user : padded.root->getUsers())
     if (auto view = dyn_cast<plan::ViewOp>(user)) {
@@ -272,7 +272,7 @@ FailureOr<const char *> RowPadder::findReason(PaddedRoot &padded) {
 // Programs
 //===----------------------------------------------------------------------===//
 
-void RowPadder::replace(const PaddedRoot &padded) {
+void RowPadder::replace(const PitchedRoot &padded) {
   plan::AllocOp root = padded.root;
   auto old = cast<MemRefType>(root.getBuffer().getType());
   SmallVector<int64_t> sizes(old.getShape());
@@ -298,10 +298,10 @@ void RowPadder::replace(const PaddedRoot &padded) {
 }
 
 FailureOr<unsigned> RowPadder::run() {
-  SmallVector<PaddedRoot> accepted;
+  SmallVector<PitchedRoot> accepted;
   for (auto root : program.getOps<plan::AllocOp>()) {
     auto type = cast<MemRefType>(root.getBuffer().getType());
-    PaddedRoot padded{root, 0, findPitch(type, rule), {}};
+    PitchedRoot padded{root, 0, findPitch(type, rule), {}};
     if (padded.pitch == 0 || root.getOffset())
       continue;
     padded.columns = type.getShape().back();
@@ -320,7 +320,7 @@ FailureOr<unsigned> RowPadder::run() {
       decided[launch] = pitches;
     accepted.push_back(padded);
   }
-  for (const PaddedRoot &padded : accepted)
+  for (const PitchedRoot &padded : accepted)
     replace(padded);
   // Those kernels have been made.
   for (auto &[launch, pitches] : decided) {
