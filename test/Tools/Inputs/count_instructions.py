@@ -90,3 +90,21 @@ try:
     sys.exit("expects no count of a loop whose length is loaded")
 except threads.Unknown:
     pass
+
+# Data decides between two ways; the longer one counts.
+CHOICE = """
+	.section	.text.k_choice,"ax",@progbits
+        /*0000*/                   LDG.E R2, desc[UR6][R4.64] ;
+        /*0010*/                   ISETP.NE.AND P0, PT, R2, RZ, PT ;
+        /*0020*/               @P0 BRA `(.L_x_1) ;
+        /*0030*/                   FADD R7, R7, R6 ;
+        /*0040*/                   BRA `(.L_x_2) ;
+.L_x_1:
+        /*0050*/                   FMUL R7, R7, R6 ;
+        /*0060*/                   FMUL R7, R7, R6 ;
+        /*0070*/                   FMUL R7, R7, R6 ;
+.L_x_2:
+        /*0080*/                   STG.E desc[UR6][R4.64], R7 ;
+        /*0090*/                   EXIT ;
+"""
+equal("instructions where data decides", sass.count(sass.kernels(CHOICE)["k_choice"], [32, 1]), 3 + 3 + 2)

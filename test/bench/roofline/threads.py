@@ -1,13 +1,16 @@
 """Control flow of one block of a kernel.
 
 Integers that branches depend on are computed, for each thread; everything else is unknown: floats, pointers and what is
-loaded. The instructions that a warp issues follow from the branches. A branch on an unknown predicate is an error
-(Unknown), except around a call: code generators call the slow paths of divisions and roots, for operands that are not
-normal numbers, so calls are passed by.
+loaded. The instructions that a warp issues follow from the branches. Of the two ways behind a branch on an unknown
+predicate the one with more instructions counts, except around a call: code generators call the slow paths of divisions
+and roots, for operands that are not normal numbers, so calls are passed by. Too many such branches, or one that leads
+back, are an error (Unknown).
 """
+import copy
 
 WARP = 32
 MOST_BLOCKS = 1000000  # that one thread runs through
+MOST_WAYS = 64  # of one thread, where data decides
 
 
 class Unknown(Exception):
@@ -45,6 +48,12 @@ class Thread:
         sign, name = guard
         value = self.registers.get(name)
         return None if value is None else bool(value) == sign
+
+
+def copy_thread(thread):
+    copied = copy.copy(thread)
+    copied.registers = dict(thread.registers)
+    return copied
 
 
 def cut(items):
@@ -88,16 +97,31 @@ class Kernel:
         self.computed = [[item for item in block if item in computed] for block in self.blocks]
 
     def visits(self, thread):
-        """How often a thread runs each block."""
-        counts, at = [0] * len(self.blocks), 0
+        """How often a thread runs each block: of all ways that data may choose, on the longest."""
+        self.ways = 0
+        return self.walk(thread, 0)
+
+    def walk(self, thread, at):
+        counts = [0] * len(self.blocks)
         for _ in range(MOST_BLOCKS):
             if at == len(self.blocks):
                 return counts
             counts[at] += 1
             for instruction in self.computed[at]:
                 self.run(instruction, thread)
-            at = self.next(at, thread)
+            followers = self.next(at, thread)
+            if len(followers) == 2:
+                return self.add_longer(counts, thread, followers)
+            at = followers[0]
         raise Unknown(f"a thread runs more than {MOST_BLOCKS} blocks")
+
+    def add_longer(self, counts, thread, followers):
+        self.ways += 1
+        if self.ways > MOST_WAYS:
+            raise Unknown(f"data decides on more than {MOST_WAYS} ways")
+        ways = [self.walk(copy_thread(thread), at) for at in followers]
+        longer = max(ways, key=lambda way: sum(n * len(block) for n, block in zip(way, self.blocks)))
+        return [n + more for n, more in zip(counts, longer)]
 
     def run(self, instruction, thread):
         allowed = thread.allows(instruction.guard)
@@ -108,23 +132,27 @@ class Kernel:
             self.execute(instruction, thread)
 
     def next(self, at, thread):
+        """The blocks that may follow: one, or two if data decides."""
         last = self.blocks[at][-1]
         if not last.cuts():
-            return at + 1
+            return [at + 1]
         target = len(self.blocks) if last.ends else self.labels[last.target]
         taken = thread.allows(last.guard)
         if taken is None:
-            taken = self.leads_around_call(last, at, target)
-        return target if taken else at + 1
+            return self.where_data_decides(last, at, target)
+        return [target if taken else at + 1]
 
-    def leads_around_call(self, branch, at, target):
+    def where_data_decides(self, branch, at, target):
         def calls(blocks):
             return any(instruction.calls for block in blocks for instruction in block)
 
         skips = not branch.ends and calls(self.blocks[at + 1:target])
-        if skips == (not branch.ends and calls(self.blocks[target:target + 1])):
-            raise Unknown("a branch depends on data: " + branch.text)
-        return skips
+        enters = not branch.ends and calls(self.blocks[target:target + 1])
+        if skips != enters:
+            return [target if skips else at + 1]
+        if target <= at:
+            raise Unknown("a branch back depends on data: " + branch.text)
+        return [at + 1, target]
 
 
 class Counts:
