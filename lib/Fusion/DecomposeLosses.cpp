@@ -1,98 +1,12 @@
 //===- DecomposeLosses.cpp - Cross-entropy and accuracy -------------------===//
-//
-// The logit of a row's target is the largest of its logits where the class is
-// the target: it is found in the pass over the row that finds the largest of
-// all, and nothing is gathered.
-//
-//===----------------------------------------------------------------------===//
 
+#include "LossFormulas.h"
 #include "weft/Fusion/Passes.h"
-#include "weft/Weft/FormulaBuilder.h"
-
-#include "llvm/ADT/Sequence.h"
-
-#include <limits>
 
 using namespace mlir;
 using namespace weft;
 
 namespace {
-
-/// Base of the formulas of rows with a target class. Per-row values have the
-/// class dimension with size 1 or, if `wide`, broadcast to its full size.
-template <typename OpT> class TargetFormula {
-public:
-  TargetFormula(OpT op, OpBuilder &builder, bool wide)
-      : op(op), builder(builder), f(builder, op.getLoc()),
-        shape(getShape(op.getLogits())), rows(shape) {
-    rows.back() = 1;
-    x = f.widen(op.getLogits());
-    targets = f.reshape(op.getTargets(), rows);
-    int64_t ignored = static_cast<int64_t>(op.getIgnoreIndex());
-    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-    if (shape.back() > kMost || ignored > kMost || ignored < -kMost)
-      targets = f.cast(targets, builder.getI64Type());
-    if (wide)
-      targets = f.broadcast(targets, shape);
-  }
-
-protected:
-  Type getIndexType() { return getElementTypeOrSelf(targets.getType()); }
-  int64_t getAxis() { return shape.size() - 1; }
-  Value zero() { return f.constant(0.0, x); }
-  Value sumRow(Value value) {
-    return f.reduce(ReduceKind::Sum, value, getAxis());
-  }
-
-  Value sumAll(Value value) {
-    return f.reduce(ReduceKind::Sum, value,
-                    llvm::to_vector(llvm::seq<int64_t>(0, rows.size())));
-  }
-
-  /// Where the class compares with the row's target as `predicate` says.
-  Value compareClass(Predicate predicate) {
-    Value classes = f.iota({getAxis()}, shape, getIndexType());
-    return f.compare(predicate, classes, targets);
-  }
-  Value isTarget() { return compareClass(Predicate::EQ); }
-  /// The logit of the row's target.
-  Value targetLogit(Value isTarget) {
-    Value least = f.constant(-std::numeric_limits<double>::infinity(), x);
-    return f.reduce(ReduceKind::Max, f.select(isTarget, x, least), getAxis());
-  }
-  Value isCounted() {
-    Value ignored =
-        f.integer(static_cast<int64_t>(op.getIgnoreIndex()), getIndexType());
-    return f.compare(Predicate::NE, targets, ignored);
-  }
-  /// `value` in rows that count, NaN for targets that are no class, else 0.
-  Value ofCounted(Value value) {
-    Value first = f.integer(0, getIndexType());
-    Value end = f.integer(shape.back(), getIndexType());
-    Value isClass = AndOp::create(builder, op.getLoc(),
-                                  f.compare(Predicate::GE, targets, first),
-                                  f.compare(Predicate::LT, targets, end));
-    Value nan = f.constant(std::numeric_limits<double>::quiet_NaN(), x);
-    return f.select(isCounted(), f.select(isClass, value, nan), zero());
-  }
-  /// The mean of the per-row values, or their sum; and what divides it. Targets
-  /// count `weights`, or 1.
-  std::pair<Value, Value> reduceCounted(Value value, Value weights) {
-    Value total = sumAll(ofCounted(value));
-    Value denominator = f.constant(1.0, x);
-    if (op.getReduction() != LossReduction::Mean)
-      return {total, denominator};
-    Value counts = weights ? weights : denominator;
-    denominator = sumAll(f.select(isCounted(), counts, zero()));
-    return {f.div(total, denominator), denominator};
-  }
-
-  OpT op;
-  OpBuilder &builder;
-  FormulaBuilder f;
-  SmallVector<int64_t> shape, rows;
-  Value x, targets;
-};
 
 /// Base of the formulas of the loss and of its adjoint.
 template <typename OpT> class CrossEntropyFormula : public TargetFormula<OpT> {

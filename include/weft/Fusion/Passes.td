@@ -242,6 +242,34 @@ def ShareNumbersPass : Pass<"weft-share-numbers", "::weft::ProgramOp"> {
     Statistic<"numShared", "shared", "Number of ops replaced by an earlier one">];
 }
 
+def MergeLossesPass : Pass<"weft-merge-losses", "::weft::ProgramOp"> {
+  let summary = "Compute a cross-entropy and its gradient in one kernel";
+  let description = [{
+    Replaces a `weft.cross_entropy` and its `weft.cross_entropy_grad` by one
+    formula. The divisor of a mean comes first, since it depends on the targets
+    alone. The loss of each row and the gradient of its logits follow, and after
+    them the sum over the rows. `weft-fuse` makes the middle one kernel, whose
+    gradient may take the buffer of the logits.
+
+    Precondition: `weft-select-kernels`. Guarantees: loss and gradient have the
+    semantics of the two ops. Their bits may differ from the formulas of
+    `weft-decompose`: a gradient whose probability is below e^-87 is not set to
+    zero first.
+
+    ```mlir
+    %l, %lse, %n = weft.cross_entropy %x, %t : tensor<64x50257xf16>, tensor<64xi32>
+    %d = weft.cross_entropy_grad %g, %x, %t, %lse, %n : tensor<f32>, tensor<64x50257xf16>, tensor<64xi32>, tensor<64xf32>
+    ```
+    Example: test/Fusion/merge-losses.mlir. Does not merge losses with class
+    weights or smoothed labels, of f64 logits, or whose gradient depends on the
+    loss.
+  }];
+  let statistics = [
+    Statistic<"numMerged", "merged", "Number of losses merged">,
+    Statistic<"numMissed", "missed",
+              "Number of losses with a gradient that were not merged">];
+}
+
 def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
   let summary = "Outline chains of primitive ops as kernels";
   let description = [{

@@ -137,6 +137,8 @@ void Cuda::addPasses(Phase phase, const FlagValues &flags,
   // --debug-nan checks whole buffers, and runs a kernel of its own for each op,
   // which would store widened values.
   const bool checksBuffers = flags.getSwitch("debug-nan");
+  if (phase == Phase::Decompose && !checksBuffers)
+    passes.nest<ProgramOp>().addPass(createMergeLossesPass());
   if (phase == Phase::Fuse && !checksBuffers)
     prepareSums(passes);
   if (phase == Phase::AlignProducts && !checksBuffers)
