@@ -170,6 +170,9 @@ static const FlagSpec kMemoryFlags[] = {
     {"recompute", FlagKind::String, CompileFlag, "none", "RULE",
      "values that the backward pass recomputes: none, blocks, every:N blocks, "
      "or bytes:N, the cheapest that free N bytes"},
+    {"loss-chunks", FlagKind::String, CompileFlag, "1", "N|auto",
+     "compute logits, their losses and gradients in N chunks of rows; auto: "
+     "more than one only where a memory limit needs it"},
     {"memory-limit", FlagKind::Bytes, CompileFlag, "", "BYTES",
      "memory of the program: choose --recompute and --reshard unless given, or "
      "fail (exit 4); K, M, G are accepted"},

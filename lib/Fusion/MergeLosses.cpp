@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Fusion.h"
+#include "Head.h"
 #include "LossFormulas.h"
 #include "weft/Analysis/Implementations.h"
 #include "weft/Fusion/Passes.h"
 
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/Remarks.h"
 
 namespace weft {
@@ -108,27 +108,6 @@ static StringRef findObstacle(CrossEntropyOp loss, CrossEntropyGradOp adjoint) {
   return isPair ? "" : "its gradient has other operands";
 }
 
-/// The ops behind the loss that compute the gradient of the loss, in program
-/// order. Fails if one of them depends on the loss or has an effect.
-static FailureOr<SmallVector<Operation *>>
-findScale(CrossEntropyOp loss, CrossEntropyGradOp adjoint) {
-  llvm::SetVector<Operation *> slice;
-  BackwardSliceOptions options;
-  options.inclusive = true;
-  options.filter = [&](Operation *op) {
-    return op->getBlock() == loss->getBlock() && !op->isBeforeInBlock(loss);
-  };
-  if (failed(getBackwardSlice(adjoint.getGrad(), &slice, options)))
-    return failure();
-  SmallVector<Operation *> ops = slice.takeVector();
-  llvm::sort(ops,
-             [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
-  for (Operation *op : ops)
-    if (op == loss || !isPure(op))
-      return failure();
-  return ops;
-}
-
 void MergeLossesPass::reportMissed(CrossEntropyOp loss, StringRef reason) {
   ++numMissed;
   remark::missed(loss.getLoc(),
@@ -139,7 +118,8 @@ void MergeLossesPass::reportMissed(CrossEntropyOp loss, StringRef reason) {
 void MergeLossesPass::merge(CrossEntropyOp loss, CrossEntropyGradOp adjoint) {
   if (StringRef reason = findObstacle(loss, adjoint); !reason.empty())
     return reportMissed(loss, reason);
-  FailureOr<SmallVector<Operation *>> scale = findScale(loss, adjoint);
+  FailureOr<SmallVector<Operation *>> scale =
+      findOpsBehind(loss, adjoint.getGrad());
   if (failed(scale))
     return reportMissed(loss,
                         "the gradient of the loss is not known before it");

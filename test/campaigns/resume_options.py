@@ -308,6 +308,7 @@ PROGRAMS = {
     "clip-norm": lambda was, now: Change("", [warned("clip-norm", was, now)]),
     "optimizer": lambda was, now: Change("", code=5, error="expects a checkpoint of optimizers"),
     "groups": lambda was, now: Change("", [warned("groups", was, now)]),
+    "loss-chunks": lambda was, now: Change("", [warned("loss-chunks", was, now)]),
     "threads-max": lambda was, now: nothing(""),
 }
 for other in args.others:

@@ -242,6 +242,42 @@ def ShareNumbersPass : Pass<"weft-share-numbers", "::weft::ProgramOp"> {
     Statistic<"numShared", "shared", "Number of ops replaced by an earlier one">];
 }
 
+def ChunkLossesPass : Pass<"weft-chunk-losses", "::mlir::ModuleOp"> {
+  let summary = "Compute logits for one chunk of rows at a time";
+  let description = [{
+    Unrolls the product of the logits, their `weft.cross_entropy` and
+    `weft.accuracy`, and in a backward program `weft.cross_entropy_grad` and the
+    two products with its result, over `chunks` chunks of rows. The last chunk
+    may be shorter. The gradient of the weight is added up in f32, in the
+    accumulator of the gradient if nothing else reads it, and rounded behind the
+    last chunk. The input's gradients are joined by `weft.concat`.
+
+    Precondition: `weft-autodiff`, `weft-fold-casts`. Guarantees: at most one
+    chunk of the logits is needed at once, and results are equal up to the order
+    of additions. One chunk changes nothing. Errors: the logits are no product
+    of rows and a matrix (also one with a bias), or ops other than those above
+    read the logits or their gradient; there are fewer rows than chunks; no
+    program has a `weft.cross_entropy`.
+
+    ```mlir
+    %x = weft.matmul %h, %w {transpose_rhs} : tensor<8x4xf32>, tensor<16x4xf32>
+    %l, %lse, %n = weft.cross_entropy %x, %t {reduction = #weft.loss_reduction<sum>} : tensor<8x16xf32>, tensor<8xi32>
+    // becomes, with two chunks
+    %h0 = weft.slice %h offsets [0, 0] sizes [4, 4] strides [1, 1] : tensor<8x4xf32>
+    %x0 = weft.matmul %h0, %w {transpose_rhs} : tensor<4x4xf32>, tensor<16x4xf32>
+    ... // likewise the second half
+    %l = weft.add %l0, %l1 : tensor<f32>, tensor<f32>
+    ```
+    Example: test/Fusion/chunk-losses.mlir. Does not choose the number of chunks
+    (`--loss-chunks=auto` under a memory limit).
+  }];
+  let options = [
+    Option<"chunks", "chunks", "int64_t", /*default=*/"1",
+           "Number of chunks of rows">];
+  let statistics = [
+    Statistic<"numChunked", "chunked", "Number of losses in chunks">];
+}
+
 def MergeLossesPass : Pass<"weft-merge-losses", "::weft::ProgramOp"> {
   let summary = "Compute a cross-entropy and its gradient in one kernel";
   let description = [{

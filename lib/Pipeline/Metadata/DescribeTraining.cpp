@@ -66,6 +66,9 @@ static Json numericOptions(ModuleOp module, const FlagValues &flags) {
                            "gather-dtype", "shard-min"})
     if (flags.isSet(name))
       options.set(name, flags.getText(name));
+  if (const std::string &chunks = flags.getText("loss-chunks");
+      chunks != "auto" && chunks != "1")
+    options.set("loss-chunks", chunks);
   if (flags.getText("attention") == kCudnn)
     options.set("attention", flags.getText("attention"));
   for (const FlagSpec &spec : compileFlags()) {

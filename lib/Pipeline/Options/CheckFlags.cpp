@@ -262,10 +262,23 @@ static Status checkRecompute(const FlagValues &flags) {
                     inQuotes(rule));
 }
 
+static Status checkLossChunks(const FlagValues &flags) {
+  const std::string &text = flags.getText("loss-chunks");
+  int32_t chunks = 0;
+  if (text == "auto" ||
+      (!llvm::StringRef(text).getAsInteger(10, chunks) && chunks > 0))
+    return Status::success();
+  return usageError("--loss-chunks expects auto or a number of at least 1, but "
+                    "got " +
+                    inQuotes(text));
+}
+
 Status weft::checkOptions(const FlagValues &flags) {
   if (Status status = checkMesh(flags); !status)
     return status;
   if (Status status = checkRecompute(flags); !status)
+    return status;
+  if (Status status = checkLossChunks(flags); !status)
     return status;
   if (flags.getSwitch("debug-nan") && flags.getText("explain") == "fusion")
     return usageError("--explain=fusion has nothing to say with --debug-nan, "

@@ -184,6 +184,13 @@ static void partition(const FlagValues &flags, const Target &,
 static void selectKernels(const FlagValues &flags, const Target &target,
                           OpPassManager &passes) {
   passes.addPass(createFoldCastsPass());
+  // A limit that needs more than one has chosen a number.
+  if (const std::string &chunks = flags.getText("loss-chunks");
+      chunks != "auto" && chunks != "1") {
+    ChunkLossesPassOptions loss;
+    loss.chunks = std::stoll(chunks);
+    passes.addPass(createChunkLossesPass(loss));
+  }
   SelectKernelsPassOptions options;
   options.library = target.getKernelLibrary().str();
   options.epilogues = flags.getText("epilogues") == "on";

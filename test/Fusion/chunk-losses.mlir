@@ -1,0 +1,78 @@
+// RUN: weft-opt %s --weft-chunk-losses=chunks=3 -o %t.chunks.mlir
+// RUN: FileCheck %s --input-file=%t.chunks.mlir
+// RUN: weft-interp --compare %s %t.chunks.mlir --mode=f64 --inputs random:1 --tolerance 1e-12
+// RUN: weft-opt %s --weft-chunk-losses=chunks=8 -o %t.rows.mlir
+// RUN: weft-interp --compare %s %t.rows.mlir --mode=f64 --inputs random:2 --tolerance 1e-12
+// RUN: weft-opt %s > %t.same.mlir
+// RUN: weft-opt %s --weft-chunk-losses=chunks=1 | diff %t.same.mlir -
+// The product of the logits, their losses and adjoints, chunk by chunk.
+
+// The divisors come first, and the gradient of the loss. A chunk's logits are
+// used before the next chunk's exist; the weight's gradient is added up.
+// CHECK-LABEL: weft.program @tied(
+// CHECK: %[[N:.*]] = weft.reduce sum
+// CHECK: %[[H:.*]] = weft.reshape %arg0 : tensor<2x4x4xf32> to tensor<8x4xf32>
+// CHECK: %[[S:.*]] = weft.mul %arg3, %arg3
+// CHECK: %[[SCALE:.*]] = weft.div %[[S]], %[[N]]
+// CHECK: %[[ONE:.*]] = weft.constant dense<1.0
+// CHECK: %[[H0:.*]] = weft.slice %[[H]] offsets [0, 0] sizes [3, 4]
+// CHECK-NEXT: %[[X0:.*]] = weft.matmul %[[H0]], %arg1 {transpose_rhs}
+// CHECK-NEXT: %[[T0:.*]] = weft.slice %{{.*}} offsets [0] sizes [3]
+// CHECK-NEXT: %[[L0:loss.*]], %[[LSE0:.*]], %[[D0:.*]] = weft.cross_entropy %[[X0]], %[[T0]] {ignore_index = 3 : i64, reduction = #weft.loss_reduction<sum>}
+// CHECK: %[[A0:.*]] = weft.accuracy %[[X0]],
+// CHECK-NEXT: %[[G0:.*]] = weft.cross_entropy_grad %[[SCALE]], %[[X0]], %[[T0]], %[[LSE0]], %[[D0]]
+// CHECK-NEXT: %[[W0:.*]] = weft.matmul %[[G0]], %[[H0]] {transpose_lhs}
+// CHECK-NEXT: %[[ACC0:.*]] = weft.accumulate %arg4, %[[W0]], %arg5
+// CHECK-NEXT: %[[I0:.*]] = weft.matmul %[[G0]], %arg1
+// CHECK: %[[L1:loss.*]], %{{.*}}, %{{.*}} = weft.cross_entropy
+// CHECK-NEXT: weft.add %[[L0]], %[[L1]]
+// CHECK: weft.accumulate %[[ACC0]], %{{.*}}, %[[ONE]]
+// CHECK: weft.slice %[[H]] offsets [6, 0] sizes [2, 4]
+// CHECK: %[[ACC:.*]] = weft.accumulate %{{.*}}, %{{.*}}, %[[ONE]]
+// CHECK: %[[I:.*]] = weft.concat %[[I0]], %{{.*}}, %{{.*}} {dim = 0 : i64}
+// CHECK-NEXT: %[[DH:.*]] = weft.reshape %[[I]] : tensor<8x4xf32> to tensor<2x4x4xf32>
+// CHECK-NEXT: weft.div %{{.*}}, %[[N]]
+// CHECK: weft.return %{{.*}}, %[[DH]], %[[ACC]]
+weft.program @tied(%h: tensor<2x4x4xf32> {weft.input = "h"}, %w: tensor<16x4xf32> {weft.input = "w"}, %t: tensor<2x4xi32> {weft.input = "t"}, %g: tensor<f32> {weft.input = "g"}, %old: tensor<16x4xf32> {weft.input = "old"}, %flag: tensor<f32> {weft.input = "flag"})
+    -> (tensor<f32> {weft.output = "l"}, tensor<2x4x4xf32> {weft.output = "d"}, tensor<16x4xf32> {weft.output = "n"}) attributes {kind = #weft.kind<eval>} {
+  %x = weft.matmul %h, %w {transpose_rhs} : tensor<2x4x4xf32>, tensor<16x4xf32>
+  %l, %lse, %n = weft.cross_entropy %x, %t {ignore_index = 3} : tensor<2x4x16xf32>, tensor<2x4xi32>
+  %a = weft.accuracy %x, %t : tensor<2x4x16xf32>, tensor<2x4xi32>
+  %la = weft.add %l, %a : tensor<f32>, tensor<f32>
+  %s = weft.mul %g, %g : tensor<f32>, tensor<f32>
+  %d = weft.cross_entropy_grad %s, %x, %t, %lse, %n {ignore_index = 3} : tensor<f32>, tensor<2x4x16xf32>, tensor<2x4xi32>, tensor<2x4xf32>
+  %dh = weft.matmul %d, %w : tensor<2x4x16xf32>, tensor<16x4xf32>
+  %h2 = weft.reshape %h : tensor<2x4x4xf32> to tensor<8x4xf32>
+  %d2 = weft.reshape %d : tensor<2x4x16xf32> to tensor<8x16xf32>
+  %dw = weft.matmul %d2, %h2 {transpose_lhs} : tensor<8x16xf32>, tensor<8x4xf32>
+  %acc = weft.accumulate %old, %dw, %flag : tensor<16x4xf32>
+  weft.return %la, %dh, %acc : tensor<f32>, tensor<2x4x4xf32>, tensor<16x4xf32>
+}
+
+// A matrix of the other orientation, class weights and smoothed labels; the
+// weight's gradient has no accumulator, and in bf16 it is rounded once.
+// CHECK-LABEL: weft.program @low(
+// CHECK: %[[P0:.*]] = weft.matmul %{{.*}}, %{{.*}} {out = f32, transpose_lhs} : tensor<3x4xbf16>, tensor<3x16xbf16>
+// CHECK: %[[P1:.*]] = weft.matmul %{{.*}}, %{{.*}} {out = f32, transpose_lhs}
+// CHECK-NEXT: %[[P:.*]] = weft.accumulate %[[P0]], %[[P1]]
+// CHECK: weft.cast %{{.*}} : tensor<4x16xf32> to tensor<4x16xbf16>
+weft.program @low(%h: tensor<8x4xbf16> {weft.input = "h"}, %w: tensor<4x16xbf16> {weft.input = "w"}, %t: tensor<8xi64> {weft.input = "t"}, %g: tensor<f32> {weft.input = "g"}, %c: tensor<16xf32> {weft.input = "c"})
+    -> (tensor<f32> {weft.output = "l"}, tensor<8x4xbf16> {weft.output = "d"}, tensor<4x16xbf16> {weft.output = "n"}) attributes {kind = #weft.kind<eval>} {
+  %x = weft.matmul %h, %w : tensor<8x4xbf16>, tensor<4x16xbf16>
+  %l, %lse, %n = weft.cross_entropy %x, %t weight %c : tensor<16xf32> {label_smoothing = 0.1 : f64} : tensor<8x16xbf16>, tensor<8xi64>
+  %d = weft.cross_entropy_grad %g, %x, %t, %lse, %n weight %c : tensor<16xf32> {label_smoothing = 0.1 : f64} : tensor<f32>, tensor<8x16xbf16>, tensor<8xi64>, tensor<8xf32>
+  %dh = weft.matmul %d, %w {transpose_rhs} : tensor<8x16xbf16>, tensor<4x16xbf16>
+  %dw = weft.matmul %h, %d {transpose_lhs} : tensor<8x4xbf16>, tensor<8x16xbf16>
+  weft.return %l, %dh, %dw : tensor<f32>, tensor<8x4xbf16>, tensor<4x16xbf16>
+}
+
+// Without adjoints.
+// CHECK-LABEL: weft.program @forward(
+// CHECK-COUNT-3: weft.cross_entropy {{.*}} tensor<{{[23]}}x16xf32>
+// CHECK-NOT: weft.cross_entropy
+weft.program @forward(%h: tensor<8x4xf32> {weft.input = "h"}, %w: tensor<16x4xf32> {weft.input = "w"}, %t: tensor<8xi32> {weft.input = "t"})
+    -> (tensor<f32> {weft.output = "l"}) attributes {kind = #weft.kind<eval>} {
+  %x = weft.matmul %h, %w {transpose_rhs} : tensor<8x4xf32>, tensor<16x4xf32>
+  %l, %lse, %n = weft.cross_entropy %x, %t : tensor<8x16xf32>, tensor<8xi32>
+  weft.return %l : tensor<f32>
+}
