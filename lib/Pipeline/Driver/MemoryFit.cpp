@@ -22,6 +22,9 @@ using namespace weft;
 /// five trials.
 static constexpr int64_t kSteps = 31;
 
+/// Numbers of chunks of the loss that --loss-chunks=auto tries, in order.
+static constexpr int kChunks[] = {2, 4, 8, 16, 32};
+
 /// A trial does not search for flags itself.
 static FlagValues withoutBound(const FlagValues &flags) {
   return flags.without("memory-limit").without("device");
@@ -88,7 +91,9 @@ toText(const std::vector<std::pair<std::string, std::string>> &change) {
   return text;
 }
 
-Expected<const MemoryTrial *> MemoryFit::tryChange(const Change &change) {
+Expected<const MemoryTrial *> MemoryFit::tryChange(const Change &own) {
+  Change change = base;
+  llvm::append_range(change, own);
   const std::string text = toText(change);
   for (const MemoryTrial &trial : trials)
     if (trial.change == text)
@@ -151,10 +156,37 @@ Status MemoryFit::searchSteps(int64_t limit) {
   return found ? Status::success() : tryAll(steps);
 }
 
+/// Tries more and more chunks of the loss until one fits. If none does, all
+/// further changes have the number with the least memory. A model whose loss
+/// has no chunks stays as it is.
+void MemoryFit::tryChunks(int64_t limit) {
+  if (flags.getText("loss-chunks") != "auto")
+    return;
+  int64_t least = findSmallest()->getBytes();
+  Change smallest;
+  for (int chunks : kChunks) {
+    const Change change = {{"loss-chunks", std::to_string(chunks)}};
+    auto trial = tryChange(change);
+    if (!trial)
+      break;
+    if ((*trial)->getBytes() <= limit)
+      return;
+    if ((*trial)->getBytes() < least) {
+      least = (*trial)->getBytes();
+      smallest = change;
+    }
+  }
+  base = smallest;
+}
+
 Expected<FlagValues> MemoryFit::choose(const MemoryBound &bound) {
   if (Status status = tryAll(firsts); !status)
     return status.takeError();
   const MemoryTrial *kept = findFastest(bound.bytes);
+  if (!kept) {
+    tryChunks(bound.bytes);
+    kept = findFastest(bound.bytes);
+  }
   // With ranks, recomputation may overlap with a collective and so be faster.
   if (kept && !flags.isSet("mesh"))
     return kept->flags;
@@ -175,6 +207,7 @@ Expected<std::vector<MemoryTrial>> MemoryFit::getCurve() {
        {ArrayRef(firsts), ArrayRef(rules), ArrayRef(steps)})
     if (Status status = tryAll(changes); !status)
       return status.takeError();
+  tryChunks(/*limit=*/0);
   std::vector<std::tuple<int64_t, double, size_t>> order;
   for (const auto &[number, trial] : llvm::enumerate(trials))
     order.emplace_back(trial.getBytes(), trial.stepUs, number);
@@ -195,6 +228,9 @@ Expected<std::vector<MemoryTrial>> MemoryFit::getCurve() {
 /// gave.
 std::string MemoryFit::describeKnobs(const MemoryTrial &given) {
   std::vector<Change> knobs = {{{"recompute", "blocks"}}};
+  if (const std::string &chunks = flags.getText("loss-chunks");
+      chunks == "1" || chunks == "auto")
+    knobs.push_back({{"loss-chunks", "8"}});
   if (flags.isSet("mesh")) {
     if (flags.getText("reshard") == "off")
       knobs.push_back({{"reshard", "on"}});
@@ -216,6 +252,7 @@ std::string MemoryFit::describeKnobs(const MemoryTrial &given) {
 
 Error MemoryFit::refuse(const MemoryBound &bound) {
   const MemoryTrial smallest = *findSmallest();
+  base.clear();
   auto given = tryChange({});
   if (!given)
     return given.takeError();

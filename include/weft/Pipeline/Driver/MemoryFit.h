@@ -1,7 +1,8 @@
 //===- MemoryFit.h - Flags that make a program fit --------------*- C++ -*-===//
 //
 // With a memory limit, --reshard and --recompute are chosen for the shortest
-// estimated step, unless the user gave them. Each candidate is compiled up to
+// estimated step, unless the user gave them, and with --loss-chunks=auto the
+// chunks of the loss. Each candidate is compiled up to
 // plan-memory. Its memory and its estimated time come from the plan.
 //
 //===----------------------------------------------------------------------===//
@@ -60,6 +61,7 @@ private:
   Expected<const MemoryTrial *> tryChange(const Change &change);
   Status tryAll(llvm::ArrayRef<Change> changes);
   Status searchSteps(int64_t limit);
+  void tryChunks(int64_t limit);
   /// The fastest trial within the limit. Ties go to the smaller program, then
   /// to the trial that ran first.
   const MemoryTrial *findFastest(int64_t limit) const;
@@ -70,6 +72,7 @@ private:
 
   Compiler &compiler;
   FlagValues flags;
+  Change base;                // of all changes from here on
   std::vector<Change> firsts; // without recomputation
   std::vector<Change> steps;  // recompute more and more
   std::vector<Change> rules;  // recompute by a rule for whole blocks
