@@ -239,7 +239,7 @@ void HeadChunker::emitChunk(int64_t begin, int64_t end) {
     emitAdjoint(x, logits, counted, lse, denom);
 }
 
-/// The results of the head become those of its chunks.
+/// Gives the readers of the head the results of its chunks.
 void HeadChunker::replace() {
   for (auto [loss, total] : llvm::zip_equal(head.losses, totals))
     loss->getResult(0).replaceAllUsesWith(total);
