@@ -47,6 +47,13 @@ struct FilledRoot {
   int64_t getPitch() const { return getType().getShape().back(); }
 };
 
+/// A right factor with zeros for padding, and the product that it was made for.
+struct WideFactor {
+  plan::GemmOp filled;
+  Value factor, wide;
+  unsigned dim;
+};
+
 /// Finds the roots of a program and widens their products.
 class ProductWidener {
 public:
@@ -61,9 +68,11 @@ private:
   bool isSummedBy(const FilledRoot &found, plan::GemmOp gemm, Value view) const;
   bool isUnchanged(Value factor, Operation *from, Operation *to) const;
   bool isCheap(const FilledRoot &found) const;
+  const WideFactor *findFactor(plan::GemmOp gemm, int64_t pitch) const;
 
   plan::ProgramOp program;
   int64_t leastRows, share;
+  SmallVector<WideFactor> factors;
 };
 
 } // namespace
@@ -184,7 +193,9 @@ public:
     declarations.setInsertionPointAfterValue(found.root);
   }
 
-  void run();
+  /// Widens the products; `known` is their right factor with padding, or null.
+  /// Returns that factor.
+  Value run(Value known);
 
 private:
   Value allocate(ArrayRef<int64_t> sizes, Type element);
@@ -272,8 +283,8 @@ Value RootWidener::makeFactor() {
   return wide;
 }
 
-void RootWidener::run() {
-  Value factor = makeFactor();
+Value RootWidener::run(Value known) {
+  Value factor = known ? known : makeFactor();
   filled.getTargetMutable().assign(widen(filled.getTarget()));
   filled.getRhsMutable().assign(factor);
   int64_t rows = found.getType().getNumElements() / found.getPitch();
@@ -286,6 +297,19 @@ void RootWidener::run() {
     gemm.getLhsMutable().assign(widen(gemm.getLhs()));
     gemm.getRhsMutable().assign(factor);
   }
+  return factor;
+}
+
+/// The right factor of a product with that padding, if an earlier product has
+/// it; or null. Losses in chunks multiply one matrix by several factors.
+const WideFactor *ProductWidener::findFactor(plan::GemmOp gemm,
+                                             int64_t pitch) const {
+  for (const WideFactor &known : factors)
+    if (known.factor == gemm.getRhs() && known.dim == getFactorDim(gemm) &&
+        getType(known.wide).getShape()[known.dim] == pitch &&
+        isUnchanged(known.factor, known.filled, gemm))
+      return &known;
+  return nullptr;
 }
 
 unsigned ProductWidener::run() {
@@ -302,7 +326,12 @@ unsigned ProductWidener::run() {
         << remark::add("products run over the padding of rows of {0}: one "
                        "fills it, and {1} sum over it",
                        found->columns, found->sums.size());
-    RootWidener(*found).run();
+    const Value factor = found->filled.getRhs();
+    const WideFactor *known = findFactor(found->filled, found->getPitch());
+    Value wide = RootWidener(*found).run(known ? known->wide : Value());
+    if (!known)
+      factors.push_back(
+          {found->filled, factor, wide, getFactorDim(found->filled)});
     ++count;
   }
   return count;
