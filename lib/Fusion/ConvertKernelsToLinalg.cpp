@@ -89,9 +89,9 @@ void LinalgWriter::findSupports() {
 // Nests
 //===----------------------------------------------------------------------===//
 
-/// The running totals of the phase's reductions.
-void LinalgWriter::addTotals(const KernelPhase &phase, Nest &nest) {
-  for (ReduceOp reduce : phase.reduces) {
+/// The running totals of reductions.
+void LinalgWriter::addTotals(ArrayRef<ReduceOp> reduces, Nest &nest) {
+  for (ReduceOp reduce : reduces) {
     Value result = reduce.getResult();
     totals[result] = temporary(getSumType(reduce), supports.lookup(result));
     nest.targets.push_back({totals[result], result, reduce});
@@ -113,7 +113,8 @@ void LinalgWriter::writeFull(const KernelPhase &phase) {
   Nest nest;
   nest.dims = dimsOf({DimRole::Outer, DimRole::Inner, DimRole::Lane});
   nest.ops = phase.ops;
-  addTotals(phase, nest);
+  addTotals(phase.reduces, nest);
+  addTotals(phase.sums, nest);
   for (Value value : phase.saves)
     nest.targets.push_back(
         {temporary(getValueType(value), nest.dims), value, nullptr});
@@ -175,8 +176,8 @@ void LinalgWriter::writeRows() {
     }
     llvm::append_range(ops, phases[p].outerOps);
     const KernelPhase &phase = phases[p];
-    bool full =
-        !phase.reduces.empty() || !phase.stores.empty() || !phase.saves.empty();
+    bool full = !phase.reduces.empty() || !phase.sums.empty() ||
+                !phase.stores.empty() || !phase.saves.empty();
     bool last = p + 1 == phases.size();
     if (!ops.empty() || (last && !full))
       writeOuter(ops, last && !full);
@@ -185,6 +186,24 @@ void LinalgWriter::writeRows() {
     if (last && full)
       writeOuter({}, /*last=*/true);
   }
+  if (space.hasSums())
+    writeSums();
+}
+
+/// Sums over rows, after all rows of their groups.
+void LinalgWriter::writeSums() {
+  Nest end;
+  end.dims = dimsOf({DimRole::Outer, DimRole::Inner, DimRole::Lane});
+  llvm::erase_if(end.dims, [&](unsigned d) { return space.isSummed(d); });
+  llvm::append_range(end.ops, layout.getSumOps());
+  for (auto [i, value] : llvm::enumerate(layout.getOutputs())) {
+    if (!layout.isSumOutput(i))
+      continue;
+    Value buffer = function.getArgument(kernel.getArgumentTypes().size() + i);
+    end.targets.push_back(
+        {viewOf(buffer, space.getAccess(value)), value, nullptr});
+  }
+  build(std::move(end));
 }
 
 /// A phase over all rows, and one over the columns that sees their totals.

@@ -85,7 +85,8 @@ KernelOp KernelOutliner::build(ArrayRef<Value> inputs) {
   auto kernel = KernelOp::create(
       builder, ops.front()->getLoc(), builder.getStringAttr("k"), type,
       /*kind=*/nullptr, /*sizes=*/nullptr, /*over=*/nullptr,
-      /*inplace=*/nullptr, /*pitches=*/nullptr, /*arg_attrs=*/nullptr,
+      /*sums=*/nullptr, /*inplace=*/nullptr, /*pitches=*/nullptr,
+      /*arg_attrs=*/nullptr,
       /*res_attrs=*/nullptr);
   Block *body = builder.createBlock(&kernel.getBody(), {}, argTypes, locations);
   IRMapping mapping;

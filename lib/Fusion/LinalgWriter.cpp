@@ -291,7 +291,7 @@ void LinalgWriter::build(Nest nest) {
       Value start = identity(target.reduce);
       linalg::FillOp::create(b, loc, start, target.view.memref);
       for (auto [i, d] : llvm::enumerate(nest.dims))
-        if (space.isReduced(d))
+        if (!llvm::is_contained(target.view.dims, d))
           iterators[i] = utils::IteratorType::reduction;
     }
     add(target.view, outputs);

@@ -54,7 +54,8 @@ private:
   void writeColumns();
   void writeOuter(llvm::ArrayRef<mlir::Operation *> ops, bool last);
   void writeFull(const KernelPhase &phase);
-  void addTotals(const KernelPhase &phase, Nest &nest);
+  void writeSums();
+  void addTotals(llvm::ArrayRef<ReduceOp> reduces, Nest &nest);
   void addStores(const KernelPhase &phase, Nest &nest);
   Dims dimsOf(llvm::ArrayRef<DimRole> roles) const;
   void findSupports();

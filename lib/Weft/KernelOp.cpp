@@ -25,7 +25,8 @@ static ParseResult parseList(OpAsmParser &parser, DenseI64ArrayAttr &list) {
   return success();
 }
 
-// KIND [sizes] (over [dims])? inplace [[inputs], ...] (pitches [elements])?
+// KIND [sizes] (over [dims])? (sums [dims])? inplace [[inputs], ...] (pitches
+// [elements])?
 static ParseResult parseFacts(OpAsmParser &parser,
                               KernelOp::Properties &facts) {
   Builder &builder = parser.getBuilder();
@@ -45,6 +46,9 @@ static ParseResult parseFacts(OpAsmParser &parser,
   facts.over = builder.getDenseI64ArrayAttr({});
   if (succeeded(parser.parseOptionalKeyword("over")) &&
       parseList(parser, facts.over))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("sums")) &&
+      parseList(parser, facts.sums))
     return failure();
   SmallVector<Attribute> lists;
   auto parseInputs = [&]() -> ParseResult {
@@ -68,6 +72,8 @@ static void printFacts(OpAsmPrinter &printer, KernelOp kernel) {
           << spellList(kernel.getSizes());
   if (!kernel.getOver().empty())
     printer << " over " << spellList(kernel.getOver());
+  if (kernel.getSums())
+    printer << " sums " << spellList(*kernel.getSums());
   printer << " inplace [";
   llvm::interleaveComma(kernel.getInplace().getAsRange<DenseI64ArrayAttr>(),
                         printer, [&](DenseI64ArrayAttr inputs) {
@@ -123,7 +129,7 @@ void KernelOp::print(OpAsmPrinter &printer) {
       printer, *this,
       {getFunctionTypeAttrName(), getArgAttrsAttrName(), getResAttrsAttrName(),
        getKindAttrName(), getSizesAttrName(), getOverAttrName(),
-       getInplaceAttrName(), getPitchesAttrName()});
+       getSumsAttrName(), getInplaceAttrName(), getPitchesAttrName()});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
@@ -136,11 +142,17 @@ int64_t KernelOp::getNumPoints() {
   return ShapedType::getNumElements(getSizes());
 }
 
-int64_t KernelOp::getNumOver() {
+static int64_t countPoints(ArrayRef<int64_t> sizes, ArrayRef<int64_t> dims) {
   int64_t count = 1;
-  for (int64_t dim : getOver())
-    count *= getSizes()[dim];
+  for (int64_t dim : dims)
+    count *= sizes[dim];
   return count;
+}
+
+int64_t KernelOp::getNumOver() { return countPoints(getSizes(), getOver()); }
+
+int64_t KernelOp::getNumSums() {
+  return countPoints(getSizes(), getSums().value_or(ArrayRef<int64_t>()));
 }
 
 ArrayRef<int64_t> KernelOp::getInPlaceInputs(unsigned index) {
@@ -189,18 +201,42 @@ std::string weft::spellList(ArrayRef<int64_t> list) {
   return text;
 }
 
+static bool isAscending(ArrayRef<int64_t> dims, int64_t rank) {
+  return llvm::is_sorted(dims, std::less_equal<>()) &&
+         (dims.empty() || (dims.front() >= 0 && dims.back() < rank));
+}
+
+static std::string findWrongSums(KernelKind kind, ArrayRef<int64_t> sizes,
+                                 ArrayRef<int64_t> over,
+                                 ArrayRef<int64_t> sums) {
+  if (kind != KernelKind::Rows)
+    return "expects sums in a kernel of rows alone, but got sums " +
+           spellList(sums) + " in one that is " +
+           stringifyKernelKind(kind).str();
+  bool areOuter = llvm::none_of(
+      sums, [&](int64_t d) { return llvm::is_contained(over, d); });
+  if (!sums.empty() && isAscending(sums, sizes.size()) && areOuter)
+    return "";
+  return "expects ascending numbers of the dimensions " + spellList(sizes) +
+         " without " + spellList(over) + " in sums, but got " + spellList(sums);
+}
+
 std::string weft::findWrongSpace(KernelKind kind, ArrayRef<int64_t> sizes,
-                                 ArrayRef<int64_t> over) {
+                                 ArrayRef<int64_t> over,
+                                 std::optional<ArrayRef<int64_t>> sums) {
   auto rank = static_cast<int64_t>(sizes.size());
   int64_t points = 1;
   for (int64_t size : sizes)
     if (size < 1 || llvm::MulOverflow(points, size, points))
       return "expects sizes of at least 1 with a product below 2^63, but got " +
              spellList(sizes);
-  for (size_t i = 0; i < over.size(); ++i)
-    if (over[i] < 0 || over[i] >= rank || (i != 0 && over[i] <= over[i - 1]))
-      return "expects ascending numbers of the dimensions " + spellList(sizes) +
-             " in over, but got " + spellList(over);
+  if (!isAscending(over, rank))
+    return "expects ascending numbers of the dimensions " + spellList(sizes) +
+           " in over, but got " + spellList(over);
+  if (std::string wrong =
+          sums ? findWrongSums(kind, sizes, over, *sums) : std::string();
+      !wrong.empty())
+    return wrong;
   const bool overLast = !over.empty() && over.back() == rank - 1;
   switch (kind) {
   case KernelKind::Elementwise:
@@ -222,27 +258,44 @@ std::string weft::findWrongSpace(KernelKind kind, ArrayRef<int64_t> sizes,
   llvm_unreachable("covered switch");
 }
 
+/// Elements that results may have, and reductions leave: one for each point,
+/// for each row or column, and for each sum over rows.
+static SmallVector<int64_t> listCounts(KernelOp kernel) {
+  const int64_t points = kernel.getNumPoints();
+  SmallVector<int64_t> counts = {points};
+  for (int64_t reduced : {kernel.getNumOver(), kernel.getNumSums()})
+    if (reduced != 1)
+      counts.push_back(points / reduced);
+  return counts;
+}
+
 /// Results and sums have as many elements as the space says.
 static LogicalResult verifyCounts(KernelOp kernel) {
-  const int64_t points = kernel.getNumPoints(), over = kernel.getNumOver();
-  for (auto [index, type] : llvm::enumerate(kernel.getResultTypes())) {
-    int64_t count = cast<RankedTensorType>(type).getNumElements();
-    if (count == points || count == points / over)
-      continue;
-    InFlightDiagnostic error = kernel.emitOpError("expects ") << points;
-    if (over != 1)
-      error << " or " << points / over;
-    return error << " elements in result " << index << ", but got " << type;
-  }
+  const SmallVector<int64_t> counts = listCounts(kernel);
+  auto spellCounts = [](ArrayRef<int64_t> list) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    llvm::interleave(list, stream, " or ");
+    return text;
+  };
+  for (auto [index, type] : llvm::enumerate(kernel.getResultTypes()))
+    if (!llvm::is_contained(counts,
+                            cast<RankedTensorType>(type).getNumElements()))
+      return kernel.emitOpError("expects ")
+             << spellCounts(counts) << " elements in result " << index
+             << ", but got " << type;
+  const int64_t points = counts.front();
   for (auto reduce : kernel.getBody().front().getOps<ReduceOp>()) {
     int64_t read =
         cast<RankedTensorType>(reduce.getOperand().getType()).getNumElements();
     int64_t left =
         cast<RankedTensorType>(reduce.getResult().getType()).getNumElements();
-    if (read == left || (read == points && left == points / over))
+    if (read == left || (read == points && llvm::is_contained(counts, left)))
       continue;
+    ArrayRef<int64_t> reduced = ArrayRef(counts).drop_front();
     return reduce.emitOpError("expects to reduce ")
-           << countText(points, "element") << " to " << points / over
+           << countText(points, "element") << " to "
+           << spellCounts(reduced.empty() ? counts : reduced)
            << ", as its kernel says, but got " << read << " and " << left;
   }
   return success();
@@ -317,7 +370,8 @@ std::string weft::describeReadAfterWrite(unsigned result, int64_t input) {
 }
 
 LogicalResult KernelOp::verifyRegions() {
-  std::string wrong = findWrongSpace(getKind(), getSizes(), getOver());
+  std::string wrong =
+      findWrongSpace(getKind(), getSizes(), getOver(), getSums());
   if (!wrong.empty())
     return emitOpError(wrong);
   if (failed(verifyCounts(*this)))

@@ -214,7 +214,7 @@ static Rule getRule(StringRef name) {
       .Case("repeats", isRepeats)
       .Case("saved", isIntegers)
       .Case("sizes", isCounts)
-      .Case("over", isIntegers)
+      .Cases({"over", "sums"}, isIntegers)
       .Case("inplace", isIntegerLists)
       .Case("kernel_kind", isKernelKind)
       .Case("computes", isOpNames)

@@ -121,6 +121,38 @@ weft.kernel @k(%x: tensor<8x4xf32>) -> tensor<8x4xf32> columns [8, 4] over [1] i
 
 // -----
 
+// expected-error @below {{expects sums in a kernel of rows alone, but got sums [1] in one that is columns}}
+weft.kernel @k(%x: tensor<8x4xf32>) -> tensor<4xf32> columns [8, 4] over [0] sums [1] inplace [[]] {
+  %y = weft.reduce sum %x dims [0] : tensor<8x4xf32>
+  weft.yield %y : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{expects ascending numbers of the dimensions [2, 4, 4] without [2] in sums, but got [2]}}
+weft.kernel @k(%x: tensor<8x4xf32>) -> tensor<8x4xf32> rows [2, 4, 4] over [2] sums [2] inplace [[0]] {
+  %y = weft.neg %x : tensor<8x4xf32>
+  weft.yield %y : tensor<8x4xf32>
+}
+
+// -----
+
+// expected-error @below {{expects ascending numbers of the dimensions [8, 4] without [1] in sums, but got []}}
+weft.kernel @k(%x: tensor<8x4xf32>) -> tensor<8x4xf32> rows [8, 4] over [1] sums [] inplace [[0]] {
+  %y = weft.neg %x : tensor<8x4xf32>
+  weft.yield %y : tensor<8x4xf32>
+}
+
+// -----
+
+// expected-error @below {{expects 32 or 8 or 16 elements in result 0, but got 'tensor<4xf32>'}}
+weft.kernel @k(%x: tensor<8x4xf32>) -> tensor<4xf32> rows [4, 2, 4] over [2] sums [1] inplace [[]] {
+  %y = weft.reduce sum %x dims [0] : tensor<8x4xf32>
+  weft.yield %y : tensor<4xf32>
+}
+
+// -----
+
 // expected-error @below {{expects 64 elements in result 0, but got 'tensor<8x4xf32>'}}
 weft.kernel @k(%x: tensor<8x4xf32>) -> tensor<8x4xf32> elementwise [64] inplace [[0]] {
   %y = weft.neg %x : tensor<8x4xf32>

@@ -19,6 +19,7 @@ struct KernelPhase {
   llvm::SmallVector<mlir::Operation *> outerOps; // evaluated before the loops
   llvm::SmallVector<mlir::Operation *> ops;      // evaluated inside
   llvm::SmallVector<ReduceOp> reduces;
+  llvm::SmallVector<ReduceOp> sums;     // over the rows of a row kernel
   llvm::SmallVector<unsigned> stores;   // outputs written inside
   llvm::SmallVector<mlir::Value> saves; // values kept for later phases
   llvm::DenseSet<mlir::Value> restored; // values kept by earlier phases
@@ -47,10 +48,14 @@ public:
   const KernelShape &getShape() const { return shape; }
   llvm::ArrayRef<mlir::Value> getOutputs() const { return outputs; }
   llvm::ArrayRef<KernelPhase> getPhases() const { return phases; }
+  /// Sums over rows and their other names, in program order.
+  llvm::ArrayRef<mlir::Operation *> getSumOps() const { return sumOps; }
   ValueDepth getDepth(mlir::Value value) const { return depths.lookup(value); }
   /// Whether output `index` is written once per range element (rows), or after
   /// the loop over the rows (columns), rather than inside the loops.
   bool isOuterOutput(unsigned index) const;
+  /// Whether output `index` is a sum over rows, written after the last of them.
+  bool isSumOutput(unsigned index) const { return space.isSum(outputs[index]); }
 
 private:
   static llvm::FailureOr<KernelLayout> compute(KernelOp kernel);
@@ -72,6 +77,7 @@ private:
   KernelShape shape;
   llvm::SmallVector<mlir::Value> outputs;
   std::vector<KernelPhase> phases;
+  llvm::SmallVector<mlir::Operation *> sumOps;
   llvm::DenseMap<mlir::Value, ValueDepth> depths;
   llvm::DenseMap<mlir::Value, unsigned> ready; // phase in which it is known
   llvm::DenseSet<mlir::Value> heavy;

@@ -28,8 +28,8 @@ class KernelShape {
 public:
   KernelShape() = default;
   KernelShape(KernelKind kind, llvm::ArrayRef<int64_t> sizes,
-              llvm::ArrayRef<int64_t> over)
-      : kind(kind), sizes(sizes), over(over) {}
+              llvm::ArrayRef<int64_t> over, llvm::ArrayRef<int64_t> sums)
+      : kind(kind), sizes(sizes), over(over), sums(sums) {}
 
   /// The shape recorded on a kernel.
   static KernelShape get(KernelOp kernel);
@@ -42,6 +42,11 @@ public:
   KernelKind getKind() const { return kind; }
   llvm::ArrayRef<int64_t> getSizes() const { return sizes; }
   llvm::ArrayRef<int64_t> getOver() const { return over; }
+  /// The outer dimensions of rows that sums over rows run over.
+  llvm::ArrayRef<int64_t> getSums() const { return sums; }
+  bool hasSums() const { return !sums.empty(); }
+  /// Rows that a sum over rows adds up.
+  int64_t getSummedRows() const;
   unsigned getRank() const { return sizes.size(); }
 
   DimRole getRole(unsigned dim) const;
@@ -55,12 +60,13 @@ public:
   /// The shape in the kernel's assembly format: "rows [8, 64] over [1]".
   std::string spell() const;
   bool operator==(const KernelShape &other) const {
-    return kind == other.kind && sizes == other.sizes && over == other.over;
+    return kind == other.kind && sizes == other.sizes && over == other.over &&
+           sums == other.sums;
   }
 
 private:
   KernelKind kind = KernelKind::Elementwise;
-  llvm::SmallVector<int64_t> sizes, over;
+  llvm::SmallVector<int64_t> sizes, over, sums;
 };
 
 } // namespace weft

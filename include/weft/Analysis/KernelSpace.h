@@ -38,6 +38,10 @@ struct ExternalUse {
 
 class KernelSpace {
 public:
+  /// `allowsSums`: reductions over rows may be added to a space that also
+  /// reduces its rows.
+  explicit KernelSpace(bool allowsSums = false) : allowsSums(allowsSums) {}
+
   /// Adds an op whose operands are members, views or values from outside.
   /// Returns false, and may leave the space broken, if it does not fit.
   bool add(mlir::Operation *op);
@@ -53,6 +57,13 @@ public:
   /// Whether reductions run over the last dimension (row kernels) or not
   /// (column kernels).
   bool reducesLast() const { return reductions && reduced.back(); }
+  bool mayHaveSums() const { return allowsSums; }
+  /// The sums over rows of a row kernel, and the dimensions that they run over.
+  bool hasSums() const { return !sums.empty(); }
+  bool isSum(mlir::Value member) const { return sums.contains(member); }
+  unsigned getNumSums() const { return sums.size(); }
+  bool isSummed(unsigned dim) const { return summed[dim]; }
+  int64_t getSummedRows() const;
   /// The most elements that one loop over the end of a row can take, if every
   /// read and the given results walk them alike and sums keep the order of
   /// whole rows; 0 if no number of them does.
@@ -103,6 +114,8 @@ private:
   bool addAlias(mlir::Operation *op);
   bool addElementwise(mlir::Operation *op);
   bool addReduce(ReduceOp op);
+  bool addSum(ReduceOp op, llvm::ArrayRef<bool> dims);
+  void addReduced(mlir::Value result, llvm::ArrayRef<bool> dims);
 
   bool locate(mlir::Operation *op, llvm::ArrayRef<int64_t> shape,
               DimLists &lists);
@@ -121,12 +134,14 @@ private:
   template <typename Fn> void forEachAccess(Fn fn);
 
   llvm::SmallVector<int64_t> sizes;
-  llvm::SmallVector<bool> reduced;
+  llvm::SmallVector<bool> reduced, summed;
+  bool allowsSums = false;
   bool reductions = false;
   bool empty = true;
   // Most spaces are of a few ops.
   llvm::SmallMapVector<mlir::Value, SpaceAccess, 8> members;
   llvm::SmallDenseSet<mlir::Value, 8> afterReduction;
+  llvm::SmallDenseSet<mlir::Value, 4> sums; // under all their names
   llvm::SmallDenseSet<mlir::Value, 4> constants;
   llvm::SmallDenseMap<mlir::Value, View, 2> views;
   llvm::SmallMapVector<mlir::OpOperand *, ExternalUse, 8> uses;

@@ -96,7 +96,8 @@ inline llvm::ArrayRef<int64_t> getShape(mlir::Value tensor) {
 /// The rule that the loop space of a kernel (`weft.kernel`) breaks, as "expects
 /// RULE, but got VALUE"; "" if none.
 std::string findWrongSpace(KernelKind kind, llvm::ArrayRef<int64_t> sizes,
-                           llvm::ArrayRef<int64_t> over);
+                           llvm::ArrayRef<int64_t> over,
+                           std::optional<llvm::ArrayRef<int64_t>> sums);
 
 /// Whether the op (or null) is a view of its first operand.
 bool isViewOp(mlir::Operation *op);

@@ -54,10 +54,11 @@ def Weft_Dialect : Dialect {
     /// The kind of the command that runs an op which select-kernels claimed.
     static constexpr ::llvm::StringLiteral kImplAttr = "weft.impl";
     /// The loop space of a kernel, on its form in another dialect: the
-    /// attributes `kind`, `sizes` and `over` of `weft.kernel`.
+    /// attributes `kind`, `sizes`, `over` and `sums` of `weft.kernel`.
     static constexpr ::llvm::StringLiteral kKernelKindAttr = "weft.kernel_kind";
     static constexpr ::llvm::StringLiteral kSizesAttr = "weft.sizes";
     static constexpr ::llvm::StringLiteral kOverAttr = "weft.over";
+    static constexpr ::llvm::StringLiteral kSumsAttr = "weft.sums";
     /// The range of a function that runs in parts, and the divisor of the sizes
     /// of parts. A target chooses both.
     static constexpr ::llvm::StringLiteral kExtentAttr = "weft.extent";

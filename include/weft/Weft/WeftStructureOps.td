@@ -263,6 +263,12 @@ def Weft_KernelOp : Weft_Op<"kernel", [
       all columns are reduced. A result has an element for each point or for
       each column.
 
+    `sums` lists dimensions of `rows` before the row: reductions over them add up
+    the rows of a group. Such a sum over rows has an element for each group and
+    each element of a row. It is a result of the kernel, and no op of the kernel
+    reads it. Other ops may be between the row's reductions and the sums, so one
+    pass over the rows computes both.
+
     `inplace` has one list for each result: the arguments whose buffer that
     result may reuse. A dump may list fewer. Kind, sizes and `inplace` that do
     not match the body are an error: here if the numbers of elements show it,
@@ -287,6 +293,16 @@ def Weft_KernelOp : Weft_Op<"kernel", [
       weft.yield %y : tensor<8x4xf32>
     }
     ```
+    Rows without their mean, and their sums over four groups of 16 rows:
+    ```mlir
+    weft.kernel @k_2f(%x: tensor<64x32xf32>) -> (tensor<64x32xf32>, tensor<4x32xf32>) rows [4, 16, 32] over [2] sums [1] inplace [[0], []] {
+      %m = weft.reduce mean %x dims [1] {keep_dims} : tensor<64x32xf32>
+      %d = weft.sub %x, %m : tensor<64x32xf32>, tensor<64x1xf32>
+      %g = weft.reshape %d : tensor<64x32xf32> to tensor<4x16x32xf32>
+      %s = weft.reduce sum %g dims [1] : tensor<4x16x32xf32>
+      weft.yield %d, %s : tensor<64x32xf32>, tensor<4x32xf32>
+    }
+    ```
     Created by: `weft-fuse`, `weft-pad-rows`. Consumed by: `weft-convert-kernels-to-linalg`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
@@ -294,6 +310,7 @@ def Weft_KernelOp : Weft_Op<"kernel", [
                        Weft_KernelKindAttr:$kind,
                        DenseI64ArrayAttr:$sizes,
                        DenseI64ArrayAttr:$over,
+                       OptionalAttr<DenseI64ArrayAttr>:$sums,
                        TypedArrayAttrBase<DenseI64ArrayAttr, "an array of array<i64>">:$inplace,
                        OptionalAttr<DenseI64ArrayAttr>:$pitches,
                        OptionalAttr<DictArrayAttr>:$arg_attrs,
@@ -306,9 +323,10 @@ def Weft_KernelOp : Weft_Op<"kernel", [
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     ::mlir::Region *getCallableRegion() { return &getBody(); }
-    /// Elements of the space, and of the dimensions `over` alone.
+    /// Elements of the space, and of the dimensions `over` or `sums` alone.
     int64_t getNumPoints();
     int64_t getNumOver();
+    int64_t getNumSums();
   }];
 }
 

@@ -36,7 +36,8 @@ bool KernelLayout::canWrite(const KernelSpace &space, ArrayRef<Value> outputs,
     if (space.isFull(output) && !space.hasReduction())
       continue;
     if (space.hasReduction()) {
-      if (!space.isFull(output) && !space.isReducedLevel(output))
+      if (!space.isFull(output) && !space.isReducedLevel(output) &&
+          !space.isSum(output))
         rejected.push_back(output);
       continue;
     }
@@ -52,6 +53,8 @@ bool KernelLayout::canWrite(const KernelSpace &space, ArrayRef<Value> outputs,
 }
 
 bool KernelLayout::isOuterOutput(unsigned index) const {
+  if (space.isSum(outputs[index]))
+    return false;
   const SpaceAccess &access = space.getAccess(outputs[index]);
   bool inner = false;
   for (unsigned d = 0; d < shape.getRank(); ++d) {
@@ -90,11 +93,14 @@ bool KernelLayout::findShape() {
     kind = KernelKind::Columns;
   else if (space.hasReduction() || partial)
     kind = KernelKind::Rows;
-  SmallVector<int64_t> over;
-  for (unsigned d = 0, e = outer.size(); d < e; ++d)
+  SmallVector<int64_t> over, sums;
+  for (unsigned d = 0, e = outer.size(); d < e; ++d) {
     if (kind != KernelKind::Elementwise && !outer[d])
       over.push_back(d);
-  shape = KernelShape(kind, space.getSizes(), over);
+    if (space.isSummed(d))
+      sums.push_back(d);
+  }
+  shape = KernelShape(kind, space.getSizes(), over, sums);
   return true;
 }
 
@@ -118,8 +124,9 @@ void KernelLayout::findDepths(KernelOp kernel) {
       depth = std::max(depth, own);
     }
     if (isReduction(&op))
-      depth = shape.getKind() == KernelKind::Columns ? ValueDepth::Lane
-                                                     : ValueDepth::Outer;
+      depth = shape.getKind() == KernelKind::Columns || space.isSum(result)
+                  ? ValueDepth::Lane
+                  : ValueDepth::Outer;
     depths[result] = depth;
     if (isHeavyCone)
       heavy.insert(result);
@@ -139,7 +146,11 @@ void KernelLayout::findPhases(KernelOp kernel) {
     unsigned phase = 0;
     for (Value operand : op.getOperands())
       phase = std::max(phase, ready.lookup(operand));
-    if (isReduction(&op)) {
+    if (space.isSum(op.getResult(0))) {
+      sumOps.push_back(&op);
+      if (isReduction(&op))
+        phases[phase].sums.push_back(cast<ReduceOp>(op));
+    } else if (isReduction(&op)) {
       if (phases.size() < phase + 2)
         phases.resize(phase + 2);
       phases[phase].reduces.push_back(cast<ReduceOp>(op));
@@ -151,7 +162,7 @@ void KernelLayout::findPhases(KernelOp kernel) {
     unsigned phase = ready.lookup(outputs[i]);
     if (shape.getKind() == KernelKind::Columns)
       phase = isOuterOutput(i) ? 1 : 0;
-    else if (isOuterOutput(i))
+    else if (isOuterOutput(i) || space.isSum(outputs[i]))
       continue;
     phases[phase].stores.push_back(i);
   }
@@ -200,6 +211,8 @@ void KernelLayout::fillPhase(unsigned index, KernelOp kernel) {
   };
   for (ReduceOp reduce : phase.reduces)
     need(reduce.getOperand());
+  for (ReduceOp sum : phase.sums)
+    need(sum.getOperand());
   for (unsigned output : phase.stores)
     need(outputs[output]);
   for (Value value : phase.saves)
@@ -247,6 +260,7 @@ std::optional<unsigned> KernelLayout::applyPitches(KernelOp kernel) {
 
 FailureOr<KernelLayout> KernelLayout::findSpace(KernelOp kernel) {
   KernelLayout layout;
+  layout.space = KernelSpace(/*allowsSums=*/true);
   Block &body = kernel.getBody().front();
   for (Operation &op : body.without_terminator())
     if (!layout.space.add(&op))
@@ -296,6 +310,9 @@ FailureOr<KernelLayout> KernelLayout::compute(KernelOp kernel) {
 SmallVector<int64_t> KernelLayout::getInPlaceInputs(KernelOp kernel,
                                                     unsigned index) const {
   Value output = outputs[index];
+  // Blocks add up rows in turn, and write their sums last.
+  if (space.isSum(output))
+    return {};
   const SpaceAccess &target = space.getAccess(output);
   unsigned written = phases.size();
   for (unsigned p = 0; p < phases.size(); ++p)
@@ -312,7 +329,8 @@ SmallVector<int64_t> KernelLayout::getInPlaceInputs(KernelOp kernel,
       fits &= use.access == target;
       for (unsigned p = written + 1; p < phases.size(); ++p)
         fits &= !is_contained(phases[p].ops, operand->getOwner()) &&
-                !is_contained(phases[p].reduces, operand->getOwner());
+                !is_contained(phases[p].reduces, operand->getOwner()) &&
+                !is_contained(phases[p].sums, operand->getOwner());
     }
     if (fits)
       inputs.push_back(argument.getArgNumber());

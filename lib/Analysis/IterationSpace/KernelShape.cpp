@@ -10,13 +10,16 @@ using namespace mlir;
 using namespace weft;
 
 KernelShape KernelShape::get(KernelOp kernel) {
-  return {kernel.getKind(), kernel.getSizes(), kernel.getOver()};
+  return {kernel.getKind(), kernel.getSizes(), kernel.getOver(),
+          kernel.getSums().value_or(ArrayRef<int64_t>())};
 }
 
 void KernelShape::set(KernelOp kernel) const {
   kernel.setKind(kind);
   kernel.setSizes(sizes);
   kernel.setOver(over);
+  kernel.setSums(hasSums() ? std::optional<ArrayRef<int64_t>>(sums)
+                           : std::nullopt);
 }
 
 FailureOr<KernelShape> KernelShape::get(FunctionOpInterface function) {
@@ -30,10 +33,15 @@ FailureOr<KernelShape> KernelShape::get(FunctionOpInterface function) {
     return function.emitOpError("expects weft.kernel_kind, weft.sizes and "
                                 "weft.over, as "
                                 "weft-convert-kernels-to-linalg writes them");
-  std::string wrong = findWrongSpace(kind.getValue(), sizes, over);
+  std::optional<ArrayRef<int64_t>> sums;
+  if (auto list =
+          function->getAttrOfType<DenseI64ArrayAttr>(WeftDialect::kSumsAttr))
+    sums = list.asArrayRef();
+  std::string wrong = findWrongSpace(kind.getValue(), sizes, over, sums);
   if (!wrong.empty())
     return function.emitOpError(wrong);
-  return KernelShape(kind.getValue(), sizes, over);
+  return KernelShape(kind.getValue(), sizes, over,
+                     sums.value_or(ArrayRef<int64_t>()));
 }
 
 void KernelShape::set(FunctionOpInterface function) const {
@@ -42,6 +50,15 @@ void KernelShape::set(FunctionOpInterface function) const {
                     KernelKindAttr::get(b.getContext(), kind));
   function->setAttr(WeftDialect::kSizesAttr, b.getDenseI64ArrayAttr(sizes));
   function->setAttr(WeftDialect::kOverAttr, b.getDenseI64ArrayAttr(over));
+  if (hasSums())
+    function->setAttr(WeftDialect::kSumsAttr, b.getDenseI64ArrayAttr(sums));
+}
+
+int64_t KernelShape::getSummedRows() const {
+  int64_t rows = 1;
+  for (int64_t dim : sums)
+    rows *= sizes[dim];
+  return rows;
 }
 
 DimRole KernelShape::getRole(unsigned dim) const {
@@ -80,5 +97,7 @@ ValueDepth KernelShape::getDepth(const SpaceAccess &access) const {
 
 std::string KernelShape::spell() const {
   std::string text = (stringifyKernelKind(kind) + " ").str() + spellList(sizes);
-  return over.empty() ? text : text + " over " + spellList(over);
+  if (!over.empty())
+    text += " over " + spellList(over);
+  return hasSums() ? text + " sums " + spellList(sums) : text;
 }

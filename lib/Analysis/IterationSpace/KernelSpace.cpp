@@ -36,6 +36,14 @@ bool KernelSpace::isReducedLevel(Value member) const {
   return true;
 }
 
+int64_t KernelSpace::getSummedRows() const {
+  int64_t rows = 1;
+  for (unsigned d = 0, e = sizes.size(); d != e; ++d)
+    if (summed[d])
+      rows *= sizes[d];
+  return rows;
+}
+
 bool KernelSpace::tryAdd(Operation *op) {
   KernelSpace copy = *this;
   if (!copy.add(op))
@@ -107,6 +115,8 @@ bool KernelSpace::addAlias(Operation *op) {
   members[result] = access;
   if (afterReduction.contains(operand))
     afterReduction.insert(result);
+  if (sums.contains(operand))
+    sums.insert(result);
   return true;
 }
 
@@ -136,7 +146,8 @@ bool KernelSpace::addElementwise(Operation *op) {
     return false;
   bool after = false;
   for (OpOperand &operand : op->getOpOperands()) {
-    if (!useOperand(operand, lists))
+    // Blocks of a device write sums over rows and never read them.
+    if (sums.contains(operand.get()) || !useOperand(operand, lists))
       return false;
     after |= afterReduction.contains(operand.get());
   }
@@ -168,24 +179,44 @@ bool KernelSpace::addReduce(ReduceOp op) {
   for (int64_t dim : op.getDims())
     for (unsigned d : lists[dim])
       dims[d] = true;
-  if (reductions && dims != reduced)
-    return false;
   if (isMember(operand) && !isFull(operand))
     return false;
+  if (reductions && dims != reduced)
+    return addSum(op, dims);
   reductions = true;
   reduced = dims;
   if (!reducesLast() && afterReduction.contains(operand))
     return false;
+  addReduced(result, dims);
+  return true;
+}
+
+/// Adds up rows that the kernel computes anyway. All such sums of a kernel run
+/// over the same dimensions.
+bool KernelSpace::addSum(ReduceOp op, ArrayRef<bool> dims) {
+  bool isOverRows = reducesLast() && op.getKind() == ReduceKind::Sum;
+  for (unsigned d = 0, e = sizes.size(); d != e; ++d)
+    isOverRows &= !(dims[d] && reduced[d]);
+  if (!allowsSums || !isOverRows ||
+      (hasSums() && dims != ArrayRef<bool>(summed)))
+    return false;
+  summed.assign(dims.begin(), dims.end());
+  addReduced(op.getResult(), dims);
+  sums.insert(op.getResult());
+  return true;
+}
+
+/// The result of a reduction over these dimensions.
+void KernelSpace::addReduced(Value result, ArrayRef<bool> dims) {
   SpaceAccess access;
   access.strides.assign(sizes.size(), 0);
   int64_t stride = 1;
   for (size_t d = sizes.size(); d-- > 0;) {
-    if (reduced[d])
+    if (dims[d])
       continue;
     access.strides[d] = stride;
     stride *= sizes[d];
   }
   members[result] = access;
   afterReduction.insert(result);
-  return true;
 }

@@ -40,6 +40,7 @@ void KernelSpace::split(unsigned dim, int64_t inner) {
   sizes[dim] /= inner;
   sizes.insert(sizes.begin() + dim + 1, inner);
   reduced.insert(reduced.begin() + dim + 1, reduced[dim]);
+  summed.insert(summed.begin() + dim + 1, summed[dim]);
 }
 
 /// Finds the dimensions each dimension of `shape` runs over, which together are
@@ -83,6 +84,7 @@ bool KernelSpace::locate(Operation *op, ArrayRef<int64_t> shape,
       if (size != 1)
         sizes.push_back(size);
     reduced.assign(sizes.size(), false);
+    summed = reduced;
     return assign(shape, SmallVector<bool>(sizes.size(), true), lists);
   }
   int64_t count = ShapedType::getNumElements(shape), total = getNumPoints();
@@ -181,6 +183,7 @@ bool KernelSpace::grow(Operation *op, ArrayRef<int64_t> shape,
   });
   sizes = newSizes;
   reduced.assign(sizes.size(), false);
+  summed = reduced;
   return true;
 }
 
@@ -273,7 +276,8 @@ void KernelSpace::collapse(ArrayRef<Value> outputs,
     bool isLimit =
         ShapedType::getNumElements(ArrayRef(sizes).drop_front(d + 1)) == lanes;
     bool join = !isLimit && outer[d] == outer[d + 1] &&
-                reduced[d] == reduced[d + 1] && walksAsOne(d, outputs);
+                reduced[d] == reduced[d + 1] && summed[d] == summed[d + 1] &&
+                walksAsOne(d, outputs);
     if (!join) {
       ++d;
       continue;
@@ -284,6 +288,7 @@ void KernelSpace::collapse(ArrayRef<Value> outputs,
     sizes[d] *= sizes[d + 1];
     sizes.erase(sizes.begin() + d + 1);
     reduced.erase(reduced.begin() + d + 1);
+    summed.erase(summed.begin() + d + 1);
     outer.erase(outer.begin() + d + 1);
   }
 }

@@ -30,6 +30,16 @@ static void forward(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp to) {
   LLVM::ReturnOp::create(b, function.getLoc(), ValueRange());
 }
 
+/// Sums over rows are for blocks of a device.
+static LogicalResult checkSums(func::FuncOp function,
+                               const LinalgKernel &kernel) {
+  if (!kernel.getShape().hasSums())
+    return success();
+  return function.emitOpError(
+      "does not support sums over rows in a kernel of rows on the CPU yet; "
+      "use a kernel of columns for them");
+}
+
 namespace {
 
 /// Functions with different code, found by a hash that is cheap to compute.
@@ -74,7 +84,7 @@ struct LowerKernelsPass : weft::impl::LowerKernelsPassBase<LowerKernelsPass> {
     for (auto function :
          llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
       FailureOr<LinalgKernel> kernel = LinalgKernel::get(function);
-      if (failed(kernel))
+      if (failed(kernel) || failed(checkSums(function, *kernel)))
         return signalPassFailure();
       code.add(KernelEmitter(function, *kernel).emit());
       function.erase();

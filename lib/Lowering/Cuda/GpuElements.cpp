@@ -86,6 +86,11 @@ void GpuEmitter::decode(Value linear, ArrayRef<DimRole> roles) {
     for (unsigned d = indices.size(); d-- > 0;)
       if (shape.getRole(d) == role)
         dims.push_back(d);
+  decode(linear, dims);
+}
+
+/// Sets the indices of the dimensions, the fastest first.
+void GpuEmitter::decode(Value linear, ArrayRef<unsigned> dims) {
   for (unsigned d : dims) {
     bool isLast = d == dims.back();
     int64_t size = shape.getSizes()[d];
@@ -260,6 +265,7 @@ GpuEmitter::Values GpuEmitter::emitChunk(const KernelNest &nest, int64_t count,
       Value element = getValue(nest, total.combiner->getOperand(1), lane);
       sum = total.combine(b, sum, element);
     }
+  addToRowTotals(nest, count);
   storeNest(nest);
   return sums;
 }

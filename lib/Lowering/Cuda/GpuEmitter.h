@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace weft {
@@ -30,13 +31,9 @@ inline constexpr int64_t kMostGridBlocks = (int64_t(1) << 31) - 1;
 /// Where the arguments of kernels lie.
 inline constexpr auto kGlobalSpace =
     static_cast<unsigned>(mlir::NVVM::NVVMMemorySpace::Global);
-/// Short rows of a block, a warp each.
-inline constexpr int64_t kRowsPerBlock = 8;
 /// Columns of a block.
 inline constexpr int64_t kTileColumns = 32;
 
-/// Threads of a row of that many elements.
-int64_t threadsOfRow(int64_t elements);
 /// Threads that share the rows of a column.
 int64_t threadsOfColumn(int64_t rows);
 /// Threads of a block that runs a kernel of that shape.
@@ -49,8 +46,8 @@ llvm::LogicalResult emitGroup(KernelGroupOp group,
                               mlir::gpu::GPUModuleOp kernels,
                               const llvm::StringMap<int64_t> &numOutputs);
 
-/// Replaces functions whose operands come from f16 or bf16 and whose results
-/// are rounded to them by short forms (ApproximateMath.cpp).
+/// Replaces functions of values that are read as f16 or bf16 by short forms
+/// (ApproximateMath.cpp).
 void approximateMath(mlir::gpu::GPUFuncOp function);
 
 /// The op x - y of `exp(x - y)`, in f32, with one y for each row; or null.
@@ -63,7 +60,8 @@ public:
              llvm::ArrayRef<int64_t> alignments);
 
   /// Builds the function at the insertion point of `builder`. Fails with an
-  /// error at the source if no grid has that many blocks.
+  /// error at the source if no grid has that many blocks, or if no block can
+  /// add up its rows.
   llvm::FailureOr<mlir::gpu::GPUFuncOp> emit(mlir::OpBuilder &builder);
 
 private:
@@ -94,8 +92,11 @@ private:
   // Rows (GpuRows.cpp).
   int64_t getRowChunks() const;
   bool isLongRow() const;
+  int64_t getRowSize() const;
   void emitRows();
   void emitRow(mlir::Value row, mlir::Value thread, int64_t threads);
+  void emitRowNests(mlir::Value thread, int64_t threads);
+  void decodeRowChunk(mlir::Value item);
   void emitRowPass(const KernelNest &nest, mlir::Value thread, int64_t threads);
   void meetRow(int64_t threads);
   bool mayOverwriteInput(const KernelNest &nest);
@@ -147,6 +148,17 @@ private:
   void writeRow(const KernelNest &nest, mlir::Value thread, int64_t threads);
   void emitWritingPass(const KernelNest &nest, mlir::Value thread,
                        int64_t threads);
+  // Sums over rows (GpuRowSums.cpp).
+  llvm::LogicalResult checkSums();
+  void emitSummedRows();
+  void addRowTotals(int64_t threads);
+  void addToRowTotals(const KernelNest &nest, int64_t count);
+  void addRowsOfWarps(mlir::Value thread, mlir::Value warp, int64_t warps);
+  void writeRowSums(mlir::Value thread, mlir::Value warp, int64_t threads,
+                    int64_t together);
+  void emitOwnChunks(mlir::Value thread, mlir::Value warp, int64_t threads,
+                     int64_t together,
+                     llvm::function_ref<void(mlir::Value)> body);
 
   // Columns (GpuColumns.cpp).
   void emitColumns();
@@ -180,6 +192,7 @@ private:
   mlir::Value isLess(mlir::Value x, mlir::Value y);
   mlir::Value asIndex(mlir::Value value);
   void decode(mlir::Value linear, llvm::ArrayRef<DimRole> roles);
+  void decode(mlir::Value linear, llvm::ArrayRef<unsigned> dims);
   void emitValues(const KernelNest &nest, bool outer);
   Values emitPiece(const KernelNest &nest, Values sums);
   Values emitChunk(const KernelNest &nest, int64_t count, Values sums);
@@ -225,6 +238,9 @@ private:
   llvm::DenseMap<mlir::Value, Values> laneValues;
   /// Temporaries: one number, or one of each element that the thread takes.
   llvm::DenseMap<mlir::Value, mlir::Value> numbers, rowBuffers;
+  /// The totals of sums over rows, for the elements that the thread takes.
+  llvm::SmallMapVector<mlir::Value, std::pair<NestTotal, mlir::Value>, 4>
+      rowTotals;
   llvm::DenseMap<mlir::Type, mlir::Value> columnBuffers;
   Softmax softmax; // without a sum: none
   /// Values of bodies that are known where code is written.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GpuEmitter.h"
+#include "weft/Analysis/RowSums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -14,15 +15,6 @@
 
 using namespace mlir;
 using namespace weft;
-
-/// Elements of a chunk, whatever their types: sums depend on it.
-static constexpr int64_t kRowChunk = 4;
-
-int64_t weft::threadsOfRow(int64_t elements) {
-  if (elements <= 1024)
-    return kWarp;
-  return elements <= 16384 ? 256 : 512;
-}
 
 /// Chunks of a row; none reaches from one step of the inner loops to the next.
 int64_t GpuEmitter::getRowChunks() const {
@@ -32,16 +24,14 @@ int64_t GpuEmitter::getRowChunks() const {
 
 /// Whether a row is the work of a block.
 bool GpuEmitter::isLongRow() const {
-  return threadsOfRow(shape.getCount(DimRole::Inner) * shape.getLaneSize()) !=
-         kWarp;
+  return getRowThreads(getRowSize()) != kWarp;
 }
 
 void GpuEmitter::emitRows() {
   findSoftmax();
   chunk = softmax.sum ? chooseChunk() : kRowChunk;
   int64_t rows = shape.getCount(DimRole::Outer);
-  int64_t threads =
-      threadsOfRow(shape.getCount(DimRole::Inner) * shape.getLaneSize());
+  int64_t threads = getRowThreads(getRowSize());
   if (threads != kWarp) {
     setLaunch(rows, threads);
     return emitRow(blockId(), threadId(gpu::Dimension::x), threads);
@@ -76,7 +66,14 @@ void GpuEmitter::addRowTemporaries(int64_t threads) {
 void GpuEmitter::emitRow(Value row, Value thread, int64_t threads) {
   addRowTemporaries(threads);
   decode(row, {DimRole::Outer});
+  emitRowNests(thread, threads);
+}
+
+/// All that is computed of a row.
+void GpuEmitter::emitRowNests(Value thread, int64_t threads) {
   for (const KernelNest &nest : kernel.getNests()) {
+    if (nest.level == NestLevel::End)
+      continue;
     if (nest.level != NestLevel::Outer) {
       if (softmax.sum)
         emitSoftmaxPass(nest, thread, threads);
@@ -127,21 +124,25 @@ void GpuEmitter::storeRowResults(const KernelNest &nest, Value thread,
   });
 }
 
+/// Sets the indices to the beginning of a chunk of the row.
+void GpuEmitter::decodeRowChunk(Value item) {
+  if (shape.getCount(DimRole::Inner) != 1) {
+    int64_t perLane = llvm::divideCeil(shape.getLaneSize(), chunk);
+    decode(divide(item, perLane), {DimRole::Inner});
+    item = remainder(item, perLane);
+  } else {
+    decode(constant(0), {DimRole::Inner});
+  }
+  indices.back() = multiply(item, chunk);
+}
+
 /// One pass over the elements of a row.
 void GpuEmitter::emitRowPass(const KernelNest &nest, Value thread,
                              int64_t threads) {
   emitValues(nest, /*outer=*/true);
   auto addChunk = [&](Value step, Values sums) {
     slot = multiply(step, chunk);
-    Value item = add(multiply(step, threads), thread);
-    if (shape.getCount(DimRole::Inner) != 1) {
-      int64_t perLane = llvm::divideCeil(shape.getLaneSize(), chunk);
-      decode(divide(item, perLane), {DimRole::Inner});
-      item = remainder(item, perLane);
-    } else {
-      decode(constant(0), {DimRole::Inner});
-    }
-    indices.back() = multiply(item, chunk);
+    decodeRowChunk(add(multiply(step, threads), thread));
     return emitPiece(nest, std::move(sums));
   };
   Values sums =

@@ -1,6 +1,7 @@
 //===- GpuSchedules.cpp - Grid, block and what each thread computes -------===//
 
 #include "GpuEmitter.h"
+#include "weft/Analysis/RowSums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -27,6 +28,8 @@ FailureOr<gpu::GPUFuncOp> GpuEmitter::emit(OpBuilder &builder) {
   b.setInsertionPointToStart(&function.getBody().front());
   indices.resize(shape.getSizes().size());
   chooseIndexType();
+  if (shape.hasSums() && failed(checkSums()))
+    return failure();
   emitBody();
   gpu::ReturnOp::create(b, loc);
   if (numBlocks <= kMostGridBlocks)
@@ -46,13 +49,15 @@ int64_t weft::threadsOfBlock(const KernelShape &shape) {
   if (shape.getKind() == KernelKind::Columns)
     return kTileColumns * threadsOfColumn(shape.getCount(DimRole::Inner));
   int64_t threads =
-      threadsOfRow(shape.getCount(DimRole::Inner) * shape.getLaneSize());
+      getRowThreads(shape.getCount(DimRole::Inner) * shape.getLaneSize());
   return threads == kWarp ? kWarp * kRowsPerBlock : threads;
 }
 
 void GpuEmitter::emitBody() {
   if (shape.getKind() == KernelKind::Columns)
     return emitColumns();
+  if (shape.hasSums())
+    return emitSummedRows();
   if (isElements(shape))
     return emitElements();
   emitRows();

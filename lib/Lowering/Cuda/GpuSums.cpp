@@ -15,11 +15,11 @@
 using namespace mlir;
 using namespace weft;
 
-/// The running totals among the nest's results.
+/// The running totals among the nest's results, without sums over rows.
 SmallVector<NestTotal> GpuEmitter::totalsOf(const KernelNest &nest) const {
   SmallVector<NestTotal> totals;
   for (const NestTotal &total : nest.totals)
-    if (total.combiner)
+    if (total.combiner && !total.isOverRows)
       totals.push_back(total);
   return totals;
 }
@@ -116,7 +116,7 @@ Value GpuEmitter::addWarps(const NestTotal &total, Value value, Value thread,
 /// The totals of a nest are numbers from here on.
 void GpuEmitter::setTotals(const KernelNest &nest, ArrayRef<Value> sums) {
   for (auto [total, output] : llvm::zip(nest.totals, nest.outputs)) {
-    if (!total.combiner)
+    if (!total.combiner || total.isOverRows)
       continue;
     numbers[output.base] = narrow(total, sums.front());
     sums = sums.drop_front();

@@ -112,7 +112,10 @@ LaunchGrouper::getCandidate(plan::CommandOpInterface command) {
   if (!launch)
     return std::nullopt;
   auto kernel = symbols.lookup<KernelOp>(launch.getKernel());
-  if (!kernel || threadsOfBlock(KernelShape::get(kernel)) != kGroupThreads)
+  if (!kernel)
+    return std::nullopt;
+  const KernelShape shape = KernelShape::get(kernel);
+  if (shape.hasSums() || threadsOfBlock(shape) != kGroupThreads)
     return std::nullopt;
   int64_t bytes = 0;
   for (Value buffer : launch->getOperands())

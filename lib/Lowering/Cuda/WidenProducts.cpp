@@ -37,7 +37,7 @@ namespace {
 
 /// A root with padded rows, the product that fills it row by row, and the
 /// products whose left factor it is.
-struct FilledRoot {
+struct WidenedRoot {
   Value root;
   int64_t columns = 0;
   plan::GemmOp filled = {};
@@ -63,11 +63,13 @@ public:
   unsigned run();
 
 private:
-  std::optional<FilledRoot> find(plan::AllocOp root) const;
-  bool isFilledBy(const FilledRoot &found, plan::GemmOp gemm, Value view) const;
-  bool isSummedBy(const FilledRoot &found, plan::GemmOp gemm, Value view) const;
+  std::optional<WidenedRoot> find(plan::AllocOp root) const;
+  bool isFilledBy(const WidenedRoot &found, plan::GemmOp gemm,
+                  Value view) const;
+  bool isSummedBy(const WidenedRoot &found, plan::GemmOp gemm,
+                  Value view) const;
   bool isUnchanged(Value factor, Operation *from, Operation *to) const;
-  bool isCheap(const FilledRoot &found) const;
+  bool isCheap(const WidenedRoot &found) const;
   const WideFactor *findFactor(plan::GemmOp gemm, int64_t pitch) const;
 
   plan::ProgramOp program;
@@ -82,7 +84,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// Whether a view covers all rows of the root, without their padding.
-static bool hasAllRows(const FilledRoot &found, Value view) {
+static bool hasAllRows(const WidenedRoot &found, Value view) {
   MemRefType type = getType(view);
   Layout layout = Layout::get(type);
   return type.getRank() >= 2 && layout.offset == 0 &&
@@ -93,7 +95,7 @@ static bool hasAllRows(const FilledRoot &found, Value view) {
 }
 
 /// Whether the product writes all rows of the root, for the first time.
-bool ProductWidener::isFilledBy(const FilledRoot &found, plan::GemmOp gemm,
+bool ProductWidener::isFilledBy(const WidenedRoot &found, plan::GemmOp gemm,
                                 Value view) const {
   return gemm.getTarget() == view && isPlain(gemm) && !gemm.accumulates() &&
          hasAllRows(found, view) &&
@@ -116,7 +118,7 @@ bool ProductWidener::isUnchanged(Value factor, Operation *from,
 }
 
 /// Whether the product adds up over the columns, with the same factor.
-bool ProductWidener::isSummedBy(const FilledRoot &found, plan::GemmOp gemm,
+bool ProductWidener::isSummedBy(const WidenedRoot &found, plan::GemmOp gemm,
                                 Value view) const {
   plan::GemmOp first = found.filled;
   return gemm.getLhs() == view && !gemm.getTransposeLhs() && isPlain(gemm) &&
@@ -142,8 +144,8 @@ static std::optional<int64_t> findColumns(plan::AllocOp root, int64_t pitch) {
   return columns < pitch ? std::optional(columns) : std::nullopt;
 }
 
-std::optional<FilledRoot> ProductWidener::find(plan::AllocOp root) const {
-  FilledRoot found{root.getBuffer()};
+std::optional<WidenedRoot> ProductWidener::find(plan::AllocOp root) const {
+  WidenedRoot found{root.getBuffer()};
   if (found.getType().getRank() < 2)
     return std::nullopt;
   std::optional<int64_t> columns = findColumns(root, found.getPitch());
@@ -171,7 +173,7 @@ std::optional<FilledRoot> ProductWidener::find(plan::AllocOp root) const {
 
 /// Whether the padding is small compared to the rows, and the factor compared
 /// to the root.
-bool ProductWidener::isCheap(const FilledRoot &found) const {
+bool ProductWidener::isCheap(const WidenedRoot &found) const {
   plan::GemmOp gemm = found.filled;
   int64_t padding = found.getPitch() - found.columns;
   int64_t factor = getType(gemm.getRhs()).getNumElements();
@@ -187,7 +189,7 @@ namespace {
 /// Writes the products of one root anew.
 class RootWidener {
 public:
-  explicit RootWidener(const FilledRoot &found)
+  explicit RootWidener(const WidenedRoot &found)
       : found(found), filled(found.filled), loc(filled.getLoc()),
         declarations(filled.getContext()), commands(filled) {
     declarations.setInsertionPointAfterValue(found.root);
@@ -206,7 +208,7 @@ private:
   void copy(Value from, Value to);
   void clearPadding(Value root, Layout matrix, unsigned dim);
 
-  const FilledRoot &found;
+  const WidenedRoot &found;
   plan::GemmOp filled;
   Location loc;
   OpBuilder declarations, commands;
@@ -316,7 +318,7 @@ unsigned ProductWidener::run() {
   // Widening a root changes products, which later roots must see.
   unsigned count = 0;
   for (auto root : llvm::to_vector(program.getOps<plan::AllocOp>())) {
-    std::optional<FilledRoot> found;
+    std::optional<WidenedRoot> found;
     if (!root.getOffset())
       found = find(root);
     if (!found)

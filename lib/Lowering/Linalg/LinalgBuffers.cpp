@@ -68,6 +68,10 @@ LogicalResult LinalgKernel::checkTaken(const KernelNest &nest, unsigned input,
            nest.level != NestLevel::End)
     rule = "sums, maxima and minima of columns in loops over the columns, but "
            "got one in others";
+  else if (shape.hasSums() && writer.totals[write.output].isOverRows !=
+                                  (nest.level == NestLevel::End))
+    rule = "sums over rows, and no other memref.alloca, behind the loops over "
+           "all rows, but got one elsewhere";
   if (!rule)
     return success();
   linalg::GenericOp op = nest.op;

@@ -27,6 +27,22 @@ LogicalResult LinalgKernel::checkLoops(const KernelNest &nest) const {
          << spellList(loops);
 }
 
+/// Checks that a sum over rows runs over the dimensions of the kernel.
+LogicalResult LinalgKernel::checkSum(const KernelNest &nest, unsigned output,
+                                     ArrayRef<int64_t> over) const {
+  linalg::GenericOp op = nest.op;
+  if (over != shape.getSums())
+    return op.emitOpError("expects sums over rows over ")
+           << spellList(shape.getSums())
+           << ", as its kernel says, but got one over " << spellList(over)
+           << " in output " << output;
+  Operation *combiner = nest.totals[output].combiner;
+  if (!isa<arith::AddFOp>(combiner))
+    return op.emitOpError("expects sums over rows, but got ")
+           << combiner->getName() << " in output " << output;
+  return success();
+}
+
 /// Checks that sums, maxima and minima run over the dimensions of the kernel.
 LogicalResult LinalgKernel::checkTotal(const KernelNest &nest,
                                        unsigned output) const {
@@ -40,6 +56,8 @@ LogicalResult LinalgKernel::checkTotal(const KernelNest &nest,
   for (unsigned d : nest.dims)
     if (!access.dependsOn(d))
       over.push_back(d);
+  if (nest.totals[output].isOverRows)
+    return checkSum(nest, output, over);
   if (ArrayRef<int64_t>(over) != shape.getOver())
     return op.emitOpError("expects sums, maxima and minima over ")
            << spellList(shape.getOver())
@@ -77,6 +95,11 @@ LogicalResult LinalgKernel::checkKept(const KernelNest &nest,
                                       unsigned output) const {
   if (nest.level == NestLevel::Outer)
     return success();
+  if (nest.level == NestLevel::End && shape.hasSums())
+    return linalg::GenericOp(nest.op).emitOpError(
+               "expects sums over rows in results, but got memref.alloca as "
+               "output ")
+           << output;
   linalg::GenericOp op = nest.op;
   if (shape.getKind() == KernelKind::Columns)
     return op.emitOpError(
@@ -161,6 +184,19 @@ LogicalResult LinalgKernel::checkReads(func::FuncOp function, unsigned result,
   return success();
 }
 
+/// A sum over rows takes no buffer: other threads may still read it.
+LogicalResult LinalgKernel::checkSumResults() const {
+  for (const KernelNest &nest : nests)
+    for (const NestOperand &output : nest.outputs)
+      if (shape.hasSums() && nest.level == NestLevel::End &&
+          !getInPlaceInputs(output.base).empty())
+        return linalg::GenericOp(nest.op).emitOpError(
+                   "expects no argument in weft.inplace for a sum over rows, "
+                   "but got ")
+               << spellList(getInPlaceInputs(output.base));
+  return success();
+}
+
 LogicalResult LinalgKernel::readInPlace(func::FuncOp function) {
   inPlace = function->getAttrOfType<ArrayAttr>(kInPlaceAttr);
   if (!inPlace)
@@ -175,6 +211,8 @@ LogicalResult LinalgKernel::readInPlace(func::FuncOp function) {
                                        types.drop_front(firstOutput), inPlace);
   if (!wrong.empty())
     return function.emitOpError(wrong);
+  if (failed(checkSumResults()))
+    return failure();
   for (unsigned i = 0; i < inPlace.size(); ++i)
     for (int64_t input : cast<DenseI64ArrayAttr>(inPlace[i]).asArrayRef())
       if (failed(checkReads(function, i, input)))

@@ -34,14 +34,32 @@ Value NestTotal::combineAll(OpBuilder &b, SmallVector<Value> values) const {
   return values.front();
 }
 
+/// Whether a total with this access is a sum over rows.
+bool LinalgKernel::isOverRows(const SpaceAccess &access) const {
+  return shape.hasSums() && shape.getDepth(access) == ValueDepth::Lane;
+}
+
+/// Whether an operand is a sum over rows of an earlier nest.
+bool LinalgKernel::readsSums(linalg::GenericOp op) const {
+  for (const KernelNest &nest : nests)
+    for (auto [total, output] : llvm::zip(nest.totals, nest.outputs))
+      if (total.isOverRows &&
+          llvm::is_contained(op.getDpsInputs(), output.base))
+        return true;
+  return false;
+}
+
 /// Which loops of the kernel the nest runs over.
 LogicalResult LinalgKernel::findLevel(KernelNest &nest) const {
   SmallVector<unsigned> &dims = nest.dims;
   unsigned loops = nest.op.getNumLoops();
   auto take = [&](NestLevel level, bool inner, bool lane) {
     dims.clear();
+    const bool isEnd = level == NestLevel::End;
     for (unsigned d = 0; d < shape.getRank(); ++d) {
       DimRole role = shape.getRole(d);
+      if (isEnd && llvm::is_contained(shape.getSums(), d))
+        continue;
       if (role == DimRole::Outer || (inner && role == DimRole::Inner) ||
           (lane && role == DimRole::Lane))
         dims.push_back(d);
@@ -49,6 +67,9 @@ LogicalResult LinalgKernel::findLevel(KernelNest &nest) const {
     nest.level = level;
     return dims.size() == loops;
   };
+  // Rows and their sums may have as many loops.
+  if (readsSums(nest.op) && take(NestLevel::End, true, true))
+    return success();
   if (take(NestLevel::Outer, false, false) || take(NestLevel::Full, true, true))
     return success();
   if (shape.getKind() == KernelKind::Columns &&
@@ -109,10 +130,16 @@ LogicalResult LinalgKernel::readOperand(linalg::GenericOp op,
 void LinalgKernel::contractTemporaries() {
   if (shape.getKind() != KernelKind::Rows)
     return;
+  DenseSet<Value> sums;
+  for (const KernelNest &nest : nests)
+    for (auto [total, output] : llvm::zip(nest.totals, nest.outputs))
+      if (total.isOverRows)
+        sums.insert(output.base);
   for (KernelNest &nest : nests)
     for (auto *operands : {&nest.inputs, &nest.outputs})
       for (NestOperand &operand : *operands)
-        if (operand.base.getDefiningOp<memref::AllocaOp>() &&
+        if (!sums.contains(operand.base) &&
+            operand.base.getDefiningOp<memref::AllocaOp>() &&
             shape.getDepth(operand.access) == ValueDepth::Lane)
           contract(operand.access);
 }
@@ -139,6 +166,7 @@ LogicalResult LinalgKernel::readTotal(KernelNest &nest, unsigned output) const {
     return nest.op.emitOpError("expects a sum that starts from 0, but got ")
            << total.start << " in output " << output;
   total.combiner = combiner;
+  total.isOverRows = isOverRows(nest.outputs[output].access);
   return success();
 }
 

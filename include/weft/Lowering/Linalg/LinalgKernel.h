@@ -21,7 +21,7 @@ namespace weft {
 enum class NestLevel {
   Outer, // once per element of the range: statistics of a row
   Full,  // over the whole space
-  End    // over columns, after the loop over their rows
+  End    // over columns, or sums over rows, after the loops over their rows
 };
 
 /// An operand of a nest: an argument of the function or a temporary.
@@ -34,6 +34,7 @@ struct NestOperand {
 struct NestTotal {
   mlir::Operation *combiner = nullptr; // null: the result is just written
   mlir::TypedAttr start;
+  bool isOverRows = false; // a sum over rows in a kernel of rows
 
   mlir::Type getSumType() const { return start.getType(); }
   /// The type in which blocks are added up: f64 for sums. Extrema are exact.
@@ -83,6 +84,8 @@ public:
 private:
   mlir::LogicalResult readNest(mlir::linalg::GenericOp op);
   mlir::LogicalResult findLevel(KernelNest &nest) const;
+  bool readsSums(mlir::linalg::GenericOp op) const;
+  bool isOverRows(const SpaceAccess &access) const;
   mlir::LogicalResult readOperand(mlir::linalg::GenericOp op,
                                   mlir::OpOperand &operand,
                                   llvm::ArrayRef<unsigned> dims,
@@ -104,9 +107,12 @@ private:
   mlir::LogicalResult checkFacts(const KernelNest &nest) const;
   mlir::LogicalResult checkLoops(const KernelNest &nest) const;
   mlir::LogicalResult checkTotal(const KernelNest &nest, unsigned output) const;
+  mlir::LogicalResult checkSum(const KernelNest &nest, unsigned output,
+                               llvm::ArrayRef<int64_t> over) const;
   mlir::LogicalResult checkResult(const KernelNest &nest,
                                   unsigned output) const;
   mlir::LogicalResult checkKept(const KernelNest &nest, unsigned output) const;
+  mlir::LogicalResult checkSumResults() const;
   mlir::LogicalResult checkWrites(mlir::func::FuncOp function) const;
   mlir::LogicalResult checkReads(mlir::func::FuncOp function, unsigned result,
                                  int64_t input) const;

@@ -7,7 +7,8 @@ have up to 16 bytes, beside ever others of the other operands. The device code i
 that which PTX is made of, with its instructions for threads as functions of
 device.h, and runs on the emulated device; where there is no toolkit, functions of
 libm take the place of libdevice's. The results have to agree with the CPU's and the
-interpreter's, and those of the device to the bit. Of programs in FILE it runs the
+interpreter's, and those of the device to the bit. Kernels of rows with sums over rows
+are for a device alone. Of programs in FILE it runs the
 kernels that weft-fuse makes of them. Where the build has the pass that lets kernels
 say their accesses, what they read outside of their buffers, which are allocations of
 their own, is an error; SHORT=KERNEL.NUMBER is a buffer that lacks its last element.
@@ -143,7 +144,11 @@ def tell_accesses(path):
 
 def cpu_object(source, folder):
     path = os.path.join(folder, "cpu")
-    run("weft-opt", source, "--weft-convert-kernels-to-linalg", "--weft-lower-to-cpu",
+    with open(source) as f:
+        text = f.read()
+    with open(path + ".kernels.mlir", "w") as f:
+        f.write(re.sub(r"^ *weft\.kernel @[^\n]* sums \[.*?^ *}\n", "", text, flags=re.M | re.S))
+    run("weft-opt", path + ".kernels.mlir", "--weft-convert-kernels-to-linalg", "--weft-lower-to-cpu",
         "-o", path + ".mlir")
     run("mlir-translate", "--mlir-to-llvmir", "--allow-unregistered-dialect",
         path + ".mlir", "-o", path + ".ll")
@@ -172,7 +177,7 @@ def find_kernels(functions, inputs, folder):
     for name, buffers in functions:
         types = [text.split("x") for text in buffers]
         yield (name, [(t[-1], math.prod(map(int, t[:-1]))) for t in types], inputs[name],
-               extents[name], numbers("known_block_size", launches[name])[:2],
+               extents.get(name), numbers("known_block_size", launches[name])[:2],
                numbers("known_grid_size", launches[name])[0])
 
 
@@ -181,7 +186,8 @@ def write_main(path, kernels, placed, short):
     for name, arguments, inputs, extent, block, grid in kernels:
         pointers = ", ".join(["void *"] * len(arguments))
         passed = ", ".join(f"b[{i}]" for i in range(len(arguments)))
-        lines.append(f'extern "C" void {name}(void **, long, long);')
+        if extent:
+            lines.append(f'extern "C" void {name}(void **, long, long);')
         for prefix in ("wide", "narrow", *placed):
             lines.append(f'extern "C" void {prefix}_{name}({pointers});')
             lines.append(f"static void {prefix}{name}(void **b) {{ {prefix}_{name}({passed}); }}")
@@ -189,8 +195,8 @@ def write_main(path, kernels, placed, short):
                            for i, (element, count) in enumerate(arguments))
         elsewhere = ", ".join(f"{{{prefix}{name}, {{{', '.join(map(str, places[name]))}}}}}"
                               for prefix, places in placed.items())
-        table.append(f'{{"{name}", {name}, wide{name}, narrow{name}, {{{elsewhere}}}, {{{listed}}}, {inputs}, '
-                     f"{extent}, {block[0]}, {block[1]}, {grid}}}")
+        table.append(f'{{"{name}", {name if extent else "nullptr"}, wide{name}, narrow{name}, {{{elsewhere}}}, {{{listed}}}, {inputs}, '
+                     f"{extent or 0}, {block[0]}, {block[1]}, {grid}}}")
     lines.append("int main(int, char **folder) { int wrong = 0; weft::emulation::reportFaults();\n  for (const Kernel &kernel : std::vector<Kernel>{")
     lines.append(",\n".join(table) + "})\n    wrong += checkKernel(kernel, folder[1]);\n  return wrong != 0; }")
     with open(path, "w") as f:
