@@ -84,7 +84,8 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
     Block &block = program.getBody().front();
     eraseDeadOps(block);
     clusters.builder = std::make_unique<ClusterBuilder>(
-        block, FusionLimits{maxOps, maxBuffers, apart, widenInReaders},
+        block,
+        FusionLimits{maxOps, maxBuffers, apart, widenInReaders, sumsInRows},
         clusters.formulas);
     if (failed(clusters.builder->run()))
       return failure();

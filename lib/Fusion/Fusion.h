@@ -66,11 +66,15 @@ struct FusionLimits {
   bool apart = false;
   // Place a widening cast of a value from outside with its only reader.
   bool widenInReaders = false;
+  // Add up rows in the kernels that compute or reduce them.
+  bool sumsInRows = false;
 };
 
 /// Ops that will run as one kernel, in program order, with the constants and
 /// views of outside values they read.
 struct Cluster {
+  explicit Cluster(bool allowsSums = false) : space(allowsSums) {}
+
   KernelSpace space;
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::SmallPtrSet<mlir::Operation *, 8> set;
@@ -123,10 +127,13 @@ private:
   bool append(mlir::Operation *op, Cluster &cluster,
               llvm::SmallVectorImpl<mlir::Operation *> &added) const;
   bool waitsForReader(mlir::Operation *op) const;
-  mlir::Value findSource(mlir::Value operand) const;
+  bool fitsWithSum(mlir::Operation *cast, const Cluster &producer) const;
+  bool readsThroughNames(mlir::Operation *op) const;
+  mlir::Value findSource(mlir::Operation *op, mlir::Value operand) const;
   void commit(mlir::Operation *op, Cluster &cluster);
   bool comesBefore(mlir::Operation *x, mlir::Operation *y) const;
   Cluster *clusterOf(mlir::Value value) const;
+  Cluster *findProducerOfSums(mlir::Operation *op) const;
 
   mlir::Block &block;
   FusionLimits limits;
@@ -142,6 +149,8 @@ private:
   llvm::DenseMap<mlir::Operation *, Cluster *> owner;
   llvm::DenseMap<mlir::Operation *, Place> places;
   llvm::DenseMap<mlir::Value, Cluster *> readers; // last cluster to read it
+  /// The cluster that adds up the sums over rows of a cluster.
+  llvm::DenseMap<Cluster *, Cluster *> totals;
   Cluster *numbers = nullptr; // last cluster to compute a single number
 };
 
@@ -151,6 +160,10 @@ unsigned countBuffers(const KernelSpace &space);
 /// Whether the space reads more than `limit` buffers. Counts them only if it
 /// has more than `limit` reads.
 bool hasMoreBuffers(const KernelSpace &space, unsigned limit);
+
+/// Whether a space of reductions is cut into too few parts to compute anything
+/// large beside them.
+bool isNarrow(const KernelSpace &space);
 
 /// Whether the op reads through an outside broadcast, because a kernel computes
 /// it or because it is a broadcast itself. All other users (a routine, another

@@ -9,11 +9,6 @@
 using namespace mlir;
 using namespace weft;
 
-/// Spaces of at least this many points are not fused if that leaves too few
-/// independent parts. Another pass over the data then costs less.
-static constexpr int64_t kLargeSpace = 8192;
-static constexpr int64_t kMinRows = 16;
-static constexpr int64_t kMinColumns = 128;
 /// How far back an op looks for a kernel that reads the same values, in ops
 /// that do work.
 static constexpr unsigned kSiblingDistance = 64;
@@ -91,18 +86,7 @@ bool ClusterBuilder::waitsForReader(Operation *op) const {
       !op->hasOneUse() || !isCompute(*op->user_begin()))
     return false;
   Cluster *producer = clusterOf(op->getOperand(0));
-  return !producer || !producer->open;
-}
-
-/// The value that a kernel reads for the operand.
-Value ClusterBuilder::findSource(Value operand) const {
-  Operation *op = operand.getDefiningOp();
-  if (!op || !waitsForReader(op))
-    return operand;
-  operand = op->getOperand(0);
-  while (renames(operand.getDefiningOp()))
-    operand = operand.getDefiningOp()->getOperand(0);
-  return operand;
+  return !producer || !producer->open || !fitsWithSum(op, *producer);
 }
 
 LogicalResult ClusterBuilder::visit(Operation *op) {
@@ -138,7 +122,7 @@ LogicalResult ClusterBuilder::place(Operation *op) {
       return success();
   if (!reportMissed(op, producers) && op->getContext()->getRemarkEngine())
     reportApart(op);
-  clusters.push_back(std::make_unique<Cluster>());
+  clusters.push_back(std::make_unique<Cluster>(limits.sumsInRows));
   if (join(op, *clusters.back()))
     return success();
   return op->emitOpError("has no generated kernel for its shapes: ")
@@ -194,15 +178,29 @@ bool ClusterBuilder::isNear(Operation *op, const Cluster &cluster) const {
          kSiblingDistance;
 }
 
+/// The cluster whose sums over rows the op adds up, if any.
+Cluster *ClusterBuilder::findProducerOfSums(Operation *op) const {
+  if (!isSumOverRows(op))
+    return nullptr;
+  Cluster *producer = clusterOf(op->getOperand(0));
+  return producer && producer->space.isSum(op->getOperand(0)) ? producer
+                                                              : nullptr;
+}
+
 /// An open cluster nearby that reads a large operand of `op` anyway, or, if
 /// `op` computes a number, that computes others.
 Cluster *ClusterBuilder::findSibling(Operation *op) {
   if (isNumber(op) && numbers && numbers->open && isNear(op, *numbers) &&
       hasNumbersOnly(*numbers))
     return numbers;
+  // One kernel adds up all sums over rows of a kernel.
+  if (Cluster *producer = findProducerOfSums(op))
+    if (Cluster *cluster = totals.lookup(producer);
+        cluster && cluster->open && isNear(op, *cluster))
+      return cluster;
   for (Value operand : op->getOperands()) {
     auto type = cast<RankedTensorType>(operand.getType());
-    Cluster *cluster = readers.lookup(findSource(operand));
+    Cluster *cluster = readers.lookup(findSource(op, operand));
     if (!cluster || !cluster->open || clusterOf(operand) == cluster ||
         !mayJoin(op, *cluster))
       continue;
@@ -251,7 +249,7 @@ bool ClusterBuilder::append(Operation *op, Cluster &cluster,
     for (Value operand : chain[i]->getOperands()) {
       Operation *def = operand.getDefiningOp();
       bool isRead = def && (isInlined(def) || waitsForReader(def) ||
-                            (waitsForReader(chain[i]) && renames(def)));
+                            (readsThroughNames(chain[i]) && renames(def)));
       if (isRead && !owner.lookup(def) && !cluster.contains(def) &&
           !llvm::is_contained(chain, def))
         chain.push_back(def);
@@ -268,65 +266,8 @@ bool ClusterBuilder::append(Operation *op, Cluster &cluster,
          cluster.ops.size() + added.size() <= limits.maxOps;
 }
 
-unsigned weft::countBuffers(const KernelSpace &space) {
-  llvm::SmallDenseSet<Value, 16> bases;
-  for (auto &[operand, use] : space.getUses())
-    if (!use.base.getDefiningOp<IotaOp>())
-      bases.insert(use.base);
-  return bases.size();
-}
-
-bool weft::hasMoreBuffers(const KernelSpace &space, unsigned limit) {
-  return space.getNumUses() > limit && countBuffers(space) > limit;
-}
-
-static bool escapes(const Cluster &cluster, Operation *except) {
-  for (Operation *op : cluster.ops) {
-    if (!cluster.space.isMember(op->getResult(0)))
-      continue;
-    for (Operation *user : op->getUsers())
-      if (user != except && !cluster.contains(user))
-        return true;
-  }
-  return false;
-}
-
-/// Whether a space of reductions is cut into too few parts to compute anything
-/// large beside them.
-static bool isNarrow(const KernelSpace &space) {
-  if (!space.hasReduction() || space.getNumPoints() < kLargeSpace)
-    return false;
-  int64_t parts = 1;
-  for (auto [d, size] : llvm::enumerate(space.getSizes()))
-    if (!space.isReduced(d))
-      parts *= size;
-  return parts < (space.reducesLast() ? kMinRows : kMinColumns);
-}
-
-/// Why it is not worth while that `op` joins the cluster, whose space becomes
-/// `after`; null if it is.
-const char *ClusterBuilder::refuse(Operation *op, const Cluster &cluster,
-                                   const KernelSpace &after,
-                                   int64_t pointsBefore,
-                                   bool reducedBefore) const {
-  if (cluster.ops.empty())
-    return nullptr;
-  if (hasMoreBuffers(after, limits.maxBuffers))
-    return "both together have too many buffers";
-  if (!after.keepsOrder())
-    return "its loops would add up in another order";
-  bool grows = after.getNumPoints() > pointsBefore;
-  if (grows && escapes(cluster, op))
-    return "every row of the larger loop would write its results again";
-  if (!isNarrow(after))
-    return nullptr;
-  bool joins =
-      reducedBefore ? !after.isFull(op->getResult(0)) : !escapes(cluster, op);
-  return joins ? nullptr : "both together have too few parts for threads";
-}
-
 void Cluster::rebuildSpace() {
-  space = KernelSpace();
+  space = KernelSpace(space.mayHaveSums());
   for (Operation *op : ops)
     space.add(op);
 }
@@ -364,7 +305,7 @@ bool ClusterBuilder::joinAll(Operation *op, ArrayRef<Cluster *> candidates) {
   llvm::sort(all,
              [&](Operation *x, Operation *y) { return comesBefore(x, y); });
   all.erase(std::unique(all.begin(), all.end()), all.end());
-  Cluster merged;
+  Cluster merged(limits.sumsInRows);
   for (Operation *next : all) {
     if (!merged.space.add(next))
       return false;
@@ -396,12 +337,19 @@ bool ClusterBuilder::joinAll(Operation *op, ArrayRef<Cluster *> candidates) {
 void ClusterBuilder::commit(Operation *op, Cluster &cluster) {
   if (isNumber(op))
     numbers = &cluster;
+  if (Cluster *producer = findProducerOfSums(op))
+    totals[producer] = &cluster;
   for (Value operand : op->getOperands()) {
     if (clusterOf(operand) == &cluster)
       continue;
-    readers[findSource(operand)] = &cluster;
-    if (Operation *def = operand.getDefiningOp(); def && waitsForReader(def))
-      owner[def] = &cluster;
+    readers[findSource(op, operand)] = &cluster;
+    Operation *def = operand.getDefiningOp();
+    if (!def || !waitsForReader(def))
+      continue;
+    owner[def] = &cluster;
+    if (Cluster *producer = clusterOf(def->getOperand(0));
+        producer && producer != &cluster)
+      producer->open = false;
   }
   owner[op] = &cluster;
 }

@@ -145,7 +145,7 @@ void ClusterOutliner::moveToPlace(ArrayRef<Operation *> part) {
 }
 
 LogicalResult ClusterOutliner::outlinePart(ArrayRef<Operation *> part) {
-  KernelSpace space;
+  KernelSpace space(cluster.space.mayHaveSums());
   for (auto [index, op] : llvm::enumerate(part)) {
     if (space.add(op))
       continue;

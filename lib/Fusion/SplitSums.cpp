@@ -5,12 +5,14 @@
 // split into equal chunks of rows, which many blocks reduce, and a reduction
 // over the results of the chunks. If no number of chunks that is large enough
 // divides the rows, a separate reduction handles the remaining rows. The split
-// depends on the shape alone.
+// depends on the shape alone. Sums of rows that a kernel reduces are split into
+// the groups of rows that its blocks add up.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Fusion.h"
 #include "weft/Analysis/Implementations.h"
+#include "weft/Analysis/RowSums.h"
 #include "weft/Fusion/Passes.h"
 #include "weft/Weft/FormulaBuilder.h"
 
@@ -28,6 +30,11 @@ namespace {
 constexpr int64_t kLeastRows = 256, kLeastElements = 1024;
 /// Reductions of fewer elements take no longer than another launch.
 constexpr int64_t kLeastTotal = int64_t(1) << 16;
+/// Blocks of a kernel of rows that fill a device.
+constexpr int64_t kRowBlocks = 256;
+/// A group of rows has at least this share of the rows that a block can add up:
+/// more groups would write more sums.
+constexpr int64_t kLeastShare = 4;
 
 /// A reduction worth splitting: its rows, the number of chunks that fill the
 /// device, and the largest number of chunks that are long enough.
@@ -42,6 +49,11 @@ struct Cut {
   int64_t parts, chunks;
 };
 
+using SumSet = llvm::SmallDenseSet<Operation *, 16>;
+using Cone = llvm::SmallDenseSet<Value, 16>;
+
+SumSet findSumsOfKernels(Block &block);
+
 struct SplitSumsPass : weft::impl::SplitSumsPassBase<SplitSumsPass> {
   using SplitSumsPassBase::SplitSumsPassBase;
 
@@ -50,15 +62,20 @@ struct SplitSumsPass : weft::impl::SplitSumsPassBase<SplitSumsPass> {
   }
 
   void runOnOperation() override {
-    llvm::SmallVector<ReduceOp> reduces;
-    for (auto program : getOperation().getOps<ProgramOp>())
-      llvm::append_range(reduces, program.getBody().front().getOps<ReduceOp>());
-    for (ReduceOp reduce : reduces)
-      splitLong(reduce);
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      Block &block = program.getBody().front();
+      SumSet sums;
+      if (sumsInRows)
+        sums = findSumsOfKernels(block);
+      for (ReduceOp reduce : llvm::to_vector(block.getOps<ReduceOp>()))
+        if (!sums.contains(reduce) || !splitInKernel(reduce))
+          splitLong(reduce);
+    }
   }
 
   std::optional<Work> measure(ReduceOp reduce) const;
   void splitLong(ReduceOp reduce);
+  bool splitInKernel(ReduceOp reduce);
   void split(ReduceOp reduce, Cut cut);
   void splitUnevenly(ReduceOp reduce, int64_t chunks);
   void replace(ReduceOp reduce, Value result);
@@ -74,13 +91,24 @@ static bool reducesLeading(ReduceOp reduce) {
   return !reduce.getDims().empty();
 }
 
-std::optional<Work> SplitSumsPass::measure(ReduceOp reduce) const {
-  if (!reducesLeading(reduce) || !getImplementation(reduce).empty())
-    return std::nullopt;
+/// Whether the reduction leaves the elements of a row.
+static bool reducesRows(ReduceOp reduce) {
+  return reducesLeading(reduce) &&
+         reduce.getDims().size() + 1 == getShape(reduce.getOperand()).size();
+}
+
+static std::pair<int64_t, int64_t> countRowsAndColumns(ReduceOp reduce) {
   size_t reduced = reduce.getDims().size();
   int64_t rows = 1, columns = 1;
   for (auto [i, size] : llvm::enumerate(getShape(reduce.getOperand())))
     (i < reduced ? rows : columns) *= size;
+  return {rows, columns};
+}
+
+std::optional<Work> SplitSumsPass::measure(ReduceOp reduce) const {
+  if (!reducesLeading(reduce) || !getImplementation(reduce).empty())
+    return std::nullopt;
+  auto [rows, columns] = countRowsAndColumns(reduce);
   int64_t tiles = columns == 1 ? 1 : llvm::divideCeil(columns, tileColumns);
   int64_t wanted = llvm::divideCeil(int64_t(blocks), tiles);
   if (rows * columns < kLeastTotal || wanted == 1)
@@ -88,6 +116,72 @@ std::optional<Work> SplitSumsPass::measure(ReduceOp reduce) const {
   return Work{rows, wanted,
               rows / (columns == 1 ? kLeastElements : kLeastRows)};
 }
+
+//===----------------------------------------------------------------------===//
+// Sums in kernels of rows
+//===----------------------------------------------------------------------===//
+
+/// Whether the reduction is over the last dimension alone.
+static bool isOverLast(ReduceOp reduce) {
+  auto rank = static_cast<int64_t>(getShape(reduce.getOperand()).size());
+  return reduce.getDims() == ArrayRef<int64_t>{rank - 1};
+}
+
+/// The values with as many elements as the operand that the reduction depends
+/// on, back to barriers.
+static Cone findCone(ReduceOp reduce,
+                     const DenseMap<Operation *, unsigned> &barriers) {
+  const unsigned segment = barriers.lookup(reduce);
+  auto count = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getNumElements();
+  };
+  const int64_t points = count(reduce.getOperand());
+  Cone cone, seen;
+  llvm::SmallVector<Value> work = {reduce.getOperand()};
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    if (count(value) == points)
+      cone.insert(value);
+    Operation *op = value.getDefiningOp();
+    if (op && barriers.lookup(op) == segment && !isFusionBarrier(op))
+      llvm::append_range(work, op->getOperands());
+  }
+  return cone;
+}
+
+/// The sums over rows of values that a reduction of the same rows shares, so
+/// that one kernel can compute both.
+namespace {
+SumSet findSumsOfKernels(Block &block) {
+  DenseMap<Operation *, unsigned> barriers; // barriers before each op
+  llvm::MapVector<unsigned, llvm::SmallVector<ReduceOp>> sums, rows;
+  unsigned count = 0;
+  for (Operation &op : block) {
+    barriers[&op] = count;
+    count += isFusionBarrier(&op);
+    auto reduce = dyn_cast<ReduceOp>(op);
+    if (!reduce || !getImplementation(&op).empty())
+      continue;
+    if (isOverLast(reduce))
+      rows[barriers[&op]].push_back(reduce);
+    else if (reduce.getKind() == ReduceKind::Sum && reducesRows(reduce))
+      sums[barriers[&op]].push_back(reduce);
+  }
+  SumSet found;
+  for (auto &[segment, list] : sums) {
+    Cone reduced;
+    for (ReduceOp row : rows.lookup(segment))
+      reduced.insert_range(findCone(row, barriers));
+    for (ReduceOp sum : list)
+      if (llvm::any_of(findCone(sum, barriers),
+                       [&](Value value) { return reduced.contains(value); }))
+        found.insert(sum);
+  }
+  return found;
+}
+} // namespace
 
 /// The fewest chunks that fill the device, or else the most chunks that are
 /// long enough.
@@ -125,6 +219,24 @@ void SplitSumsPass::splitLong(ReduceOp reduce) {
     splitUnevenly(reduce, chunks);
 }
 
+/// Splits a sum into the groups of rows that blocks of a kernel add up, if some
+/// number of groups divides the rows.
+bool SplitSumsPass::splitInKernel(ReduceOp reduce) {
+  auto [rows, columns] = countRowsAndColumns(reduce);
+  const int64_t most = getMostSummedRows(columns);
+  const int64_t least = std::max<int64_t>(1, most / kLeastShare);
+  if (rows * columns < kLeastTotal)
+    return false;
+  Work work = {rows, 0, rows / least};
+  work.wanted = std::max<int64_t>(llvm::divideCeil(rows, most),
+                                  std::min(kRowBlocks, rows / least));
+  std::optional<Cut> cut = chooseCut(reduce, work);
+  if (!cut || rows / cut->chunks > most)
+    return false;
+  split(reduce, *cut);
+  return true;
+}
+
 /// Replaces the reduction.
 void SplitSumsPass::replace(ReduceOp reduce, Value result) {
   reduce.replaceAllUsesWith(result);
@@ -132,13 +244,20 @@ void SplitSumsPass::replace(ReduceOp reduce, Value result) {
   ++numSplit;
 }
 
-/// Gives the new ops between `before` and the reduction the origin of the
-/// reduction.
-static void copyOriginBack(ReduceOp reduce, Operation *before) {
+/// Gives the new ops between `before` and `end` the origin of the reduction.
+static void copyOriginBack(ReduceOp reduce, Operation *before, Operation *end) {
   Operation *made =
       before ? before->getNextNode() : &reduce->getBlock()->front();
-  for (; made != reduce; made = made->getNextNode())
+  for (; made != end; made = made->getNextNode())
     copyOrigin(reduce, made);
+}
+
+static Operation *findFirstUser(ReduceOp reduce) {
+  Operation *first = nullptr;
+  for (Operation *user : reduce->getUsers())
+    if (!first || user->isBeforeInBlock(first))
+      first = user;
+  return first;
 }
 
 static Value makeReduce(OpBuilder &builder, Location loc, ReduceKind kind,
@@ -147,7 +266,9 @@ static Value makeReduce(OpBuilder &builder, Location loc, ReduceKind kind,
   return ReduceOp::create(builder, loc, kind, value, dims);
 }
 
-/// Rounds f16 and bf16 once, after both stages.
+/// Rounds f16 and bf16 once, after both stages. The second stage is in front of
+/// the first reader, since a kernel that computes the first stage of several
+/// sums ends before the first second stage.
 void SplitSumsPass::split(ReduceOp reduce, Cut cut) {
   OpBuilder builder(reduce);
   Operation *before = reduce->getPrevNode();
@@ -169,9 +290,13 @@ void SplitSumsPass::split(ReduceOp reduce, Cut cut) {
   auto cast = reduce.getOperand().getDefiningOp<CastOp>();
   Value all = isWideningCast(cast) ? cast.getOperand() : reduce.getOperand();
   Value chunks = f.widen(f.reshape(all, shape));
-  Value result = combine(combine(chunks, inner, rows), 0, inner);
-  result = f.finish(result, reduce.getType());
-  copyOriginBack(reduce, before);
+  Value result = combine(chunks, inner, rows);
+  copyOriginBack(reduce, before, reduce);
+  Operation *user = findFirstUser(reduce), *end = user ? user : reduce;
+  builder.setInsertionPoint(end);
+  before = end->getPrevNode();
+  result = f.finish(combine(result, 0, inner), reduce.getType());
+  copyOriginBack(reduce, before, end);
   replace(reduce, result);
 }
 
@@ -227,6 +352,6 @@ void SplitSumsPass::splitUnevenly(ReduceOp reduce, int64_t chunks) {
   if (isMean)
     result = f.div(result, f.constant(double(rows), result));
   result = f.finish(result, reduce.getType());
-  copyOriginBack(reduce, before);
+  copyOriginBack(reduce, before, reduce);
   replace(reduce, result);
 }

@@ -116,10 +116,17 @@ def SplitSumsPass : Pass<"weft-split-sums", "::mlir::ModuleOp"> {
     usable blocks, the chunks do not cover all rows. The remaining rows are then
     reduced separately, and their result is added.
 
+    With `sums-in-rows`, sums whose rows a kernel reduces anyway are cut into
+    groups of rows that a block of that kernel adds up
+    (`weft-fuse{sums-in-rows}`): at most 128 rows of up to 1024 elements, or 16
+    longer ones. The first stage stays in place, the second is in front of its
+    first reader, so one kernel can compute the first stage of several sums.
+
     Precondition: `weft-decompose`. Guarantees: the split depends on the shape
-    alone. A chunk has at least 256 rows, or 1024 elements if there are no
-    columns. A reduction of fewer than 65536 elements is not split. Sums are
-    added in another order; minima and maxima are the same.
+    alone, with `sums-in-rows` also on the ops that share a kernel. A chunk has
+    at least 256 rows, or 1024 elements if there are no columns. A reduction of
+    fewer than 65536 elements is not split. Sums are added in another order;
+    minima and maxima are the same.
 
     ```mlir
     %s = weft.reduce sum %x dims [0] : tensor<32768x768xf32>
@@ -145,7 +152,9 @@ def SplitSumsPass : Pass<"weft-split-sums", "::mlir::ModuleOp"> {
     Option<"blocks", "blocks", "int64_t", /*default=*/"264",
            "Number of blocks that fill a device">,
     Option<"tileColumns", "tile-columns", "int64_t", /*default=*/"32",
-           "Columns per block">];
+           "Columns per block">,
+    Option<"sumsInRows", "sums-in-rows", "bool", /*default=*/"false",
+           "Cut sums of rows that a kernel reduces into the groups of its blocks">];
   let statistics = [
     Statistic<"numSplit", "split", "Number of reductions split into two stages">];
 }
@@ -315,6 +324,10 @@ def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
     `weft.repeats` calls the kernels of the update that it repeats. It is an error
     if these do not compute the formula of the update.
 
+    With `sums-in-rows`, a sum over groups of rows joins the kernel that computes
+    or reduces these rows (`sums` of `weft.kernel`), and one kernel adds up all
+    such sums of a kernel.
+
     Precondition: static shapes, `weft-select-kernels` (without it no op runs as
     a routine), `weft-decompose`. Guarantees:
 
@@ -338,7 +351,9 @@ def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
     Option<"apart", "apart", "bool", /*default=*/"false",
            "Outline every op as its own kernel, so that each value has a buffer (--debug-nan); the ops of one update still share a kernel">,
     Option<"widenInReaders", "widen-in-readers", "bool", /*default=*/"false",
-           "Compute a widening cast of a value from outside in the kernel of its only reader">];
+           "Compute a widening cast of a value from outside in the kernel of its only reader">,
+    Option<"sumsInRows", "sums-in-rows", "bool", /*default=*/"false",
+           "Compute sums over rows in the kernel that computes or reduces the rows">];
   let statistics = [
     Statistic<"numKernels", "kernels", "Number of distinct kernels">,
     Statistic<"numCalls", "calls", "Number of calls of kernels">,

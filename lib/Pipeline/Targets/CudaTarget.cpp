@@ -58,6 +58,7 @@ public:
   StringRef getBucketRule() const override { return "scope"; }
   bool joinsAcrossRoundings() const override { return true; }
   bool widensInReaders() const override { return true; }
+  bool addsRowsInKernels() const override { return true; }
   bool hasGeluOfProducts(const FlagValues &flags) const override {
     return flags.getText("epilogues") == "on";
   }
@@ -115,13 +116,15 @@ static void alignProducts(const FlagValues &flags, OpPassManager &passes) {
   passes.addPass(createWidenProductsPass());
 }
 
-/// Sums over rows that many blocks compute, beside the kernels of their rows,
-/// and one flag for all gradients.
+/// Sums over rows that many blocks compute, in the kernels of their rows, and
+/// one flag for all gradients.
 static void prepareSums(OpPassManager &passes) {
   passes.nest<ProgramOp>().addPass(createShareNumbersPass());
   passes.nest<ProgramOp>().addPass(createCloneCastsPass());
-  passes.addPass(createSplitSumsPass());
   passes.nest<ProgramOp>().addPass(createSinkSumsPass());
+  SplitSumsPassOptions options;
+  options.sumsInRows = true;
+  passes.addPass(createSplitSumsPass(options));
 }
 
 static void lowerToCuda(const FlagValues &flags, OpPassManager &passes) {

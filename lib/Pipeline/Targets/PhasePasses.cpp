@@ -210,6 +210,7 @@ static void fuse(const FlagValues &flags, const Target &target,
   // A kernel of its own for each op: the first bad value then names the op.
   options.apart = flags.getSwitch("debug-nan");
   options.widenInReaders = target.widensInReaders() && !options.apart;
+  options.sumsInRows = target.addsRowsInKernels() && !options.apart;
   passes.addPass(createFusePass(options));
 }
 

@@ -157,6 +157,8 @@ public:
   /// Whether a kernel widens f16 and bf16 values itself, so that no f32 copies
   /// of them are stored.
   virtual bool widensInReaders() const { return false; }
+  /// Whether a kernel that works row by row can also add up the rows.
+  virtual bool addsRowsInKernels() const { return false; }
   /// Whether a product with a fused gelu computes it by another formula than a
   /// kernel. Then recomputed values have the same bits only if the product and
   /// the gelu are both recomputed.
