@@ -77,9 +77,9 @@ public:
   Value constant(double value) {
     return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
   }
-  /// x factor. Multiplications by constants join this one, also those of y in
-  /// x y = x (z a + b); x + c x^3 becomes x (1 + c x^2) with the factor in both
-  /// terms.
+  /// x factor. Multiplications by constants join this one, also in the second
+  /// factor of x (z a + b); x + c x^3 becomes x (1 + c x^2) with the factor in
+  /// both terms.
   Value scale(Value x, double factor) {
     if (auto product = x.getDefiningOp<arith::MulFOp>()) {
       if (std::optional<double> own = getConstant(product.getRhs()))
@@ -174,8 +174,8 @@ arith::SubFOp findSlope(Operation *user) {
   return slope;
 }
 
-/// Users of 1 + tanh u get v = 2 r, of 1 - tanh^2 u get v (2 - v), in which
-/// nothing cancels, and those of (x / 2)(1 + tanh u) get x r, which has the
+/// Users of 1 + tanh u get v = 2 r. Users of 1 - tanh^2 u get v (2 - v), in
+/// which nothing cancels. Users of (x / 2)(1 + tanh u) get x r, which has the
 /// same bits.
 void replaceTanh(math::TanhOp tanh) {
   ShortForm form(tanh);
