@@ -193,10 +193,13 @@ void runBackward(WeftContext &context, const WeftCommand &command,
     a.rng = as<int64_t>(buffers[9]);
   if (variant.hasSegments)
     variant.ids = as<int32_t>(buffers[9 + (forward.dropout > 0.0)]);
-  findVectors(a, forward.dtype, {a.dout, a.q, a.k, a.v, a.dq, a.dk, a.dv});
+  findVectors(a, forward.dtype,
+              {a.dout, a.out, a.q, a.k, a.v, a.dq, a.dk, a.dv});
+  const int lanes =
+      deltaLanes(cudaHeadWidth(forward.headSize), floatBytes(forward.dtype));
   launch(context, command,
          "weft_attention_delta_" + makeSuffix(forward, variant),
-         blocksFor(a.rows, kDeltaThreads / 32), kDeltaThreads, 0, a);
+         blocksFor(a.rows, kDeltaThreads / lanes), kDeltaThreads, 0, a);
   TileKernels kernels = findKernels(forward, variant);
   launchTiles(context, command, kernels.keys, forward.keys,
               forward.batch * forward.keyHeads, a, variant);

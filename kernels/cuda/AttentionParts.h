@@ -136,10 +136,44 @@ WEFT_DEVICE float lseOrInfinity(const float *lse, int query, int queries) {
   return value == -infinity() ? infinity() : value;
 }
 
-/// delta = the sum of dout * out over a row. A warp for each row.
-template <typename Type> WEFT_DEVICE void sumRows(const AttentionArguments &a) {
-  int64_t warps = globalSize() / kWarp;
-  for (int64_t row = globalIndex() / kWarp; row < a.rows; row += warps) {
+/// Sixteen bytes of a row as f32: elements from d on, 0 behind the head. The
+/// bits do not depend on whether they are read at once.
+template <typename Type> struct RowUnit {
+  static constexpr int kElements = 16 / sizeof(typename Type::Bits);
+  float x[kElements];
+
+  WEFT_MEMBER void load(const typename Type::Bits *row, int d,
+                        const AttentionArguments &a) {
+    Unit16 unit = {0, 0};
+    auto *elements = reinterpret_cast<typename Type::Bits *>(&unit);
+    if (a.vectors) {
+      if (d < a.headSize)
+        unit = *reinterpret_cast<const Unit16 *>(row + d);
+    } else {
+#pragma unroll
+      for (int k = 0; k < kElements; ++k)
+        if (d + k < a.headSize)
+          elements[k] = row[d + k];
+    }
+#pragma unroll
+    for (int k = 0; k < kElements; ++k)
+      x[k] = Type::widen(elements[k]);
+  }
+};
+
+/// delta = the sum of dout * out over a row, for heads of up to D elements. The
+/// lanes of a row take 16 bytes each, and again as many until the row ends.
+template <typename Type, int D>
+WEFT_DEVICE void sumRows(const AttentionArguments &a) {
+  constexpr int kLanes = kDeltaLanes<D, sizeof(typename Type::Bits)>;
+  constexpr int kElements = RowUnit<Type>::kElements;
+  const int64_t step = globalSize() / kLanes;
+  // All rows of a warp at a time: its lanes meet in the sum.
+  for (int64_t first = globalIndex() / kWarp * (kWarp / kLanes); first < a.rows;
+       first += step) {
+    int64_t row = first + laneIndex() / kLanes;
+    const bool exists = row < a.rows;
+    row = exists ? row : first;
     int query = static_cast<int>(row % a.queries);
     int64_t head = row / a.queries;
     int batch = static_cast<int>(head / a.heads);
@@ -149,10 +183,17 @@ template <typename Type> WEFT_DEVICE void sumRows(const AttentionArguments &a) {
     const auto *dout = rowsOf<Type>(a.dout, batch, static_cast<int>(head)) +
                        query * a.dout.strides.row;
     float sum = 0.0f;
-    for (int d = laneIndex(); d < a.headSize; d += kWarp)
-      sum = fusedMultiplyAdd(Type::widen(dout[d]), Type::widen(out[d]), sum);
-    sum = sumOfLanes<kWarp>(sum);
-    if (laneIndex() == 0)
+    for (int d = laneIndex() % kLanes * kElements; d < a.headSize;
+         d += kLanes * kElements) {
+      RowUnit<Type> x, y;
+      x.load(dout, d, a);
+      y.load(out, d, a);
+#pragma unroll
+      for (int k = 0; k < kElements; ++k)
+        sum = fusedMultiplyAdd(x.x[k], y.x[k], sum);
+    }
+    sum = sumOfLanes<kLanes>(sum);
+    if (exists && laneIndex() % kLanes == 0)
       a.delta[row] = sum;
   }
 }
@@ -172,10 +213,10 @@ template <typename Type> WEFT_DEVICE void sumRows(const AttentionArguments &a) {
 #endif
 
 /// The same for all widths of heads, in the machine code of each.
-#define WEFT_ATTENTION_DELTA(name, Type)                                       \
+#define WEFT_ATTENTION_DELTA(name, Type, D)                                    \
   WEFT_KERNEL(weft_attention_delta_##name, AttentionArguments, kDeltaThreads,  \
               1) {                                                             \
-    sumRows<Type>(a);                                                          \
+    sumRows<Type, D>(a);                                                       \
   }
 
 #endif // WEFT_KERNELS_CUDA_ATTENTIONPARTS_H

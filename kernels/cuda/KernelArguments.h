@@ -133,8 +133,16 @@ struct EmbeddingGradArguments {
 
 /// Threads of a block of all kernels of attention but the next.
 constexpr int kAttentionThreads = 128;
-/// Threads of a block that sums rows of dout * out: warps, each with a row.
+/// Threads of a block that sums rows of dout * out, and those of them that
+/// share a row of up to `width` elements.
 constexpr int kDeltaThreads = 256;
+constexpr int deltaLanes(int64_t width, int64_t elementBytes) {
+  const int64_t units = width * elementBytes / 16;
+  return units < 32 ? static_cast<int>(units) : 32;
+}
+/// The same for code of a device, which calls no function of the host.
+template <int64_t width, int64_t elementBytes>
+constexpr int kDeltaLanes = deltaLanes(width, elementBytes);
 
 /// Rows of one head of a tensor.
 struct HeadsArgument {
