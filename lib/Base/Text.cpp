@@ -157,6 +157,13 @@ std::string weft::humanBytes(int64_t bytes) {
   return text;
 }
 
+std::string weft::groupedText(int64_t number) {
+  std::string text = std::to_string(number);
+  for (int64_t at = int64_t(text.size()) - 3; at > 0; at -= 3)
+    text.insert(size_t(at), ",");
+  return text;
+}
+
 std::string weft::countText(int64_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) +
          (count == 1 ? "" : "s");

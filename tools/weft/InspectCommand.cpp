@@ -287,6 +287,13 @@ static Expected<ExitCode> inspectProgram(const std::string &path,
   return ExitCode::Ok;
 }
 
+/// Whether a view of a program is asked for.
+static bool hasView(const FlagValues &flags) {
+  return flags.isSet("profile") ||
+         std::any_of(std::begin(kViews), std::end(kViews),
+                     [&](const View &view) { return flags.isSet(view.flag); });
+}
+
 Expected<ExitCode> weft::inspectCommand(const Arguments &args) {
   if (asksAboutModel(args))
     return inspectModel(args);
@@ -298,17 +305,22 @@ Expected<ExitCode> weft::inspectCommand(const Arguments &args) {
   if (!flags)
     return flags.takeError();
   if (flags->getSwitch("help")) {
-    printCommandHelp({{"weft inspect PROGRAM [flags]",
-                       "weft inspect MODEL --activations|--tradeoff [--json] "
-                       "[COMPILE FLAGS]"},
-                      {}},
-                     {table, modelViewFlags()});
+    printCommandHelp(
+        {{"weft inspect PROGRAM [flags]", "weft inspect MODEL [--json]",
+          "weft inspect MODEL --activations|--tradeoff [--json] "
+          "[COMPILE FLAGS]"},
+         {}},
+        {table, modelViewFlags()});
     return ExitCode::Ok;
   }
   if (flags->positionals().empty())
-    return usageError("expects a PROGRAM").hint("weft inspect --help");
+    return usageError("expects a PROGRAM or a MODEL")
+        .hint("weft inspect --help");
+  const std::string &path = flags->positionals().front();
+  if (!hasView(*flags) && isModel(path))
+    return inspectSummary(path, flags->getSwitch("json"));
   for (const char *flag : {"device", "instructions"})
     if (flags->isSet(flag) && !flags->getSwitch(kRoofline))
       return usageError("--", flag, " expects --roofline, but got none");
-  return inspectProgram(flags->positionals().front(), *flags);
+  return inspectProgram(path, *flags);
 }

@@ -58,6 +58,14 @@ Expected<ExitCode> inspectModel(const Arguments &args);
 /// For the help of weft inspect.
 FlagTable modelViewFlags();
 
+/// Whether the path is a model: a folder with config.json, or such a file, or
+/// a GGUF or .mlir file.
+bool isModel(const std::string &path);
+
+/// `weft inspect MODEL`: the sizes, weights and tokenizer of a model, and the
+/// commands that take it.
+Expected<ExitCode> inspectSummary(const std::string &model, bool isJson);
+
 /// The fields `mesh`, `sharding` and `parameters` of the metadata and the
 /// values derived from them, as an object:
 /// - `ranks`, `zero`, `mesh`;

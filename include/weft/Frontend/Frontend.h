@@ -56,6 +56,16 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 loadModel(const std::string &path, const FrontendOptions &options,
           mlir::MLIRContext &context);
 
+/// Sizes of a decoder, by its configuration or the defaults of its family.
+struct ModelSizes {
+  int64_t layers = 0, width = 0, inner = 0;
+  int64_t heads = 0, keyHeads = 0, headWidth = 0;
+  int64_t vocab = 0, context = 0;
+};
+
+/// The sizes of a module that loadModel made; nothing for model text.
+std::optional<ModelSizes> readModelSizes(mlir::ModuleOp module);
+
 /// The files that loadModel reads: the model's text, then its weights and
 /// companion files. Checks nothing.
 std::vector<std::string> modelFiles(const std::string &model);

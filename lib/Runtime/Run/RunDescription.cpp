@@ -22,14 +22,6 @@ int64_t weft::countParameters(const WeftExecutable &executable) {
   return count;
 }
 
-/// 1234567 as "1,234,567".
-static std::string grouped(int64_t number) {
-  std::string text = std::to_string(number);
-  for (int64_t at = int64_t(text.size()) - 3; at > 0; at -= 3)
-    text.insert(size_t(at), ",");
-  return text;
-}
-
 static const char *scheduleName(RateScheduleKind kind) {
   static const char *const names[] = {"constant", "linear", "cosine", "wsd"};
   return names[int(kind)];
@@ -156,7 +148,7 @@ std::string Run::describeTraining() const {
   if (inputs.ranks() > 1)
     text += " x " + std::to_string(inputs.ranks()) + " ranks";
   if (metadata.isLanguageModel())
-    text += ", " + grouped(rows * metadata.seq) + " tokens";
+    text += ", " + groupedText(rows * metadata.seq) + " tokens";
   text += state.step < *options.steps
               ? "; steps " + std::to_string(state.step + 1) + " to " +
                     std::to_string(*options.steps)
@@ -194,7 +186,7 @@ static std::string describeKept(const std::string &flag,
 
 std::string Run::describe() const {
   std::string text = "model     " + metadata.name + ", " +
-                     grouped(countParameters(executable)) + " parameters\n";
+                     groupedText(countParameters(executable)) + " parameters\n";
   text += describeTypes();
   text += "memory    " + humanBytes(executable.arenaBytes) + ", " +
           ranks.first().context().device().describe() + "\n";
