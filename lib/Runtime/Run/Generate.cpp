@@ -1,14 +1,12 @@
 //===- Generate.cpp - Samples of a language model -------------------------===//
 
-#include "weft/Runtime/Run/Evaluate.h"
+#include "SampleText.h"
 
 #include "weft/Abi/Names.h"
 #include "weft/Abi/Philox.h"
 #include "weft/Base/Results.h"
-#include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
-#include "weft/Runtime/Text/TextClient.h"
 
 #include <algorithm>
 #include <cmath>
@@ -107,11 +105,6 @@ int64_t weft::sampleToken(const float *logits, int64_t count,
       return order[i];
   }
   return order[0];
-}
-
-/// A rank that waits for its tokenizer must not time out for other ranks.
-static double tokenizerSeconds(const RunOptions &options) {
-  return std::min(options.timeout / 2, 1e6);
 }
 
 /// The ids of a prompt by the tokenizer beside the run.
@@ -300,129 +293,6 @@ Status weft::generateIds(WeftContext &context, const Metadata &metadata,
                 return false;
               });
 }
-
-//===----------------------------------------------------------------------===//
-// Text of a sample
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// Turns the ids of a sample into text: each is a byte, or a token of the
-/// tokenizer beside the run. Ranks draw the same ids in collectives, so they
-/// agree after each request whether the tokenizer of any rank is lost.
-class SampleDecoder {
-public:
-  /// An error is one of the collective.
-  static Expected<SampleDecoder> open(WeftContext &context,
-                                      const RunOptions &options) {
-    SampleDecoder decoder(context);
-    if (!options.samplesWithTokenizer)
-      return decoder;
-    Expected<std::string> opened = std::string();
-    if (Status s = assign(TextClient::connect(tokenizerSeconds(options)),
-                          decoder.client);
-        !s)
-      opened = s.takeError();
-    else
-      opened = decoder.client->setPrompt(options.promptIds);
-    decoder.hasSpace =
-        opened && endsWith(*options.generate, " ") && !endsWith(*opened, " ");
-    opened = decoder.agree(std::move(opened));
-    if (!opened)
-      return opened.takeError();
-    return decoder;
-  }
-
-  /// Tokens from 0 on that have a text.
-  int64_t size() const { return client ? client->facts().tokens : 256; }
-  bool isEnd(int32_t id) const {
-    return client && client->facts().endOfText == id;
-  }
-  Expected<std::string> add(int32_t id) {
-    return client ? withoutSpace(agree(client->decode(id)))
-                  : std::string(1, char(id));
-  }
-  Expected<std::string> finish() {
-    return client ? withoutSpace(agree(client->finish())) : std::string();
-  }
-  bool isLost() const { return failure.has_value(); }
-  std::optional<Error> takeFailure() { return std::move(failure); }
-
-private:
-  explicit SampleDecoder(WeftContext &context) : context(&context) {}
-
-  /// Leaves out the space that the prompt already ends with.
-  Expected<std::string> withoutSpace(Expected<std::string> text) {
-    if (!text || text->empty() || !hasSpace)
-      return text;
-    hasSpace = false;
-    return (*text)[0] == ' ' ? text->substr(1) : std::move(*text);
-  }
-
-  /// The text of a reply, or "" if this one or the one of another rank is an
-  /// error.
-  Expected<std::string> agree(Expected<std::string> reply) {
-    if (!reply)
-      failure = reply.takeError();
-    if (context->ranks() > 1) {
-      auto lost =
-          gatherNumbers(*context, {double(isLost())}, "the text of a sample");
-      if (!lost)
-        return lost.takeError();
-      if (!isLost() && sumOverRanks(*lost, 0) > 0)
-        failure = internalError("another rank has lost its tokenizer");
-    }
-    return isLost() ? std::string() : std::move(*reply);
-  }
-
-  WeftContext *context;
-  std::optional<TextClient> client;
-  std::optional<Error> failure;
-  /// The prompt ends with a space that is in no token.
-  bool hasSpace = false;
-};
-
-/// The text of a sample so far. The reader gets it up to where the stop text
-/// may begin.
-class GrowingSample {
-public:
-  GrowingSample(const std::string &stop, const TextReader &reader)
-      : stop(stop), reader(reader) {}
-
-  /// Whether the stop text has come.
-  Expected<bool> add(const std::string &more) {
-    const size_t held = stop.empty() ? 0 : stop.size() - 1;
-    const size_t from = text.size() - std::min(text.size(), held);
-    text += more;
-    const size_t found = stop.empty() ? text.npos : text.find(stop, from);
-    if (found != text.npos)
-      text.resize(found);
-    if (Status s = give(found != text.npos
-                            ? text.size()
-                            : text.size() - std::min(text.size(), held));
-        !s)
-      return s.takeError();
-    return found != text.npos;
-  }
-  Status finish() { return give(text.size()); }
-  std::string take() { return std::move(text); }
-
-private:
-  Status give(size_t end) {
-    const size_t begin = given;
-    given = std::max(given, end);
-    return reader && end > begin
-               ? reader(std::string_view(text).substr(begin, end - begin))
-               : Status::success();
-  }
-
-  const std::string &stop;
-  const TextReader &reader;
-  std::string text;
-  size_t given = 0;
-};
-
-} // namespace
 
 Expected<SampledText>
 weft::generateText(WeftContext &context, const Metadata &metadata,
