@@ -50,10 +50,6 @@ static std::vector<FlagSpec> dataFlags() {
       text("data", "FILE", "training data: text, .bin tokens, or safetensors",
            FlagFile::Read),
       text("val-data", "FILE", "validation data", FlagFile::Read),
-      text("data-name", "TEXT",
-           "name of --data in messages; weft names the text whose tokens it "
-           "has"),
-      text("val-data-name", "TEXT", "name of --val-data in messages"),
       number("val-fraction", "0",
              "fraction of the data, at its end, that is kept for validation", 0,
              0.999),
@@ -65,6 +61,10 @@ static std::vector<FlagSpec> dataFlags() {
              "permute the rows of each epoch by the seed; --no-shuffle: file "
              "order",
              "on"),
+      text("data-name", "TEXT",
+           "name of --data in messages; weft names the text whose tokens it "
+           "has"),
+      text("val-data-name", "TEXT", "name of --val-data in messages"),
   };
 }
 
