@@ -69,6 +69,7 @@ private:
   bool isSummedBy(const WidenedRoot &found, plan::GemmOp gemm,
                   Value view) const;
   bool isUnchanged(Value factor, Operation *from, Operation *to) const;
+  int64_t countResults(const WidenedRoot &found) const;
   bool isCheap(const WidenedRoot &found) const;
   const WideFactor *findFactor(plan::GemmOp gemm, int64_t pitch) const;
 
@@ -171,14 +172,35 @@ std::optional<WidenedRoot> ProductWidener::find(plan::AllocOp root) const {
   return found;
 }
 
+/// The elements of the results of all products that share a widened factor
+/// with the one that fills the root.
+int64_t ProductWidener::countResults(const WidenedRoot &found) const {
+  plan::GemmOp gemm = found.filled;
+  int64_t elements = 0;
+  for (Operation *user : gemm.getRhs().getUsers()) {
+    auto other = dyn_cast<plan::GemmOp>(user);
+    if (!other || other.getRhs() != gemm.getRhs() ||
+        other.getTransposeRhs() != gemm.getTransposeRhs() || !isPlain(other) ||
+        getType(other.getTarget()).getShape().back() != found.columns)
+      continue;
+    if (isUnchanged(gemm.getRhs(), gemm, other) ||
+        isUnchanged(gemm.getRhs(), other, gemm))
+      elements += getType(other.getTarget()).getNumElements();
+  }
+  return elements;
+}
+
 /// Whether the padding is small compared to the rows, and the factor compared
-/// to the root.
+/// to the results of its products.
 bool ProductWidener::isCheap(const WidenedRoot &found) const {
+  if (share == 0)
+    return true;
   plan::GemmOp gemm = found.filled;
   int64_t padding = found.getPitch() - found.columns;
   int64_t factor = getType(gemm.getRhs()).getNumElements();
-  return share == 0 || (padding <= found.columns / share &&
-                        factor <= found.getType().getNumElements() / share);
+  return padding <= found.columns / share &&
+         (findFactor(gemm, found.getPitch()) ||
+          factor <= countResults(found) / share);
 }
 
 //===----------------------------------------------------------------------===//

@@ -2,8 +2,15 @@
 // RUN: weft-interp --compare %s %t.mlir --tolerance=0
 // RUN: weft-opt %t.mlir --weft-plan-memory --weft-verify-plan -o %t.memory.mlir
 // RUN: weft-interp --compare %s %t.memory.mlir --tolerance=0
+// RUN: weft-opt %s --weft-pad-rows --weft-widen-products="rows=8 share=4" | FileCheck %s --check-prefix=SHARE
+// RUN: weft-opt %s --weft-pad-rows --weft-widen-products="rows=8 share=5" | FileCheck %s --check-prefix=NONE
 // Products with one right factor, as of a loss in chunks, share its copy with
-// zeros, until a command writes the factor.
+// zeros, until a command writes the factor. Its cost is compared with the
+// results of all of them.
+
+// SHARE-COUNT-2: -> memref<8x32xf32>
+// SHARE-NOT: -> memref<8x32xf32>
+// NONE-NOT: -> memref<8x32xf32>
 
 weft.kernel @k_negate(%z: tensor<31x4xf32>) -> tensor<31x4xf32> elementwise [124] inplace [[0]] {
   %y = weft.neg %z : tensor<31x4xf32>

@@ -56,11 +56,14 @@ def WidenProductsPass : Pass<"weft-widen-products", "::mlir::ModuleOp"> {
     with zeros too: its right factor is copied to a larger one with zeros there.
     A later product whose left factor is that buffer, with the same unchanged
     right factor transposed the other way, sums over the padding, where zeros are
-    written again before it. Both products then have aligned sizes.
+    written again before it. Both products then have aligned sizes. Products that
+    fill several buffers, as for a loss in chunks of rows, share the copy while
+    nothing writes their right factor.
 
     These products are not changed: fewer than `rows` (256) rows; more than a
     multiplication (adding to C, bias, epilogue, sums, several right matrices);
-    padding or a copied factor that exceeds one part in `share`.
+    padding that exceeds one part in `share` of the rows, or a copied factor that
+    exceeds one part in `share` of the results that share it.
 
     Precondition: `weft-pad-rows`. Buffers with an offset and commands with a
     stream or a workspace are not changed. Guarantees: the same values, since the
