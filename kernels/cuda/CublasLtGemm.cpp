@@ -240,6 +240,11 @@ Status weft::checkCudaProducts(WeftContext &context) {
   return state.tuning ? state.tuning->checkAllFound() : Status::success();
 }
 
+Expected<std::string> weft::takeCachedTuning(WeftContext &context,
+                                             const std::string &cache) {
+  return takeCached(context, GemmState::of(context), cache);
+}
+
 Expected<int64_t> weft::tuneCudaProducts(WeftContext &context,
                                          const std::string &path) {
   return tuneProducts(context, GemmState::of(context), path);

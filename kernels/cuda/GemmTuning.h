@@ -97,6 +97,9 @@ public:
   /// Where algorithms are taken from.
   Status takeTuning(const std::string &path, const GemmMachine &machine);
 
+  /// Plans all products again with these algorithms.
+  Status planAgain(Expected<GemmTuning> algorithms);
+
   /// The plan of a product, which is made once for all like it.
   Expected<const GemmPlan *> plan(const GemmProduct &product);
 
@@ -116,9 +119,18 @@ private:
   std::vector<GemmProduct> planned;
 };
 
+/// Measures the algorithms of a product.
+Expected<TunedProduct> tuneProduct(WeftContext &context, const GemmState &state,
+                                   const GemmProduct &product);
+
 /// Measures the algorithms of all products and writes the fastest to a file.
 Expected<int64_t> tuneProducts(WeftContext &context, const GemmState &state,
                                const std::string &path);
+
+/// Plans all products with the algorithms in a folder, after measuring those
+/// that it lacks (weft::takeCachedTuning).
+Expected<std::string> takeCached(WeftContext &context, GemmState &state,
+                                 const std::string &folder);
 
 } // namespace weft::cuda
 

@@ -3,7 +3,7 @@
 if(NOT WEFT_CUBLASLT_INCLUDE)
   return()
 endif()
-set(products BlasLt.cpp CublasLtGemm.cpp CublasLtPlan.cpp GemmTuning.cpp TuneProducts.cpp)
+set(products BlasLt.cpp CublasLtGemm.cpp CublasLtPlan.cpp GemmTuning.cpp TuneProducts.cpp TuningCache.cpp)
 if(TARGET WeftCudaKernels)
   target_sources(WeftCudaKernels PRIVATE ${products})
 else()

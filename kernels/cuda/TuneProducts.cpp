@@ -154,12 +154,18 @@ Expected<TunedProduct> Tuner::tune() {
       *best, medians.front(), static_cast<int64_t>(medians.size())};
 }
 
+Expected<TunedProduct> weft::cuda::tuneProduct(WeftContext &context,
+                                               const GemmState &state,
+                                               const GemmProduct &product) {
+  return Tuner(context, state, product).tune();
+}
+
 Expected<int64_t> weft::cuda::tuneProducts(WeftContext &context,
                                            const GemmState &state,
                                            const std::string &path) {
   std::vector<TunedProduct> tuned;
   for (const GemmProduct &product : state.products()) {
-    auto one = Tuner(context, state, product).tune();
+    auto one = tuneProduct(context, state, product);
     if (!one)
       return one.takeError();
     tuned.push_back(std::move(*one));
@@ -198,6 +204,16 @@ void GemmState::leaveTo(int64_t ctas, int64_t multiprocessors) {
 Status GemmState::takeTuning(const std::string &path,
                              const GemmMachine &machine) {
   return assign(GemmTuning::read(path, machine), tuning);
+}
+
+Status GemmState::planAgain(Expected<GemmTuning> algorithms) {
+  if (Status s = assign(std::move(algorithms), tuning); !s)
+    return s;
+  plans.clear();
+  for (const GemmProduct &product : std::exchange(planned, {}))
+    if (auto again = plan(product); !again)
+      return again.takeError();
+  return Status::success();
 }
 
 Expected<const GemmPlan *> GemmState::plan(const GemmProduct &product) {

@@ -194,8 +194,9 @@ static std::vector<FlagSpec> deviceFlags() {
            "measure the algorithms of all products on a CUDA device, write the "
            "fastest to FILE and exit",
            FlagFile::Written),
-      text("tuning", "FILE|none",
-           "use the algorithms of products in FILE, which --tune wrote",
+      text("tuning", "FILE|auto|none",
+           "use the algorithms of products in FILE, which --tune wrote; auto: "
+           "measure them once for a device, and keep them in the cache",
            FlagFile::Read),
   };
 }

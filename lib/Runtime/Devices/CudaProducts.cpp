@@ -14,6 +14,8 @@ namespace weft {
 openCudaProducts(WeftContext &context, const CudaProductRun &run);
 [[gnu::weak]] Status checkCudaTuning(const CudaProductRun &run);
 [[gnu::weak]] Status checkCudaProducts(WeftContext &context);
+[[gnu::weak]] Expected<std::string> takeCachedTuning(WeftContext &context,
+                                                     const std::string &cache);
 [[gnu::weak]] std::string cudnnVersion(WeftContext &context);
 [[gnu::weak]] Expected<int64_t> tuneCudaProducts(WeftContext &context,
                                                  const std::string &path);
@@ -87,24 +89,54 @@ static Error hasNoProducts() {
                     "without");
 }
 
+/// Whether algorithms are measured, and kept for later runs.
+static bool tunesItself(const DeviceOptions &options) {
+  return options.tuning == "auto";
+}
+
 Status CudaDevice::checkTuning(const DeviceOptions &options) {
   if (options.tuning.empty())
     return Status::success();
   if (!checkCudaTuning)
     return hasNoProducts();
+  if (tunesItself(options))
+    return Status::success();
   return checkCudaTuning({"", 0, 0, options.tf32, options.tuning});
 }
 
 /// Opens the library of products, and records its facts for checkpoints.
 Status CudaDevice::openProducts(WeftContext &context) {
-  auto facts = openCudaProducts(context, {chip.device, multiprocessors,
-                                          options.collectiveCtas, options.tf32,
-                                          options.tuning});
+  auto facts = openCudaProducts(
+      context, {chip.device, multiprocessors, options.collectiveCtas,
+                options.tf32, tunesItself(options) ? "" : options.tuning});
   if (!facts)
     return facts.takeError();
   known.push_back({"cublaslt", facts->library});
   if (!facts->tuning.empty())
     known.push_back({"tuning", facts->tuning});
+  return Status::success();
+}
+
+/// The folder of algorithms that runs have measured.
+static Expected<std::string> tuningCache() {
+  // A relative path is no place, says the XDG specification.
+  if (const char *base = std::getenv("XDG_CACHE_HOME"); base && *base == '/')
+    return std::string(base) + "/weft/tuning";
+  if (const char *home = std::getenv("HOME"); home && *home)
+    return std::string(home) + "/.cache/weft/tuning";
+  return usageError("--tuning=auto found no folder for what it measures")
+      .hint("set HOME or XDG_CACHE_HOME, or use --tune FILE");
+}
+
+/// Takes measured algorithms, and records their digest for checkpoints.
+Status CudaDevice::takeCached(WeftContext &context) {
+  auto folder = tuningCache();
+  if (!folder)
+    return folder.takeError();
+  auto digest = takeCachedTuning(context, *folder);
+  if (!digest)
+    return digest.takeError();
+  known.push_back({"tuning", *digest});
   return Status::success();
 }
 
@@ -117,6 +149,9 @@ Status CudaDevice::planLibraries(WeftContext &context) {
   }
   if (Status s = planCommands(context); !s)
     return s;
+  if (tunesItself(options))
+    if (Status s = takeCached(context); !s)
+      return s;
   if (std::string cudnn = cudnnVersion ? cudnnVersion(context) : "";
       !cudnn.empty())
     known.push_back({"cudnn", cudnn});

@@ -121,7 +121,7 @@ Status weft::checkTogether(const FlagValues &flags, const RunOptions &out,
     return usageError("expects --steps or --epochs, but got both");
   if (Status s = checkEffects(flags, out, keptKnown); !s)
     return s;
-  if (out.tune == "none")
+  if (out.tune == "none" || out.tune == "auto")
     return usageError("--tune expects a file that --tuning can name, but got ",
                       inQuotes(out.tune))
         .hint("such as ./" + out.tune);

@@ -139,6 +139,7 @@ private:
   CudaDevice(const CudaDriver &driver, const WeftExecutable &executable,
              const DeviceOptions &options)
       : cuda(driver), executable(executable), options(options) {}
+  Status takeCached(WeftContext &context);
   Status openProducts(WeftContext &context);
   Status planCommands(WeftContext &context);
   void rehearse(WeftContext &context, const WeftProgram &program,

@@ -52,6 +52,12 @@ Status checkCudaProducts(WeftContext &context);
 Expected<int64_t> tuneCudaProducts(WeftContext &context,
                                    const std::string &path);
 
+/// Gives every planned product the algorithm that the folder `cache` has for
+/// it, and measures products without one. Overwrites the arena. Returns the
+/// digest of the algorithms.
+Expected<std::string> takeCachedTuning(WeftContext &context,
+                                       const std::string &cache);
+
 /// Version of the cuDNN that computes attention, "9.19.0"; "" without cuDNN.
 std::string cudnnVersion(WeftContext &context);
 
