@@ -1,8 +1,8 @@
 //===- GpuColumns.cpp - Kernels that reduce over rows ---------------------===//
 //
 // A block takes a tile of columns: threads side by side read neighbouring
-// columns, threads below each other take the rows in turns. Their sums meet in
-// the memory of the block.
+// columns, several each, and threads below each other take the rows in turns.
+// Their sums meet in the memory of the block.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,20 +14,45 @@
 using namespace mlir;
 using namespace weft;
 
-int64_t weft::threadsOfColumn(int64_t rows) { return rows <= 512 ? 8 : 32; }
+/// Wider accesses leave at least this many blocks.
+static constexpr int64_t kLeastBlocks = 256;
+
+int64_t weft::threadsOfColumn(const KernelShape &shape) {
+  const int64_t tiles = shape.getCount(DimRole::Outer) *
+                        llvm::divideCeil(shape.getLaneSize(), kColumnThreads);
+  const bool isShort = shape.getCount(DimRole::Inner) <= 512;
+  return isShort || tiles >= 4 * kLeastBlocks ? 8 : 32;
+}
+
+/// Columns that a thread takes: as many as one access of 16 bytes to the rows,
+/// if that leaves enough blocks.
+int64_t GpuEmitter::chooseColumnChunk() const {
+  const int64_t columns = shape.getLaneSize();
+  int64_t chunk = chooseChunk();
+  auto countBlocks = [&] {
+    return shape.getCount(DimRole::Outer) *
+           llvm::divideCeil(columns, kColumnThreads * chunk);
+  };
+  while (chunk > 1 && (columns % chunk != 0 || countBlocks() < kLeastBlocks))
+    chunk /= 2;
+  return chunk;
+}
 
 void GpuEmitter::emitColumns() {
-  chunk = 1;
-  int64_t columns = shape.getLaneSize();
-  int64_t rows = threadsOfColumn(shape.getCount(DimRole::Inner));
-  int64_t tiles = llvm::divideCeil(columns, kTileColumns);
-  setLaunch(shape.getCount(DimRole::Outer) * tiles, kTileColumns, rows);
+  const int64_t columns = shape.getLaneSize();
+  const int64_t outer = shape.getCount(DimRole::Outer);
+  const int64_t rows = threadsOfColumn(shape);
+  chunk = chooseColumnChunk();
+  const int64_t tile = kColumnThreads * chunk;
+  const int64_t tiles = llvm::divideCeil(columns, tile);
+  setLaunch(outer * tiles, kColumnThreads, rows);
   Value block = blockId(), row = threadId(gpu::Dimension::y);
   Value column = threadId(gpu::Dimension::x);
   decode(divide(block, tiles), {DimRole::Outer});
-  Value index = add(multiply(remainder(block, tiles), kTileColumns), column);
+  Value index =
+      add(multiply(remainder(block, tiles), tile), multiply(column, chunk));
   Value exists;
-  if (columns % kTileColumns != 0)
+  if (columns % tile != 0)
     exists = isLess(index, constant(columns));
   Value writer =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, row, constant(0));
@@ -45,7 +70,7 @@ void GpuEmitter::emitColumns() {
     Value isHere = writer;
     if (exists)
       isHere = arith::AndIOp::create(b, loc, writer, exists);
-    emitIf(isHere, {}, [&] { return emitChunk(nest, 1, {}); });
+    emitIf(isHere, {}, [&] { return emitChunk(nest, chunk, {}); });
   }
 }
 
@@ -53,44 +78,61 @@ void GpuEmitter::emitColumns() {
 void GpuEmitter::emitColumnPass(const KernelNest &nest, Value row, int64_t rows,
                                 Value column, Value exists) {
   auto addRows = [&] {
-    return emitSteps(nest, shape.getCount(DimRole::Inner), rows, row,
-                     /*partials=*/1, [&](Value step, Values sums) {
-                       decode(add(multiply(step, rows), row), {DimRole::Inner});
-                       return emitChunk(nest, 1, std::move(sums));
-                     });
+    return emitSteps(
+        nest, shape.getCount(DimRole::Inner), rows, row, /*partials=*/chunk,
+        [&](Value step, Values sums) {
+          decode(add(multiply(step, rows), row), {DimRole::Inner});
+          return emitChunk(nest, chunk, std::move(sums));
+        },
+        /*areColumns=*/true);
   };
+  const SmallVector<NestTotal> totals = totalsOf(nest);
   Values sums;
   if (exists) {
-    for (const NestTotal &total : totalsOf(nest))
-      sums.push_back(identity(total, total.getSumType()));
-    sums = emitIf(exists, sums, [&] {
-      Values results;
-      for (auto [total, sum] : llvm::zip(totalsOf(nest), addRows()))
-        results.push_back(narrow(total, sum));
+    sums = emitIf(exists, identities(nest, chunk), [&] {
+      Values results = addRows();
+      for (auto [i, sum] : llvm::enumerate(results))
+        sum = narrow(totals[i / chunk], sum);
       return results;
     });
   } else {
     sums = addRows();
   }
-  for (auto [total, sum] : llvm::zip(totalsOf(nest), sums))
-    sum = addColumn(total, sum, row, column, rows);
-  setTotals(nest, sums);
+  for (auto [i, total] : llvm::enumerate(totals)) {
+    auto own = MutableArrayRef(sums).slice(i * chunk, chunk);
+    addColumns(total, own, row, column, rows);
+  }
+  ArrayRef<Value> rest = sums;
+  for (auto [total, output] : llvm::zip(nest.totals, nest.outputs)) {
+    if (!total.combiner)
+      continue;
+    Values &results = columnTotals[output.base];
+    for (Value sum : rest.take_front(chunk))
+      results.push_back(narrow(total, sum));
+    rest = rest.drop_front(chunk);
+  }
 }
 
-/// The sum over the threads of a column, in each of them.
-Value GpuEmitter::addColumn(const NestTotal &total, Value sum, Value row,
-                            Value column, int64_t rows) {
-  Value &shared = columnBuffers[sum.getType()];
+/// The sums over the threads of each column, in each of them.
+void GpuEmitter::addColumns(const NestTotal &total, MutableArrayRef<Value> sums,
+                            Value row, Value column, int64_t rows) {
+  Value &shared = columnBuffers[sums.front().getType()];
   if (!shared)
-    shared = sharedBuffer({rows, kTileColumns}, sum.getType());
+    shared =
+        sharedBuffer({rows, chunk, kColumnThreads}, sums.front().getType());
   else
     meetBlock();
-  memref::StoreOp::create(b, loc, sum, shared,
-                          ValueRange{asIndex(row), asIndex(column)});
+  auto place = [&](Value from, int64_t lane) {
+    return Values{asIndex(from), asIndex(constant(lane)), asIndex(column)};
+  };
+  for (auto [lane, sum] : llvm::enumerate(sums))
+    memref::StoreOp::create(b, loc, sum, shared, place(row, lane));
   meetBlock();
-  Values sums;
-  for (int64_t i = 0; i < rows; ++i)
-    sums.push_back(memref::LoadOp::create(
-        b, loc, shared, ValueRange{asIndex(constant(i)), asIndex(column)}));
-  return total.combineAll(b, sums);
+  for (auto [lane, sum] : llvm::enumerate(sums)) {
+    Values parts;
+    for (int64_t i = 0; i < rows; ++i)
+      parts.push_back(
+          memref::LoadOp::create(b, loc, shared, place(constant(i), lane)));
+    sum = total.combineAll(b, parts);
+  }
 }

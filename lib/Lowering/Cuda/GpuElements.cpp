@@ -204,6 +204,9 @@ void GpuEmitter::emitValues(const KernelNest &nest, bool outer) {
 GpuEmitter::Values GpuEmitter::load(const NestOperand &operand) {
   if (Value number = numbers.lookup(operand.base))
     return {number};
+  if (auto totals = columnTotals.find(operand.base);
+      totals != columnTotals.end())
+    return totals->second;
   Values elements;
   if (Value buffer = rowBuffers.lookup(operand.base)) {
     for (int64_t lane = 0; lane < lanes; ++lane)

@@ -31,11 +31,13 @@ inline constexpr int64_t kMostGridBlocks = (int64_t(1) << 31) - 1;
 /// Where the arguments of kernels lie.
 inline constexpr auto kGlobalSpace =
     static_cast<unsigned>(mlir::NVVM::NVVMMemorySpace::Global);
-/// Columns of a block.
-inline constexpr int64_t kTileColumns = 32;
+/// Threads of a block side by side, where a kernel reduces over columns.
+inline constexpr int64_t kColumnThreads = 32;
 
-/// Threads that share the rows of a column.
-int64_t threadsOfColumn(int64_t rows);
+/// Threads that share the rows of a column, whatever else the kernel computes:
+/// the order of a sum follows from them. With many tiles of columns they are
+/// fewer.
+int64_t threadsOfColumn(const KernelShape &shape);
 /// Threads of a block that runs a kernel of that shape.
 int64_t threadsOfBlock(const KernelShape &shape);
 
@@ -85,9 +87,11 @@ private:
                   int64_t step = 1, bool unroll = false);
   Values emitSteps(const KernelNest &nest, int64_t count, int64_t threads,
                    mlir::Value thread, int64_t partials,
-                   llvm::function_ref<Values(mlir::Value, Values)> body);
+                   llvm::function_ref<Values(mlir::Value, Values)> body,
+                   bool areColumns = false);
   Values emitBlocks(const KernelNest &nest, int64_t steps, int64_t partials,
-                    llvm::function_ref<Values(mlir::Value, Values)> body);
+                    llvm::function_ref<Values(mlir::Value, Values)> body,
+                    bool areColumns);
 
   // Rows (GpuRows.cpp).
   int64_t getRowChunks() const;
@@ -164,8 +168,10 @@ private:
   void emitColumns();
   void emitColumnPass(const KernelNest &nest, mlir::Value row, int64_t rows,
                       mlir::Value column, mlir::Value exists);
-  mlir::Value addColumn(const NestTotal &total, mlir::Value sum,
-                        mlir::Value row, mlir::Value column, int64_t rows);
+  int64_t chooseColumnChunk() const;
+  void addColumns(const NestTotal &total,
+                  llvm::MutableArrayRef<mlir::Value> sums, mlir::Value row,
+                  mlir::Value column, int64_t rows);
 
   // Sums (GpuSums.cpp).
   llvm::SmallVector<NestTotal> totalsOf(const KernelNest &nest) const;
@@ -173,8 +179,10 @@ private:
   Values identities(const KernelNest &nest, int64_t partials);
   mlir::Value widen(const NestTotal &total, mlir::Value value);
   mlir::Value narrow(const NestTotal &total, mlir::Value value);
+  Values joinPartials(const KernelNest &nest, llvm::ArrayRef<mlir::Value> sums,
+                      bool areColumns);
   Values addBlock(const KernelNest &nest, const Values &wide,
-                  llvm::ArrayRef<mlir::Value> partials);
+                  llvm::ArrayRef<mlir::Value> sums);
   mlir::Value addWarp(const NestTotal &total, mlir::Value value);
   mlir::Value addWarps(const NestTotal &total, mlir::Value value,
                        mlir::Value thread, int64_t warps);
@@ -242,6 +250,8 @@ private:
   llvm::SmallMapVector<mlir::Value, std::pair<NestTotal, mlir::Value>, 4>
       rowTotals;
   llvm::DenseMap<mlir::Type, mlir::Value> columnBuffers;
+  /// Totals of a thread's columns.
+  llvm::DenseMap<mlir::Value, Values> columnTotals;
   Softmax softmax; // without a sum: none
   /// Values of bodies that are known where code is written.
   llvm::DenseMap<mlir::Value, bool> assumed;

@@ -67,11 +67,12 @@ GpuEmitter::emitLoop(Value from, Value to, const Values &args,
 
 /// Runs `body` for the items thread, thread + threads, ... below `count` and
 /// returns what each total of the nest has added up, in its wide type if that
-/// took several blocks.
+/// took several blocks. Partial sums of columns stay apart.
 GpuEmitter::Values
 GpuEmitter::emitSteps(const KernelNest &nest, int64_t count, int64_t threads,
                       Value thread, int64_t partials,
-                      function_ref<Values(Value, Values)> body) {
+                      function_ref<Values(Value, Values)> body,
+                      bool areColumns) {
   int64_t steps = count / threads, rest = count % threads;
   auto last = [&](const Values &sums) {
     if (rest == 0)
@@ -85,25 +86,25 @@ GpuEmitter::emitSteps(const KernelNest &nest, int64_t count, int64_t threads,
     if (steps != 0)
       sums = emitLoop(constant(0), constant(steps), sums, body, /*step=*/1,
                       steps <= kUnrolledSteps);
-    sums = last(sums);
-    Values results;
-    for (auto [i, total] : llvm::enumerate(totalsOf(nest)))
-      results.push_back(total.combineAll(
-          b, Values(ArrayRef<Value>(sums).slice(i * partials, partials))));
-    return results;
+    return joinPartials(nest, last(sums), areColumns);
   }
-  Values wide = emitBlocks(nest, steps, partials, body);
-  return rest == 0 ? wide
-                   : addBlock(nest, wide, last(identities(nest, partials)));
+  Values wide = emitBlocks(nest, steps, partials, body, areColumns);
+  if (rest == 0)
+    return wide;
+  return addBlock(
+      nest, wide,
+      joinPartials(nest, last(identities(nest, partials)), areColumns));
 }
 
 /// Blocks of steps, added up in the wide type.
 GpuEmitter::Values
 GpuEmitter::emitBlocks(const KernelNest &nest, int64_t steps, int64_t partials,
-                       function_ref<Values(Value, Values)> body) {
+                       function_ref<Values(Value, Values)> body,
+                       bool areColumns) {
   Values wide;
   for (const NestTotal &total : totalsOf(nest))
-    wide.push_back(identity(total, total.getWideType()));
+    wide.append(areColumns ? partials : 1,
+                identity(total, total.getWideType()));
   return emitLoop(
       constant(0), constant(steps), wide,
       [&](Value start, Values sums) {
@@ -111,7 +112,7 @@ GpuEmitter::emitBlocks(const KernelNest &nest, int64_t steps, int64_t partials,
         if (steps % kBlockSteps != 0)
           stop = arith::MinSIOp::create(b, loc, stop, constant(steps));
         Values own = emitLoop(start, stop, identities(nest, partials), body);
-        return addBlock(nest, sums, own);
+        return addBlock(nest, sums, joinPartials(nest, own, areColumns));
       },
       kBlockSteps);
 }

@@ -47,7 +47,7 @@ int64_t weft::threadsOfBlock(const KernelShape &shape) {
   if (isElements(shape))
     return kThreads;
   if (shape.getKind() == KernelKind::Columns)
-    return kTileColumns * threadsOfColumn(shape.getCount(DimRole::Inner));
+    return kColumnThreads * threadsOfColumn(shape);
   int64_t threads =
       getRowThreads(shape.getCount(DimRole::Inner) * shape.getLaneSize());
   return threads == kWarp ? kWarp * kRowsPerBlock : threads;
@@ -87,13 +87,14 @@ void GpuEmitter::emitOuterNest(const KernelNest &nest) {
 //===----------------------------------------------------------------------===//
 
 /// Elements that a thread takes: 16 bytes of the widest type of which it takes
-/// one for each.
+/// one for each step of the loops.
 int64_t GpuEmitter::chooseChunk() const {
   int64_t bytes = kChunkBytes / kChunkElements, size = shape.getLaneSize();
   for (const KernelNest &nest : kernel.getNests())
     for (const auto *operands : {&nest.inputs, &nest.outputs})
       for (const NestOperand &operand : *operands)
-        if (isPerLane(operand))
+        if (nest.level != NestLevel::End && isPerLane(operand) &&
+            isa<BlockArgument>(operand.base))
           bytes =
               std::max<int64_t>(bytes, cast<MemRefType>(operand.base.getType())
                                                .getElementTypeBitWidth() /

@@ -53,18 +53,32 @@ Value GpuEmitter::narrow(const NestTotal &total, Value value) {
              : arith::TruncFOp::create(b, loc, type, value).getResult();
 }
 
-/// Adds the partial sums of a block of steps to the sums of earlier blocks.
+/// Joins the partial sums of each total, unless they are of columns.
+GpuEmitter::Values GpuEmitter::joinPartials(const KernelNest &nest,
+                                            ArrayRef<Value> sums,
+                                            bool areColumns) {
+  if (areColumns)
+    return Values(sums);
+  SmallVector<NestTotal> totals = totalsOf(nest);
+  Values joined;
+  for (auto [i, total] : llvm::enumerate(totals)) {
+    size_t count = sums.size() / totals.size();
+    joined.push_back(total.combineAll(b, Values(sums.slice(i * count, count))));
+  }
+  return joined;
+}
+
+/// Adds the sums of a block of steps to the sums of earlier blocks.
 GpuEmitter::Values GpuEmitter::addBlock(const KernelNest &nest,
                                         const Values &wide,
-                                        ArrayRef<Value> partials) {
+                                        ArrayRef<Value> sums) {
   SmallVector<NestTotal> totals = totalsOf(nest);
-  size_t count = partials.size() / totals.size();
-  Values sums;
-  for (auto [i, total] : llvm::enumerate(totals)) {
-    Value block = total.combineAll(b, Values(partials.slice(i * count, count)));
-    sums.push_back(total.combine(b, wide[i], widen(total, block)));
+  Values added;
+  for (auto [i, sum] : llvm::enumerate(sums)) {
+    const NestTotal &total = totals[i * totals.size() / sums.size()];
+    added.push_back(total.combine(b, wide[i], widen(total, sum)));
   }
-  return sums;
+  return added;
 }
 
 /// The sum over the threads of a warp, in each of them.

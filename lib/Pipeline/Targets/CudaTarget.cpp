@@ -124,6 +124,8 @@ static void prepareSums(OpPassManager &passes) {
   passes.nest<ProgramOp>().addPass(createSinkSumsPass());
   SplitSumsPassOptions options;
   options.sumsInRows = true;
+  // A thread takes up to eight columns.
+  options.tileColumns = 256;
   passes.addPass(createSplitSumsPass(options));
 }
 

@@ -162,7 +162,7 @@ weft.kernel @k_softmax(%x: tensor<8x64xf32>) -> tensor<8x64xf32> rows [8, 64] ov
 
 // A sum over rows: 32 columns of a block, each with eight threads.
 // CHECK-LABEL: gpu.func @k_columns
-// CHECK-SAME: workgroup(%[[TILE:.*]] : memref<8x32xf32, #gpu.address_space<workgroup>>)
+// CHECK-SAME: workgroup(%[[TILE:.*]] : memref<8x1x32xf32, #gpu.address_space<workgroup>>)
 // CHECK-SAME: known_block_size = array<i32: 32, 8, 1>, known_grid_size = array<i32: 2, 1, 1>
 // CHECK: scf.if {{.*}} -> (f32)
 // CHECK: memref.store %{{.*}}, %[[TILE]]
@@ -174,4 +174,23 @@ weft.kernel @k_softmax(%x: tensor<8x64xf32>) -> tensor<8x64xf32> rows [8, 64] ov
 weft.kernel @k_columns(%x: tensor<64x40xf32>) -> tensor<40xf32> columns [64, 40] over [0] inplace [[]] {
   %y = weft.reduce sum %x dims [0] : tensor<64x40xf32>
   weft.yield %y : tensor<40xf32>
+}
+
+// Sums over rows of f16, with enough blocks: a thread has eight columns, one
+// access of 16 bytes, and adds them up apart.
+// CHECK-LABEL: gpu.func @k_wide_columns
+// CHECK-SAME: workgroup(%[[TILE:.*]] : memref<8x8x32xf32, #gpu.address_space<workgroup>>)
+// CHECK-SAME: known_block_size = array<i32: 32, 8, 1>, known_grid_size = array<i32: 256, 1, 1>
+// CHECK: llvm.load {{.*}} : !llvm.ptr<1> -> vector<8xf16>
+// CHECK: llvm.store {{.*}} : vector<8xf16>
+// CHECK-COUNT-8: memref.store %{{.*}}, %[[TILE]]
+// CHECK: gpu.barrier
+// CHECK-COUNT-64: memref.load %[[TILE]]
+// CHECK: llvm.store {{.*}} : vector<4xf32>
+// CHECK: gpu.return
+weft.kernel @k_wide_columns(%x: tensor<64x16x1024xf16>) -> (tensor<64x16x1024xf16>, tensor<64x1024xf32>) columns [64, 16, 1024] over [1] inplace [[0], []] {
+  %n = weft.neg %x : tensor<64x16x1024xf16>
+  %c = weft.cast %n : tensor<64x16x1024xf16> to tensor<64x16x1024xf32>
+  %y = weft.reduce sum %c dims [1] : tensor<64x16x1024xf32>
+  weft.yield %n, %y : tensor<64x16x1024xf16>, tensor<64x1024xf32>
 }
