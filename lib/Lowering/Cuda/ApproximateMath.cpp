@@ -90,8 +90,9 @@ public:
     auto sum = x.getDefiningOp<arith::AddFOp>();
     if (std::optional<double> share = sum ? getCubicShare(sum) : std::nullopt) {
       Value base = sum.getLhs();
-      Value square = multiply(multiply(base, base), constant(*share * factor));
-      return multiply(base, add(square, constant(factor)));
+      Value linear = multiplyAdd(multiply(base, base),
+                                 constant(*share * factor), constant(factor));
+      return multiply(base, linear);
     }
     return multiply(x, constant(factor));
   }
@@ -106,8 +107,8 @@ public:
     std::optional<double> b = getConstant(sum.getRhs());
     if (!a || !b)
       return {};
-    return add(multiply(term.getLhs(), constant(*a * factor)),
-               constant(*b * factor));
+    return multiplyAdd(term.getLhs(), constant(*a * factor),
+                       constant(*b * factor));
   }
   /// 2^(x factor).
   Value power(Value x, double factor) {
@@ -124,6 +125,10 @@ public:
     return arith::MulFOp::create(b, loc, x, y);
   }
   Value add(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
+  /// x y + z, rounded once.
+  Value multiplyAdd(Value x, Value y, Value z) {
+    return math::FmaOp::create(b, loc, x, y, z);
+  }
   Value subtract(Value x, Value y) {
     return arith::SubFOp::create(b, loc, x, y);
   }
@@ -162,21 +167,69 @@ Value otherThan(Operation *op, double constant) {
   return {};
 }
 
-/// 1 - tanh^2 u of a value `tanh`, or null.
-arith::SubFOp findSlope(Operation *user) {
-  auto square = dyn_cast<arith::MulFOp>(user);
-  if (!square || square.getLhs() != square.getRhs() || !square->hasOneUse())
-    return {};
-  auto slope = dyn_cast<arith::SubFOp>(*square->user_begin());
-  if (!slope || slope.getRhs() != square.getResult() ||
-      ShortForm::getConstant(slope.getLhs()) != 1.0)
-    return {};
-  return slope;
+/// The parts of (1 + tanh u + x ((1 - tanh^2 u) w)) / 2, the slope of GELU with
+/// w = du/dx, by its last op.
+struct GeluSlope {
+  arith::MulFOp half;
+  Value x, w;
+};
+
+/// The slope of GELU whose 1 + tanh u is `level`, or nothing.
+std::optional<GeluSlope> findGeluSlope(arith::AddFOp level) {
+  if (!level->hasOneUse())
+    return std::nullopt;
+  auto sum = dyn_cast<arith::AddFOp>(*level->user_begin());
+  auto half = sum && sum->hasOneUse()
+                  ? dyn_cast<arith::MulFOp>(*sum->user_begin())
+                  : arith::MulFOp();
+  auto product =
+      sum ? sum.getRhs().getDefiningOp<arith::MulFOp>() : arith::MulFOp();
+  auto slope = product ? product.getRhs().getDefiningOp<arith::MulFOp>()
+                       : arith::MulFOp();
+  auto rest =
+      slope ? slope.getLhs().getDefiningOp<arith::SubFOp>() : arith::SubFOp();
+  auto square =
+      rest ? rest.getRhs().getDefiningOp<arith::MulFOp>() : arith::MulFOp();
+  Value tanh = otherThan(level, 1);
+  if (!half || otherThan(half, 0.5) != sum.getResult() || !square || !tanh ||
+      sum.getLhs() != level.getResult() ||
+      ShortForm::getConstant(rest.getLhs()) != 1.0 || square.getLhs() != tanh ||
+      square.getRhs() != tanh)
+    return std::nullopt;
+  return GeluSlope{half, product.getLhs(), slope.getRhs()};
 }
 
-/// Users of 1 + tanh u get v = 2 r. Users of 1 - tanh^2 u get v (2 - v), in
-/// which nothing cancels. Users of (x / 2)(1 + tanh u) get x r, which has the
-/// same bits.
+/// r + x (2 w) r (1 - r), in which nothing cancels.
+void replaceGeluSlope(const GeluSlope &gelu, Value share) {
+  ShortForm form(gelu.half);
+  Value twice = form.scaleLinear(gelu.w, 2);
+  if (!twice)
+    twice = form.multiply(gelu.w, form.constant(2));
+  Value rest = form.multiply(share, form.subtract(form.constant(1), share));
+  Value slope = form.multiplyAdd(gelu.x, form.multiply(rest, twice), share);
+  gelu.half->getResult(0).replaceAllUsesWith(slope);
+  gelu.half->erase();
+}
+
+/// Products of 1 + tanh u = 2 r and x / 2 become x r, which has the same bits.
+void replaceHalves(Value level, Value share) {
+  for (Operation *user :
+       llvm::SetVector<Operation *>(level.user_begin(), level.user_end())) {
+    auto multiply = dyn_cast<arith::MulFOp>(user);
+    if (!multiply || multiply.getLhs() == multiply.getRhs())
+      continue;
+    Value half =
+        multiply.getLhs() == level ? multiply.getRhs() : multiply.getLhs();
+    auto halved = half.getDefiningOp<arith::MulFOp>();
+    if (Value whole = halved ? otherThan(halved, 0.5) : Value()) {
+      multiply.getLhsMutable().assign(whole);
+      multiply.getRhsMutable().assign(share);
+    }
+  }
+}
+
+/// Users of 1 + tanh u get 2 r; where that is part of GELU or of its slope,
+/// these get short forms of their own.
 void replaceTanh(math::TanhOp tanh) {
   ShortForm form(tanh);
   const double log2e = 1 / std::log(2.0);
@@ -185,32 +238,15 @@ void replaceTanh(math::TanhOp tanh) {
   Value level = form.multiply(share, form.constant(2));
   // A product of the value with itself is listed once for each operand.
   for (Operation *user :
-       llvm::SetVector<Operation *>(tanh->user_begin(), tanh->user_end()))
-    if (arith::SubFOp slope = findSlope(user)) {
-      ShortForm other(slope);
-      Value rest = other.subtract(other.constant(2), level);
-      slope->getResult(0).replaceAllUsesWith(other.multiply(level, rest));
-      slope->erase();
-      user->erase();
-    }
-  for (Operation *user : llvm::make_early_inc_range(tanh->getUsers())) {
-    if (!isa<arith::AddFOp>(user) || !otherThan(user, 1))
+       llvm::SetVector<Operation *>(tanh->user_begin(), tanh->user_end())) {
+    auto sum = dyn_cast<arith::AddFOp>(user);
+    if (!sum || !otherThan(sum, 1))
       continue;
-    for (Operation *product :
-         llvm::make_early_inc_range(user->getResult(0).getUsers())) {
-      auto multiply = dyn_cast<arith::MulFOp>(product);
-      if (!multiply || multiply.getLhs() == multiply.getRhs())
-        continue;
-      Value half = multiply.getLhs() == user->getResult(0) ? multiply.getRhs()
-                                                           : multiply.getLhs();
-      auto halved = half.getDefiningOp<arith::MulFOp>();
-      if (Value whole = halved ? otherThan(halved, 0.5) : Value()) {
-        multiply.getLhsMutable().assign(whole);
-        multiply.getRhsMutable().assign(share);
-      }
-    }
-    user->getResult(0).replaceAllUsesWith(level);
-    user->erase();
+    if (std::optional<GeluSlope> gelu = findGeluSlope(sum))
+      replaceGeluSlope(*gelu, share);
+    replaceHalves(sum, share);
+    sum->getResult(0).replaceAllUsesWith(level);
+    sum->erase();
   }
   if (!tanh->use_empty())
     tanh->getResult(0).replaceAllUsesWith(form.add(level, form.constant(-1)));

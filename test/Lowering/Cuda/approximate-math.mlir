@@ -8,8 +8,7 @@
 // CHECK: %[[X:.*]] = arith.extf %{{.*}} : f16 to f32
 // CHECK-NOT: math.
 // CHECK: %[[S:.*]] = arith.mulf %[[X]], %[[X]]
-// CHECK: %[[T:.*]] = arith.mulf %[[S]], %[[B:cst.*]] : f32
-// CHECK: %[[L:.*]] = arith.addf %[[T]], %[[A:cst.*]] : f32
+// CHECK: %[[L:.*]] = math.fma %[[S]], %[[B:cst.*]], %[[A:cst.*]] : f32
 // CHECK: %[[U:.*]] = arith.mulf %[[X]], %[[L]]
 // CHECK: %[[P:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%[[U]])
 // CHECK: %[[Q:.*]] = arith.addf %[[P]], %{{.*}} : f32
@@ -35,21 +34,33 @@ weft.kernel @k_gelu(%x: tensor<2xf16>) -> tensor<2xf16> elementwise [2] inplace 
   weft.yield %r : tensor<2xf16>
 }
 
-// 1 - tanh^2 by v (2 - v), where v is 1 + tanh.
+// The slope of GELU with w = du/dx: r + x (2 w) r (1 - r).
 // CHECK-LABEL: gpu.func @k_slope
+// CHECK: %[[X:.*]] = arith.extf %{{.*}} : bf16 to f32
 // CHECK: %[[R:.*]] = nvvm.rcp.approx.ftz.f
-// CHECK: %[[V:.*]] = arith.mulf %[[R]], %{{.*}} : f32
-// CHECK: %[[W:.*]] = arith.subf %{{.*}}, %[[V]]
-// CHECK: arith.mulf %[[V]], %[[W]]
-// CHECK-NOT: math.
+// CHECK: %[[W:.*]] = math.fma
+// CHECK: %[[C:.*]] = arith.subf %{{.*}}, %[[R]]
+// CHECK: %[[D:.*]] = arith.mulf %[[R]], %[[C]]
+// CHECK: %[[E:.*]] = arith.mulf %[[D]], %[[W]]
+// CHECK: math.fma %[[X]], %[[E]], %[[R]]
+// CHECK-NOT: math.tanh
 // CHECK: gpu.return
 weft.kernel @k_slope(%x: tensor<2xbf16>) -> tensor<2xf32> elementwise [2] inplace [[]] {
   %w = weft.cast %x : tensor<2xbf16> to tensor<2xf32>
   %t = weft.tanh %w : tensor<2xf32>
-  %s = weft.mul %t, %t : tensor<2xf32>, tensor<2xf32>
   %one = weft.constant dense<1.0> : tensor<f32>
+  %v = weft.add %t, %one : tensor<2xf32>, tensor<f32>
+  %s = weft.mul %t, %t : tensor<2xf32>, tensor<2xf32>
   %y = weft.sub %one, %s : tensor<f32>, tensor<2xf32>
-  weft.yield %y : tensor<2xf32>
+  %a = weft.constant dense<0.25> : tensor<f32>
+  %m = weft.mul %w, %a : tensor<2xf32>, tensor<f32>
+  %u = weft.add %m, %one : tensor<2xf32>, tensor<f32>
+  %z = weft.mul %y, %u : tensor<2xf32>, tensor<2xf32>
+  %p = weft.mul %w, %z : tensor<2xf32>, tensor<2xf32>
+  %q = weft.add %v, %p : tensor<2xf32>, tensor<2xf32>
+  %half = weft.constant dense<0.5> : tensor<f32>
+  %h = weft.mul %q, %half : tensor<2xf32>, tensor<f32>
+  weft.yield %h : tensor<2xf32>
 }
 
 // A sigmoid; tanh by itself is v - 1.
