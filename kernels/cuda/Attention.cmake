@@ -3,5 +3,5 @@
 if(NOT WEFT_CUDNN_INCLUDE)
   return()
 endif()
-target_sources(WeftCudaKernels PRIVATE AttentionCudnn.cpp AttentionGraphs.cpp Cudnn.cpp)
+target_sources(WeftCudaKernels PRIVATE AttentionChoice.cpp AttentionCudnn.cpp AttentionGraphs.cpp Cudnn.cpp)
 target_include_directories(WeftCudaKernels SYSTEM PRIVATE "${WEFT_CUDNN_INCLUDE}")

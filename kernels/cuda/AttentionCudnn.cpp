@@ -11,7 +11,7 @@
 #include "Arguments.h"
 #include "weft/Abi/CudnnAttention.h"
 #include "weft/Runtime/Devices/Launch.h"
-#include "weft/Runtime/Execute/CudaProductRun.h"
+#include "weft/Runtime/Execute/CudaAttentionRun.h"
 
 #include <cstring>
 #include <limits>
@@ -31,6 +31,11 @@ struct AttentionState {
   std::unique_ptr<Cudnn> library;
   std::map<AttentionKey, CudnnPlan> plans;
 };
+
+/// The state of a context; null if it has none.
+AttentionState *findState(WeftContext &context) {
+  return static_cast<AttentionState *>(context.state(&Cudnn::kOldest).get());
+}
 
 /// The part of a command's workspace that is aligned.
 struct AttentionWorkspace {
@@ -144,13 +149,7 @@ template <WeftCommandKind Kind> bool CudnnAttention<Kind>::read() {
 /// The attention state of the context, with the library open; null after a
 /// failure.
 template <WeftCommandKind Kind> AttentionState *CudnnAttention<Kind>::state() {
-  std::shared_ptr<void> &slot = context.state(&Cudnn::kOldest);
-  if (!slot)
-    slot = std::make_shared<AttentionState>();
-  auto *state = static_cast<AttentionState *>(slot.get());
-  if (state->library || succeeds(assign(Cudnn::open(), state->library)))
-    return state;
-  return nullptr;
+  return succeeds(openCudnn(context)) ? findState(context) : nullptr;
 }
 
 template <WeftCommandKind Kind>
@@ -238,9 +237,21 @@ void prepareCommand(WeftContext &context, const WeftCommand &command,
 
 } // namespace
 
+Status weft::cuda::openCudnn(WeftContext &context) {
+  std::shared_ptr<void> &slot = context.state(&Cudnn::kOldest);
+  if (!slot)
+    slot = std::make_shared<AttentionState>();
+  AttentionState &state = *findState(context);
+  return state.library ? Status::success()
+                       : assign(Cudnn::open(), state.library);
+}
+
+void weft::cuda::closeCudnn(WeftContext &context) {
+  context.state(&Cudnn::kOldest).reset();
+}
+
 std::string weft::cudnnVersion(WeftContext &context) {
-  auto *kept =
-      static_cast<AttentionState *>(context.state(&Cudnn::kOldest).get());
+  const AttentionState *kept = findState(context);
   return kept && kept->library ? kept->library->versionName() : "";
 }
 

@@ -3,7 +3,7 @@
 #include "Cudnn.h"
 
 #include "weft/Base/Text.h"
-#include "weft/Runtime/Execute/CudaProductRun.h"
+#include "weft/Runtime/Execute/CudaAttentionRun.h"
 
 #include <algorithm>
 

@@ -33,6 +33,8 @@
   X(GetLastErrorString)                                                        \
   X(GetVersion)
 
+struct WeftContext;
+
 namespace weft {
 
 /// The addresses of the entry points.
@@ -214,6 +216,11 @@ private:
 /// Gives the plan to the stream.
 Status enqueue(const Cudnn &library, const CudnnPlan &plan,
                const CudnnArguments &arguments);
+
+/// Opens cuDNN for a context, once: exit 9 if it is missing or too old.
+Status openCudnn(WeftContext &context);
+/// Drops its plans and closes it.
+void closeCudnn(WeftContext &context);
 
 } // namespace weft::cuda
 

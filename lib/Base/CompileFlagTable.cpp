@@ -192,14 +192,15 @@ static const FlagSpec kSpeedFlags[] = {
      "a level",
      "", 1, 1024},
     {"attention", FlagKind::Enum, CompileFlag, "auto", "",
-     "attention on CUDA devices: own kernels or cuDNN; auto: own",
+     "attention on CUDA devices: own kernels or cuDNN; auto: cuDNN where it "
+     "fits, and own kernels where the machine has none",
      "auto|own|cudnn"},
 };
 
 static const FlagSpec kDiagnosisFlags[] = {
     {"explain", FlagKind::Enum, CompileFlag, "", "",
      "name the rule behind each decision",
-     "precision|schedule|fusion|sharding"},
+     "precision|schedule|fusion|sharding|attention"},
     {"debug-nan", FlagKind::Switch, CompileFlag, "", "",
      "name the first op that makes a non-finite value"},
 };

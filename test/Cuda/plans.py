@@ -24,8 +24,8 @@ GENERATED = {"adam", "adamw", "clip_coefficient", "cross_entropy", "cross_entrop
              "scaler_update", "sgd", "step_increment", "total_norm"}
 KERNELS = {"launch", "view", "alloc", "constant", "use"}
 TRANSFERS = {"upload", "readback", "staging", "event", "record", "wait"}
-# Of attributes: places, and costs.
-APART = re.compile(r"(offset|est_us|plan\.alignment|stream|wait\w*) = [^,}]*,? ?")
+# Of attributes: places, costs, and the code of attention.
+APART = re.compile(r"(offset|est_us|plan\.alignment|cuda\.attention|stream|wait\w*) = [^,}]*,? ?")
 
 
 def write_plans(work, model, *flags):

@@ -26,9 +26,9 @@ public:
   StringRef getTitle() const override { return "the CPU"; }
   StringRef getPrefix() const override { return "weft_cpu_"; }
 
-  int64_t getWorkspaceBytes(WeftCommandKind kind, const void *record,
+  int64_t getWorkspaceBytes(const RoutineCall &call,
                             int64_t threads) const override {
-    return workspaceBytes(kind, record, threads);
+    return workspaceBytes(call.kind, call.record.data(), threads);
   }
 
   LogicalResult check(plan::CommandOpInterface command,

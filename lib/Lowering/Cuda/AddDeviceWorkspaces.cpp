@@ -27,9 +27,6 @@ struct AddDeviceWorkspacesPass
       getOperation().emitError(problem);
       return signalPassFailure();
     }
-    if (attention == AttentionLibrary::Cudnn)
-      getOperation()->setAttr(kAttentionAttr,
-                              StringAttr::get(&getContext(), kCudnn));
     if (failed(addWorkspaces(getOperation(),
                              CudaRoutines(getOperation(), *devices),
                              /*threads=*/1)))

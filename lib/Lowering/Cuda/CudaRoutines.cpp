@@ -6,7 +6,6 @@
 #include "weft/Abi/CudaWorkspaces.h"
 #include "weft/Abi/CudnnAttention.h"
 #include "weft/Abi/TransferRecords.h"
-#include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Plan/PlanCollectives.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -23,8 +22,6 @@ static ArrayRef<int32_t> getSizes(Operation *function, StringRef name) {
 
 CudaRoutines::CudaRoutines(ModuleOp module, ArrayRef<CudaTarget> devices)
     : devices(devices) {
-  auto attention = module->getAttrOfType<StringAttr>(kAttentionAttr);
-  usesCudnn = attention && attention.getValue() == kCudnn;
   auto lowered = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModule);
   if (!lowered)
     return;
@@ -36,35 +33,51 @@ CudaRoutines::CudaRoutines(ModuleOp module, ArrayRef<CudaTarget> devices)
   }
 }
 
-static bool isAttention(WeftCommandKind kind) {
-  return kind == WEFT_ATTENTION || kind == WEFT_ATTENTION_GRAD;
+AttentionLibrary weft::getAttentionLibrary(Operation *command) {
+  auto attention = command->getAttrOfType<StringAttr>(kAttentionAttr);
+  if (!attention)
+    return AttentionLibrary::Own;
+  return attention.getValue() == kCudnn ? AttentionLibrary::Cudnn
+                                        : AttentionLibrary::CudnnOrOwn;
 }
 
-std::string CudaRoutines::getRoutine(WeftCommandKind kind,
+std::string CudaRoutines::getRoutine(plan::CommandOpInterface command,
                                      StringRef name) const {
-  std::string routine = TableTarget::getRoutine(kind, name);
-  return usesCudnn && isAttention(kind) ? routine + "_cudnn" : routine;
+  const std::string routine = TableTarget::getRoutine(command, name);
+  auto attention = command->getAttrOfType<StringAttr>(kAttentionAttr);
+  return attention ? routine + "_" + attention.str() : routine;
 }
 
-/// The largest of all chips: they share a plan.
-int64_t CudaRoutines::getWorkspaceBytes(WeftCommandKind kind,
-                                        const void *record,
-                                        int64_t threads) const {
+int64_t CudaRoutines::getCudnnBytes(const RoutineCall &call) const {
   int64_t most = 0;
   for (const CudaTarget &device : devices)
-    most = std::max(most, getWorkspaceBytes(kind, record, device));
+    most = std::max(most, cudnnWorkspaceBytes(call.kind, call.record.data(),
+                                              device.getNumber()));
   return most;
 }
 
-int64_t CudaRoutines::getWorkspaceBytes(WeftCommandKind kind,
-                                        const void *record,
-                                        const CudaTarget &device) const {
-  if (kind == WEFT_GEMM)
-    return cudaGemmWorkspaceBytes(*static_cast<const WeftGemmRecord *>(record),
-                                  device.getNumber());
-  if (usesCudnn && isAttention(kind))
-    return cudnnWorkspaceBytes(kind, record, device.getNumber());
-  return cudaWorkspaceBytes(kind, record);
+int64_t CudaRoutines::getWorkspaceBytes(const RoutineCall &call,
+                                        int64_t threads) const {
+  if (call.kind == WEFT_GEMM) {
+    int64_t most = 0;
+    for (const CudaTarget &device : devices)
+      most = std::max(most, cudaGemmWorkspaceBytes(*call.as<WeftGemmRecord>(),
+                                                   device.getNumber()));
+    return most;
+  }
+  const int64_t own = cudaWorkspaceBytes(call.kind, call.record.data());
+  if (!isAttention(call.kind))
+    return own;
+  // Which of the two runs is known when the program starts.
+  switch (getAttentionLibrary(call.model)) {
+  case AttentionLibrary::Own:
+    return own;
+  case AttentionLibrary::Cudnn:
+    return getCudnnBytes(call);
+  case AttentionLibrary::CudnnOrOwn:
+    return std::max(own, getCudnnBytes(call));
+  }
+  llvm_unreachable("an unknown library");
 }
 
 int64_t CudaRoutines::getCollectiveWorkspaceBytes(Operation *collective,
@@ -85,13 +98,21 @@ const WeftAttentionVariant &weft::getVariant(const RoutineCall &call) {
              : variantOf(*call.as<WeftAttentionGradRecord>(), bytes);
 }
 
-static std::string findWrongCudnn(const RoutineCall &call, int32_t chip) {
+static std::string findWrongCudnnOn(const RoutineCall &call, int64_t chip) {
   const WeftAttentionVariant &variant = getVariant(call);
   return call.kind == WEFT_ATTENTION
              ? findWrongCudnnForward(*call.as<WeftAttentionRecord>(), chip,
                                      variant)
              : findWrongCudnnGradient(*call.as<WeftAttentionGradRecord>(), chip,
                                       variant);
+}
+
+std::string CudaRoutines::findWrongCudnn(const RoutineCall &call) const {
+  for (const CudaTarget &device : devices)
+    if (std::string wrong = findWrongCudnnOn(call, device.getNumber());
+        !wrong.empty())
+      return wrong;
+  return "";
 }
 
 /// No head is too large for the own routines here.
@@ -110,13 +131,15 @@ LogicalResult CudaRoutines::checkAttention(plan::CommandOpInterface command,
     return command->emitOpError("expects heads of at most ")
            << kMostHeadSize << " elements on CUDA devices, but got "
            << record.headSize;
-  if (!usesCudnn)
+  auto chosen = command->getAttrOfType<StringAttr>(kAttentionAttr);
+  if (!chosen)
     return success();
-  for (const CudaTarget &device : devices)
-    if (std::string wrong = findWrongCudnn(call, device.getNumber());
-        !wrong.empty())
-      return emitWrongCudnn(command, wrong);
-  return success();
+  if (chosen.getValue() != kCudnn && chosen.getValue() != kCudnnOrOwn)
+    return command->emitOpError("expects ")
+           << kAttentionAttr << " of \"" << kCudnn << "\" or \"" << kCudnnOrOwn
+           << "\", but got " << chosen;
+  std::string wrong = findWrongCudnn(call);
+  return wrong.empty() ? success() : emitWrongCudnn(command, wrong);
 }
 
 LogicalResult CudaRoutines::check(plan::CommandOpInterface command,

@@ -4,6 +4,7 @@
 #define WEFT_LIB_LOWERING_CUDA_CUDAROUTINES_H
 
 #include "weft/Lowering/Cuda/Cuda.h"
+#include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Lowering/Table/Routines.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -18,9 +19,10 @@ public:
 
   llvm::StringRef getTitle() const override { return "CUDA devices"; }
   llvm::StringRef getPrefix() const override { return "weft_cuda_"; }
-  std::string getRoutine(WeftCommandKind kind,
+  std::string getRoutine(plan::CommandOpInterface command,
                          llvm::StringRef name) const override;
-  int64_t getWorkspaceBytes(WeftCommandKind kind, const void *record,
+  /// The largest of all chips: they share a plan.
+  int64_t getWorkspaceBytes(const RoutineCall &call,
                             int64_t threads) const override;
   llvm::StringRef getCollectivePrefix() const override { return getPrefix(); }
   int64_t getCollectiveWorkspaceBytes(mlir::Operation *collective,
@@ -29,20 +31,26 @@ public:
                             const RoutineCall &call) const override;
   llvm::StringRef getLowering() const override { return "weft-lower-to-cuda"; }
   std::optional<KernelLaunch> findKernel(llvm::StringRef name) const override;
-  /// Whether attention is cuDNN's.
-  bool hasCudnn() const { return usesCudnn; }
+  /// The rule of cuDNN that attention breaks on one of the chips, or "".
+  std::string findWrongCudnn(const RoutineCall &call) const;
+  /// Bytes that cuDNN needs for attention on any of the chips.
+  int64_t getCudnnBytes(const RoutineCall &call) const;
 
 private:
   llvm::LogicalResult checkAttention(plan::CommandOpInterface command,
                                      const RoutineCall &call) const;
 
-  int64_t getWorkspaceBytes(WeftCommandKind kind, const void *record,
-                            const CudaTarget &device) const;
-
   llvm::SmallVector<CudaTarget> devices;
-  bool usesCudnn; // for attention
   llvm::StringMap<DeviceLaunch> kernels;
 };
+
+inline bool isAttention(WeftCommandKind kind) {
+  return kind == WEFT_ATTENTION || kind == WEFT_ATTENTION_GRAD;
+}
+
+/// The code that a command of attention has been given
+/// (`weft-choose-attention`).
+AttentionLibrary getAttentionLibrary(mlir::Operation *command);
 
 /// The variant of a command of attention.
 const WeftAttentionVariant &getVariant(const RoutineCall &call);

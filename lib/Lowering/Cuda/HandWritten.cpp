@@ -60,8 +60,7 @@ static std::string getAttention(const RoutineCall &call) {
 }
 
 /// The part with the kernels that the routine of a command launches, or "".
-static std::string getPart(Operation *command, const RoutineCall &call,
-                           const CudaRoutines &routines) {
+static std::string getPart(Operation *command, const RoutineCall &call) {
   if (isTransfer(call.kind))
     return "";
   if (isa<plan::ReduceScatterOp, plan::AllReduceOp>(command))
@@ -77,7 +76,9 @@ static std::string getPart(Operation *command, const RoutineCall &call,
     return kEmbedding.str();
   case WEFT_ATTENTION:
   case WEFT_ATTENTION_GRAD:
-    return routines.hasCudnn() ? "" : getAttention(call);
+    return getAttentionLibrary(command) == AttentionLibrary::Cudnn
+               ? ""
+               : getAttention(call);
   case WEFT_KERNEL:    // a launch is no call
   case WEFT_CONSTANT:  // is a copy of the driver's
   case WEFT_GEMM:      // has a library of its own
@@ -97,7 +98,7 @@ weft::findHandWritten(ModuleOp module, ArrayRef<CudaTarget> devices) {
     FailureOr<RoutineCall> call = RoutineCall::get(command, routines);
     if (failed(call))
       return WalkResult::interrupt();
-    if (std::string part = getPart(command, *call, routines); !part.empty())
+    if (std::string part = getPart(command, *call); !part.empty())
       parts.insert(std::move(part));
     return WalkResult::advance();
   });

@@ -116,7 +116,7 @@ FailureOr<RoutineCall> RoutineCall::get(plan::CommandOpInterface command,
     made.kind = WEFT_EXTENSION;
   }
   if (made.routine.empty() && !isTransfer(made.kind))
-    made.routine = target.getRoutine(made.kind, getKindName(made.kind));
+    made.routine = target.getRoutine(command, getKindName(made.kind));
   if (failed(model.makeRecord(made.record)) ||
       failed(target.check(command, made)))
     return failure();
@@ -129,7 +129,7 @@ FailureOr<int64_t> RoutineCall::getWorkspaceBytes(const TableTarget &target,
                       ? target.getCollectiveWorkspaceBytes(model, record.data())
                   : kind == WEFT_EXTENSION
                       ? model.getWorkspaceBytes(record, threads)
-                      : target.getWorkspaceBytes(kind, record.data(), threads);
+                      : target.getWorkspaceBytes(*this, threads);
   if (bytes < 0)
     return model->emitOpError("expects its model for ")
            << target.getTitle()

@@ -76,6 +76,13 @@ bool MemoryFit::mayKeepGathered() const {
   return flags.isSet("mesh") && flags.getInt("zero") == 3 && isFree("reshard");
 }
 
+/// The last trial has planned attention for cuDNN, which needs larger
+/// workspaces than own kernels.
+bool MemoryFit::mayForgoCudnn() const {
+  return isFree("attention") &&
+         compiler.target().hasOptionalLibrary(compiler.module());
+}
+
 FlagValues MemoryFit::withChange(const Change &change) const {
   FlagValues result = flags;
   for (const auto &[name, text] : change)
@@ -91,9 +98,9 @@ toText(const std::vector<std::pair<std::string, std::string>> &change) {
   return text;
 }
 
-Expected<const MemoryTrial *> MemoryFit::tryChange(const Change &own) {
-  Change change = base;
-  llvm::append_range(change, own);
+Expected<const MemoryTrial *> MemoryFit::tryChange(const Change &given) {
+  Change change = given;
+  change.insert(change.end(), base.begin(), base.end());
   const std::string text = toText(change);
   for (const MemoryTrial &trial : trials)
     if (trial.change == text)
@@ -187,6 +194,13 @@ Expected<FlagValues> MemoryFit::choose(const MemoryBound &bound) {
     tryChunks(bound.bytes);
     kept = findFastest(bound.bytes);
   }
+  // Own kernels are slower, but recomputation costs more.
+  if (!kept && mayForgoCudnn()) {
+    base.push_back({"attention", "own"});
+    if (Status status = tryAll(firsts); !status)
+      return status.takeError();
+    kept = findFastest(bound.bytes);
+  }
   // With ranks, recomputation may overlap with a collective and so be faster.
   if (kept && !flags.isSet("mesh"))
     return kept->flags;
@@ -245,7 +259,7 @@ std::string MemoryFit::describeKnobs(const MemoryTrial &given) {
   for (const Change &knob : knobs)
     // A flag that conflicts with the others saves nothing.
     if (auto trial = tryChange(knob); trial && (*trial)->getBytes() < bytes)
-      os << "  " << llvm::left_justify((*trial)->change, 24)
+      os << "  " << llvm::left_justify(toText(knob), 24)
          << exactBytes(bytes - (*trial)->getBytes()) << '\n';
   return text;
 }

@@ -69,8 +69,6 @@ static Json numericOptions(ModuleOp module, const FlagValues &flags) {
   if (const std::string &chunks = flags.getText("loss-chunks");
       chunks != "auto" && chunks != "1")
     options.set("loss-chunks", chunks);
-  if (flags.getText("attention") == kCudnn)
-    options.set("attention", flags.getText("attention"));
   for (const FlagSpec &spec : compileFlags()) {
     StringRef name = spec.name;
     bool isKnown = name == "scaler-init" || name == "scaler-min";

@@ -3,6 +3,7 @@
 #include "weft/Pipeline/Options/CompileFlags.h"
 
 #include "weft/Autodiff/RecomputeChoices.h"
+#include "weft/Pipeline/Options/CudaModels.h"
 #include "weft/Sharding/MeshSyntax.h"
 #include "weft/Sharding/Units.h"
 #include "weft/Weft/Optimizers.h"
@@ -215,12 +216,6 @@ static Status checkBucket(const FlagValues &flags) {
 // Attention
 //===----------------------------------------------------------------------===//
 
-#ifdef WEFT_HAS_CUDNN
-static constexpr bool kHasCudnn = true;
-#else
-static constexpr bool kHasCudnn = false;
-#endif
-
 static Status checkForCuda(const FlagValues &flags, const std::string &flag) {
   const std::string &target = flags.getText("target");
   if (llvm::StringRef(target).split(':').first == "cuda")
@@ -246,7 +241,7 @@ static Status checkAttention(const FlagValues &flags) {
     return Status::success();
   if (Status status = checkForCuda(flags, "attention"); !status)
     return status;
-  if (attention == "cudnn" && !kHasCudnn)
+  if (attention == "cudnn" && !hasCudnnRoutines())
     return usageError("--attention=cudnn expects a weft that was built with "
                       "the headers of cuDNN, but this one was not")
         .hint("get them with scripts/setup-cuda.sh --cudnn and build it again");

@@ -18,3 +18,20 @@ const CudaModel *weft::findCudaModel(llvm::StringRef name) {
       kModels, [&](const CudaModel &model) { return model.name == name; });
   return found == std::end(kModels) ? nullptr : found;
 }
+
+int64_t weft::findLeastMemory(llvm::StringRef chip) {
+  int64_t least = 0;
+  for (const CudaModel &model : kModels)
+    if (model.chip == chip)
+      least = least == 0 ? model.visibleBytes()
+                         : std::min(least, model.visibleBytes());
+  return least;
+}
+
+bool weft::hasCudnnRoutines() {
+#ifdef WEFT_HAS_CUDNN
+  return true;
+#else
+  return false;
+#endif
+}

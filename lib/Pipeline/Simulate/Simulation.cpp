@@ -105,7 +105,7 @@ static Status describe(Compiler &compiler, Outlook &outlook) {
   outlook.step = *step;
   outlook.hasGivenRates = module->hasAttr(kSpeedsAttr);
   for (const ReservedMemory &each :
-       compiler.target().getReserved(compiler.flags()))
+       compiler.target().getReserved(compiler.module(), compiler.flags()))
     outlook.reservedBytes += each.bytes;
   outlook.peakBytes = computeMemoryReport(module).getDeviceBytes();
   return Status::success();

@@ -31,8 +31,14 @@ static std::vector<Phase> getPhases() {
   return phases;
 }
 
-static bool usesCudnn(const FlagValues &flags) {
-  return flags.getText("attention") == kCudnn;
+/// A build without the headers of cuDNN has no routines that call it.
+static AttentionLibrary getAttention(const FlagValues &flags) {
+  const std::string &attention = flags.getText("attention");
+  if (attention == kCudnn)
+    return AttentionLibrary::Cudnn;
+  return attention == "auto" && hasCudnnRoutines()
+             ? AttentionLibrary::CudnnOrOwn
+             : AttentionLibrary::Own;
 }
 
 namespace {
@@ -69,8 +75,9 @@ public:
 
   Status checkFlags(const FlagValues &flags) const override;
   std::optional<MemoryBound> getMemory(const FlagValues &flags) const override;
+  bool hasOptionalLibrary(ModuleOp plan) const override;
   std::vector<ReservedMemory>
-  getReserved(const FlagValues &flags) const override;
+  getReserved(ModuleOp module, const FlagValues &flags) const override;
   Status checkPlan(ModuleOp module, const FlagValues &flags) const override;
   /// Text output is for one chip, so the target must have one chip.
   Status checkEmit(StringRef emit, StringRef target) const override {
@@ -107,6 +114,8 @@ public:
   }
 
 private:
+  int64_t getMostCudnnBytes() const;
+
   SmallVector<CudaTarget> devices;
 };
 } // namespace
@@ -153,10 +162,10 @@ void Cuda::addPasses(Phase phase, const FlagValues &flags,
   if (phase == Phase::AssignStreams)
     passes.addPass(createAssignStreamsPass());
   if (phase == Phase::PlanMemory) {
+    passes.addPass(createChooseAttentionPass(
+        {joinChips(devices), getAttention(flags), getMostCudnnBytes()}));
     AddDeviceWorkspacesPassOptions options;
     options.chips = joinChips(devices);
-    if (usesCudnn(flags))
-      options.attention = AttentionLibrary::Cudnn;
     passes.addPass(createAddDeviceWorkspacesPass(options));
   }
   if (phase == Phase::LowerToTarget)
@@ -205,10 +214,13 @@ static int64_t countCommunicators(const FlagValues &flags) {
   return flags.getText("comm-streams") == "2" ? 2 * groups : groups;
 }
 
-std::vector<ReservedMemory> Cuda::getReserved(const FlagValues &flags) const {
+bool Cuda::hasOptionalLibrary(ModuleOp plan) const { return usesCudnn(plan); }
+
+std::vector<ReservedMemory> Cuda::getReserved(ModuleOp module,
+                                              const FlagValues &flags) const {
   std::vector<ReservedMemory> reserved = {
       {"context and machine code", CudaReserve::kContext}};
-  if (usesCudnn(flags))
+  if (usesCudnn(module))
     reserved.push_back({"cuDNN", CudaReserve::kCudnn});
   if (const int64_t count = countCommunicators(flags))
     reserved.push_back(
@@ -218,13 +230,27 @@ std::vector<ReservedMemory> Cuda::getReserved(const FlagValues &flags) const {
   return reserved;
 }
 
+/// Largest workspace of a command that --attention=auto gives to cuDNN: a tenth
+/// of the memory of the smallest device with one of the chips. It does not
+/// depend on --device, so programs with and without it are equal.
+int64_t Cuda::getMostCudnnBytes() const {
+  int64_t least = 0;
+  for (const CudaTarget &device : devices)
+    if (const int64_t bytes = findLeastMemory(device.chip))
+      least = least == 0 ? bytes : std::min(least, bytes);
+  return least / 10;
+}
+
 Status Cuda::checkPlan(ModuleOp module, const FlagValues &flags) const {
-  if (module->hasAttr(kAttentionAttr) == usesCudnn(flags))
+  const std::optional<std::string> wrong =
+      findOtherMark(module, getAttention(flags));
+  if (!wrong)
     return Status::success();
   return inputError("expects a plan for --attention=" +
                     flags.getText("attention") + " in weft.options, but got " +
-                    (usesCudnn(flags) ? "one without " : "one with ") +
-                    kAttentionAttr.str())
+                    (wrong->empty()
+                         ? "attention without " + kAttentionAttr.str()
+                         : kAttentionAttr.str() + " of " + inQuotes(*wrong)))
       .hint("edit a dump from before plan-memory");
 }
 

@@ -71,7 +71,7 @@ std::optional<MemoryBound> weft::getMemoryBound(const FlagValues &flags,
 MemoryReport weft::reportMemory(mlir::ModuleOp module, const FlagValues &flags,
                                 const Target &target) {
   MemoryReport report = computeMemoryReport(module);
-  report.reserved = target.getReserved(flags);
+  report.reserved = target.getReserved(module, flags);
   return report;
 }
 

@@ -253,6 +253,8 @@ Json CudaDevice::observations() const {
   seen.set("memory_before_bytes", int64_t(memory.before));
   seen.set("arena_bytes", int64_t(arena.size()));
   seen.set("outside_arena_bytes", int64_t(memory.own));
+  for (const auto &[name, text] : attentionFacts)
+    seen.set(name, text);
   if (!cpus.empty())
     seen.set("cpus", cpus);
   if (ranks)

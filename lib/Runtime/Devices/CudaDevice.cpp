@@ -232,6 +232,12 @@ std::string CudaDevice::describe() const {
   return chip.device + " (" + chip.name() + ")";
 }
 
+Settings CudaDevice::facts() const {
+  Settings all = known;
+  all.insert(all.end(), attentionFacts.begin(), attentionFacts.end());
+  return all;
+}
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//

@@ -9,46 +9,42 @@
 // Weak: a program links only the planners of its own commands.
 namespace weft {
 [[gnu::weak]] std::vector<LibraryName> cudaProductLibraries();
-[[gnu::weak]] std::vector<LibraryName> cudnnLibraries();
 [[gnu::weak]] Expected<CudaProductFacts>
 openCudaProducts(WeftContext &context, const CudaProductRun &run);
 [[gnu::weak]] Status checkCudaTuning(const CudaProductRun &run);
 [[gnu::weak]] Status checkCudaProducts(WeftContext &context);
 [[gnu::weak]] Expected<std::string> takeCachedTuning(WeftContext &context,
                                                      const std::string &cache);
-[[gnu::weak]] std::string cudnnVersion(WeftContext &context);
 [[gnu::weak]] Expected<int64_t> tuneCudaProducts(WeftContext &context,
                                                  const std::string &path);
 } // namespace weft
 extern "C" {
 [[gnu::weak]] void weft_cuda_gemm_prepare(WeftContext *, const WeftCommand *,
                                           void *const *);
-[[gnu::weak]] void weft_cuda_attention_cudnn_prepare(WeftContext *,
-                                                     const WeftCommand *,
-                                                     void *const *);
 }
 
 using namespace weft;
 
-/// The planner of commands of a kind; null if there is none.
-static WeftLibraryFn findPlanner(int32_t kind) {
-  switch (kind) {
-  case WEFT_GEMM:
-    return weft_cuda_gemm_prepare;
-  case WEFT_ATTENTION:
-  case WEFT_ATTENTION_GRAD:
-    return weft_cuda_attention_cudnn_prepare;
-  default:
-    return nullptr;
-  }
+/// The planner of a command; null if there is none.
+static WeftLibraryFn findPlanner(const WeftCommand &command) {
+  return command.kind == WEFT_GEMM ? weft_cuda_gemm_prepare
+                                   : CudaAttention::plannerOf(command);
+}
+
+/// The routine of a command that launches kernels of the program; null if there
+/// is none.
+static WeftLibraryFn findLauncher(const WeftCommand &command) {
+  return command.kind == WEFT_GEMM ? nullptr
+                                   : CudaAttention::ownRoutineOf(command);
 }
 
 /// Lets a routine look up the kernels that it will launch, without a launch.
-void CudaDevice::rehearse(WeftContext &context, const WeftProgram &program,
+void CudaDevice::rehearse(WeftContext &context, WeftLibraryFn routine,
+                          const WeftProgram &program,
                           const WeftCommand &command, void *const *buffers) {
   current = &program;
   rehearses = true;
-  command.library(&context, &command, buffers);
+  routine(&context, &command, buffers);
   rehearses = false;
 }
 
@@ -60,10 +56,11 @@ Status CudaDevice::planCommands(WeftContext &context) {
     void *const *buffers = context.resolve(program).data();
     for (int32_t k = 0; k < program.numCommands && !context.failed(); ++k) {
       const WeftCommand &command = program.commands[k];
-      if (WeftLibraryFn plan = findPlanner(command.kind))
+      if (WeftLibraryFn plan = findPlanner(command))
         plan(&context, &command, buffers);
-      else if (command.library)
-        rehearse(context, program, command, buffers);
+      WeftLibraryFn launcher = findLauncher(command);
+      if (launcher && !context.failed())
+        rehearse(context, launcher, program, command, buffers);
       buffers += command.numBuffers;
     }
   }
@@ -72,15 +69,17 @@ Status CudaDevice::planCommands(WeftContext &context) {
   return Status::success();
 }
 
-Status CudaDevice::findLibraries(const DeviceOptions &options) {
+Status CudaDevice::findLibraries(const WeftExecutable &executable,
+                                 const DeviceOptions &options) {
   std::vector<LibraryName> names = {CudaDriver::library()};
-  for (auto *more : {cudaProductLibraries, cudnnLibraries})
-    if (more)
-      for (LibraryName &name : more())
-        names.push_back(std::move(name));
+  auto add = [&](const std::vector<LibraryName> &more) {
+    names.insert(names.end(), more.begin(), more.end());
+  };
+  if (cudaProductLibraries)
+    add(cudaProductLibraries());
+  add(CudaAttention(executable).libraries());
   if (options.ranksAreProcesses)
-    for (LibraryName &name : deviceRankLibraries())
-      names.push_back(std::move(name));
+    add(deviceRankLibraries());
   return weft::findLibraries(names);
 }
 
@@ -152,10 +151,17 @@ Status CudaDevice::planLibraries(WeftContext &context) {
   if (tunesItself(options))
     if (Status s = takeCached(context); !s)
       return s;
-  if (std::string cudnn = cudnnVersion ? cudnnVersion(context) : "";
-      !cudnn.empty())
-    known.push_back({"cudnn", cudnn});
+  attentionFacts = attention.facts(context);
   return openCudaProducts ? checkCudaProducts(context) : Status::success();
+}
+
+std::string CudaDevice::libraryRefusal(WeftContext &context) const {
+  return attention.refusal(context);
+}
+
+void CudaDevice::forgoLibrary(WeftContext &context, const std::string &reason) {
+  attention.forgo(context, reason);
+  attentionFacts = attention.facts(context);
 }
 
 Expected<int64_t> CudaDevice::tune(WeftContext &context,
@@ -267,7 +273,7 @@ weft::openDevice(const WeftExecutable &executable,
     return context;
   }
   ignoreVariables();
-  if (Status found = CudaDevice::findLibraries(options); !found)
+  if (Status found = CudaDevice::findLibraries(executable, options); !found)
     return found.takeError();
   auto driver = CudaDriver::open();
   if (!driver)

@@ -356,6 +356,8 @@ static std::string deviceText(const std::string &name) {
     return "NVIDIA driver";
   if (name == "cublaslt")
     return "version of cuBLASLt";
+  if (name == "attention")
+    return "code of attention";
   if (name == "cudnn")
     return "version of cuDNN";
   if (name == "nccl")

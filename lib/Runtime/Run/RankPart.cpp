@@ -85,6 +85,18 @@ Expected<int64_t> RankPart::tune() {
   return opened->device().tune(*opened, inputs.options.tune);
 }
 
+std::string RankPart::optionalLibrary() const {
+  return opened->device().optionalLibrary();
+}
+
+std::string RankPart::libraryRefusal() const {
+  return opened->device().libraryRefusal(*opened);
+}
+
+void RankPart::forgoLibrary(const std::string &reason) {
+  opened->device().forgoLibrary(*opened, reason);
+}
+
 Absence RankPart::absence() const {
   return opened ? absenceOf(*opened) : Absence();
 }

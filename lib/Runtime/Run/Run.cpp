@@ -341,6 +341,8 @@ Expected<ExitCode> Run::execute(Status ready) {
   Status opened = ranks.inTurn([](RankPart &rank) { return rank.open(); });
   if (Status s = ranks.settle(std::move(opened)); !s)
     return s.takeError();
+  if (Status s = chooseCommonLibrary(); !s)
+    return s.takeError();
   if (!options.tune.empty())
     return tune();
   if (Status s = prepare(); !s)

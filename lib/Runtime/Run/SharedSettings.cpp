@@ -145,6 +145,44 @@ Status Run::chooseCommonLevel() {
   return Status::success();
 }
 
+/// The first rank of this process that cannot use the library, and why; "" if
+/// all can. A rank of several is named.
+static std::string findRefusal(Ranks &ranks) {
+  std::string found;
+  // Nothing in it fails.
+  (void)ranks.inTurn([&](RankPart &rank) {
+    const std::string why = rank.libraryRefusal();
+    const WeftContext &context = rank.context();
+    if (!why.empty() && found.empty())
+      found = context.ranks() == 1 ? why
+                                   : concat("rank ", context.rank(), ": ", why);
+    return Status::success();
+  });
+  return found;
+}
+
+/// All ranks use an optional library, or none: its last bits are others.
+Status Run::chooseCommonLibrary() {
+  const std::string library = ranks.first().optionalLibrary();
+  if (library.empty())
+    return Status::success();
+  auto all = ranks.reach(Status::success(), findRefusal(ranks));
+  if (!all)
+    return all.takeError();
+  const auto refusal =
+      std::find_if(all->begin(), all->end(),
+                   [](const std::string &text) { return !text.empty(); });
+  if (refusal == all->end())
+    return Status::success();
+  if (isFirst())
+    warn("kernels of the program take the place of " + library + ": " +
+         *refusal);
+  return ranks.inTurn([&](RankPart &rank) {
+    rank.forgoLibrary(*refusal);
+    return Status::success();
+  });
+}
+
 static std::string identityText(const std::optional<DataIdentity> &identity) {
   if (!identity)
     return "none";

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-add-device-workspaces="attention=cudnn" --split-input-file --verify-diagnostics
+// RUN: weft-opt %s --weft-choose-attention="attention=cudnn" --weft-add-device-workspaces --split-input-file --verify-diagnostics
 // Attention that cuDNN does not compute as weft does is an error, never another kernel.
 
 plan.program "eval" @type {

@@ -1,17 +1,15 @@
-// RUN: weft-opt %s --weft-add-device-workspaces="chips=sm_90 attention=cudnn" | FileCheck %s --check-prefixes=CHECK,SM90
-// RUN: weft-opt %s --weft-add-device-workspaces="chips=sm_80 attention=cudnn" | FileCheck %s --check-prefixes=CHECK,SM90
-// RUN: weft-opt %s --weft-add-device-workspaces="chips=sm_100 attention=cudnn" | FileCheck %s --check-prefixes=CHECK,SM100
+// RUN: weft-opt %s --weft-choose-attention="chips=sm_90 attention=cudnn" --weft-add-device-workspaces="chips=sm_90" | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: weft-opt %s --weft-choose-attention="chips=sm_80 attention=cudnn" --weft-add-device-workspaces="chips=sm_80" | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: weft-opt %s --weft-choose-attention="chips=sm_100 attention=cudnn" --weft-add-device-workspaces="chips=sm_100" | FileCheck %s --check-prefixes=CHECK,SM100
 // RUN: weft-opt %s --weft-add-device-workspaces | FileCheck %s --check-prefix=OWN
-// RUN: not weft-opt %s --weft-add-device-workspaces="attention=flash" 2>&1 | FileCheck %s --check-prefix=NONE
 
 // OWN-NOT: cuda.attention
 // OWN: plan.alloc workspace : memref<512xi8>
-// NONE: for the --attention option: Cannot find option named 'flash'!
 
 // Workspaces of cuDNN: 512 bytes forward; backward also the sums of rows, the
 // gradients of scores in tiles of 64 x 128 before sm_100, and the gradients of keys
 // and values for each head where heads share them.
-// CHECK: module attributes {cuda.attention = "cudnn", plan.max_threads = 1 : i64}
+// CHECK: module attributes {plan.max_threads = 1 : i64}
 // CHECK: %[[FORWARD:.*]] = plan.alloc workspace : memref<512xi8>
 // SM90: %[[BACKWARD:.*]] = plan.alloc workspace : memref<164864xi8>
 // SM100: %[[BACKWARD:.*]] = plan.alloc workspace : memref<66560xi8>

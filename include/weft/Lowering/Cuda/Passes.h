@@ -6,6 +6,9 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
+#include <optional>
+#include <string>
+
 namespace mlir {
 class DialectRegistry;
 } // namespace mlir
@@ -17,9 +20,11 @@ inline constexpr int64_t kDeviceAlignment = 256;
 /// Name of the module that holds all kernels.
 inline constexpr llvm::StringLiteral kKernelModule = "kernels";
 
-/// On a module whose attention cuDNN computes, with the value kCudnn.
+/// On a command of attention that cuDNN computes: kCudnn, or kCudnnOrOwn if the
+/// program may fall back to its own kernels when it starts.
 inline constexpr llvm::StringLiteral kAttentionAttr = "cuda.attention",
-                                     kCudnn = "cudnn";
+                                     kCudnn = "cudnn",
+                                     kCudnnOrOwn = "cudnn_or_own";
 
 /// The launch that a lowered kernel is written for: arrays of three sizes on
 /// its `llvm.func`, threads of a block and blocks of the grid.
@@ -27,7 +32,14 @@ inline constexpr llvm::StringLiteral kBlockSize = "gpu.known_block_size",
                                      kGridSize = "gpu.known_grid_size";
 
 /// The code that computes attention.
-enum class AttentionLibrary { Own, Cudnn };
+enum class AttentionLibrary { Own, Cudnn, CudnnOrOwn };
+
+/// Whether cuDNN may compute attention of a plan.
+bool usesCudnn(mlir::ModuleOp plan);
+/// The first kAttentionAttr of a plan ("" for none) that
+/// `weft-choose-attention` does not write for the library; nothing if all fit.
+std::optional<std::string> findOtherMark(mlir::ModuleOp plan,
+                                         AttentionLibrary library);
 
 #define GEN_PASS_DECL
 #include "weft/Lowering/Cuda/Passes.h.inc"

@@ -190,29 +190,68 @@ def LowerToCudaPass : Pass<"weft-lower-to-cuda", "::mlir::ModuleOp"> {
   ];
 }
 
+def ChooseAttentionPass : Pass<"weft-choose-attention", "::mlir::ModuleOp"> {
+  let summary = "Choose the code of attention commands";
+  let description = [{
+    Marks the commands of attention that cuDNN computes with `cuda.attention`.
+    Commands without the attribute run weft's own kernels.
+
+    - `attention=own` marks none, `attention=cudnn` all. A marked command that
+      cuDNN does not compute is an error of later passes.
+    - `attention=auto` marks with `cudnn_or_own` each command that cuDNN computes
+      on all chips in at most `most-bytes` of workspace. Such a program has both
+      implementations, and chooses one when it starts. Where gradients exist and
+      cuDNN takes none of them, nothing is marked: an evaluation alone does not
+      justify the library.
+
+    Precondition: `weft-lower-to-plan`, with final row pitches.
+
+    Before:
+    ```mlir
+    plan.attention %q, %k, %v -> %o, %lse {causal, scale = 0.125 : f64} : ...
+    ```
+    After:
+    ```mlir
+    plan.attention %q, %k, %v -> %o, %lse {causal, cuda.attention = "cudnn_or_own", scale = 0.125 : f64} : ...
+    ```
+    Example: test/Lowering/Cuda/choose-attention.mlir.
+  }];
+  let options = [
+    Option<"chips", "chips", "std::string", "\"sm_90\"",
+           "Devices, separated by commas; cuDNN must compute it on all">,
+    Option<"attention", "attention", "::weft::AttentionLibrary", "::weft::AttentionLibrary::Own",
+           "Implementation of attention: own, cudnn or auto", [{::llvm::cl::values(
+               clEnumValN(::weft::AttentionLibrary::Own, "own", "weft's routines"),
+               clEnumValN(::weft::AttentionLibrary::Cudnn, "cudnn", "cuDNN"),
+               clEnumValN(::weft::AttentionLibrary::CudnnOrOwn, "auto", "cuDNN where possible"))}]>,
+    Option<"mostBytes", "most-bytes", "int64_t", "0",
+           "Most workspace bytes of a command of cuDNN with auto; 0: any number">,
+  ];
+  let statistics = [
+    Statistic<"numCudnn", "num-cudnn", "Commands of attention for cuDNN">,
+    Statistic<"numOwn", "num-own", "Commands of attention for own kernels">,
+  ];
+}
+
 def AddDeviceWorkspacesPass : Pass<"weft-add-device-workspaces", "::mlir::ModuleOp"> {
   let summary = "Give commands the device workspaces of their routines";
   let description = [{
     Does the same as `weft-add-workspaces`, for a CUDA device. Products get the
     largest workspace that cuBLASLt may use; attention and embedding gradients
-    get the workspace that their kernels need. With `attention=cudnn`, attention
-    and its gradient get the largest workspace that cuDNN may use.
+    get the workspace that their kernels need. Attention that cuDNN computes
+    (`weft-choose-attention`) gets the largest workspace that cuDNN may use. If
+    own kernels can replace cuDNN, the larger one of both needs counts.
 
     Precondition: `weft-lower-to-plan`. Sets `plan.max_threads` to 1, because
     the size does not depend on host threads, and `plan.constant_bytes` if the
-    device has to keep constants. With `attention=cudnn` the module has the
-    attribute `cuda.attention`, and attention that cuDNN does not compute is an
-    error.
+    device has to keep constants. Attention marked for cuDNN that cuDNN does not
+    compute is an error.
 
     Example: test/Lowering/Cuda/add-device-workspaces.mlir.
   }];
   let options = [
     Option<"chips", "chips", "std::string", "\"sm_90\"",
            "Devices, separated by commas; workspaces fit all of them">,
-    Option<"attention", "attention", "::weft::AttentionLibrary", "::weft::AttentionLibrary::Own",
-           "Implementation of attention: own or cudnn", [{::llvm::cl::values(
-               clEnumValN(::weft::AttentionLibrary::Own, "own", "weft's routines"),
-               clEnumValN(::weft::AttentionLibrary::Cudnn, "cudnn", "cuDNN"))}]>,
   ];
 }
 

@@ -68,9 +68,9 @@ public:
   virtual llvm::StringRef getTitle() const = 0;
   /// The prefix of the symbols of its routines: "weft_cpu_".
   virtual llvm::StringRef getPrefix() const = 0;
-  /// Bytes of the workspace of a routine of that kind, in a program for at most
-  /// `threads` threads; 0 for none.
-  virtual int64_t getWorkspaceBytes(WeftCommandKind kind, const void *record,
+  /// Bytes of the workspace of a routine, in a program for at most `threads`
+  /// threads; 0 for none.
+  virtual int64_t getWorkspaceBytes(const RoutineCall &call,
                                     int64_t threads) const = 0;
   /// Fails with an error on a command that its routine does not run.
   virtual llvm::LogicalResult check(plan::CommandOpInterface command,
@@ -95,8 +95,8 @@ public:
                                               const void *record) const {
     return 0;
   }
-  /// The symbol of the routine of a kind, whose name is `name`.
-  virtual std::string getRoutine(WeftCommandKind kind,
+  /// The symbol of the routine of a command, whose kind is called `name`.
+  virtual std::string getRoutine(plan::CommandOpInterface command,
                                  llvm::StringRef name) const {
     return (getPrefix() + name).str();
   }

@@ -58,6 +58,7 @@ private:
   Status prepareSteps();
   bool isFree(const std::string &flag) const { return !flags.isSet(flag); }
   bool mayKeepGathered() const;
+  bool mayForgoCudnn() const;
   Expected<const MemoryTrial *> tryChange(const Change &change);
   Status tryAll(llvm::ArrayRef<Change> changes);
   Status searchSteps(int64_t limit);
@@ -72,7 +73,7 @@ private:
 
   Compiler &compiler;
   FlagValues flags;
-  Change base;                // of all changes from here on
+  Change base;                // part of every later change
   std::vector<Change> firsts; // without recomputation
   std::vector<Change> steps;  // recompute more and more
   std::vector<Change> rules;  // recompute by a rule for whole blocks

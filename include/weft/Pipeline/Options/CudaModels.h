@@ -41,6 +41,12 @@ struct CudaReserve {
 /// Null if there is none of that name.
 const CudaModel *findCudaModel(llvm::StringRef name);
 
+/// Visible bytes of the smallest model with the chip; 0 if there is none.
+int64_t findLeastMemory(llvm::StringRef chip);
+
+/// Whether this build of weft has the routines that call cuDNN.
+bool hasCudnnRoutines();
+
 } // namespace weft
 
 #endif // WEFT_PIPELINE_OPTIONS_CUDAMODELS_H

@@ -102,9 +102,13 @@ public:
     return std::nullopt;
   }
 
+  /// Whether a library computes parts of a plan that kernels of the program can
+  /// compute in less memory.
+  virtual bool hasOptionalLibrary(mlir::ModuleOp plan) const { return false; }
+
   /// Estimates of the memory that a program takes outside its arena.
   virtual std::vector<ReservedMemory>
-  getReserved(const FlagValues &flags) const {
+  getReserved(mlir::ModuleOp plan, const FlagValues &flags) const {
     return {};
   }
 

@@ -11,6 +11,7 @@
 #define WEFT_RUNTIME_DEVICES_CUDADEVICE_H
 
 #include "weft/Abi/TransferRecords.h"
+#include "weft/Runtime/Devices/CudaAttention.h"
 #include "weft/Runtime/Devices/CudaImages.h"
 #include "weft/Runtime/Devices/CudaPorts.h"
 #include "weft/Runtime/Devices/CudaRegions.h"
@@ -39,7 +40,8 @@ class CudaDevice final : public Device {
 public:
   /// Success if the driver and all libraries that the commands of the program
   /// and its ranks call are on this machine; exit 9 with the missing ones.
-  static Status findLibraries(const DeviceOptions &options);
+  static Status findLibraries(const WeftExecutable &executable,
+                              const DeviceOptions &options);
   /// Checks the tuning file without a device: exit 3 if it is not a tuning
   /// file.
   static Status checkTuning(const DeviceOptions &options);
@@ -52,7 +54,12 @@ public:
   ~CudaDevice() override;
 
   std::string describe() const override;
-  Settings facts() const override { return known; }
+  Settings facts() const override;
+  std::string optionalLibrary() const override {
+    return attention.hasChoice() ? "cuDNN" : "";
+  }
+  std::string libraryRefusal(WeftContext &context) const override;
+  void forgoLibrary(WeftContext &context, const std::string &reason) override;
   Json observations() const override;
   int64_t peakBytes() const override { return allBytes; }
   char *hostView() const override { return nullptr; }
@@ -138,12 +145,14 @@ private:
 
   CudaDevice(const CudaDriver &driver, const WeftExecutable &executable,
              const DeviceOptions &options)
-      : cuda(driver), executable(executable), options(options) {}
+      : cuda(driver), executable(executable), options(options),
+        attention(executable) {}
   Status takeCached(WeftContext &context);
   Status openProducts(WeftContext &context);
   Status planCommands(WeftContext &context);
-  void rehearse(WeftContext &context, const WeftProgram &program,
-                const WeftCommand &command, void *const *buffers);
+  void rehearse(WeftContext &context, WeftLibraryFn routine,
+                const WeftProgram &program, const WeftCommand &command,
+                void *const *buffers);
   int deviceNumber(int count) const;
   Status choose();
   Status bindCpus();
@@ -245,6 +254,8 @@ private:
   CUdevice device = 0;
   int multiprocessors = 0;
   Settings known; // for facts()
+  CudaAttention attention;
+  Settings attentionFacts;
   MemoryUse memory;
   std::string cpus;        // of ranks that are processes, for observations()
   CudaConstants constants; // behind the arena

@@ -30,9 +30,20 @@ public:
   /// Facts besides the program that determine the bits of a run, by name. The
   /// host has none: there the program determines them.
   virtual Settings facts() const { return {}; }
-  /// Measurements and decisions at the start of the device, as an object. No
-  /// bit of a run depends on them.
+  /// Measurements and decisions at the start of the device, as an object.
   virtual Json observations() const { return Json::object(); }
+
+  //===- A library that the program can do without ------------------------===//
+
+  /// The library, if it computes parts of the program that kernels of the
+  /// program can compute too, with other last bits; else "".
+  virtual std::string optionalLibrary() const { return ""; }
+  /// Why this rank cannot use it, or "".
+  virtual std::string libraryRefusal(WeftContext &) const { return ""; }
+  /// Gives its work to kernels of the program. All ranks do it, or none, before
+  /// the first run.
+  virtual void forgoLibrary(WeftContext &, const std::string & /*reason*/) {}
+
   /// Peak memory for this program, in bytes.
   virtual int64_t peakBytes() const = 0;
 

@@ -33,9 +33,8 @@ struct CudaProductFacts {
   std::string tuning;  // digest of the file, or ""
 };
 
-/// Libraries of products and of attention with cuDNN, to be searched together.
+/// Libraries of products.
 std::vector<LibraryName> cudaProductLibraries();
-std::vector<LibraryName> cudnnLibraries();
 
 /// Before the first product: opens the library and reads the tuning file.
 Expected<CudaProductFacts> openCudaProducts(WeftContext &context,
@@ -57,9 +56,6 @@ Expected<int64_t> tuneCudaProducts(WeftContext &context,
 /// digest of the algorithms.
 Expected<std::string> takeCachedTuning(WeftContext &context,
                                        const std::string &cache);
-
-/// Version of the cuDNN that computes attention, "9.19.0"; "" without cuDNN.
-std::string cudnnVersion(WeftContext &context);
 
 } // namespace weft
 

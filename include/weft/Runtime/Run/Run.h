@@ -65,6 +65,7 @@ private:
                               const std::vector<SharedSetting> &mine);
   Status checkStart(Status ready);
   Status chooseCommonLevel();
+  Status chooseCommonLibrary();
   Status checkFound();
   Status findInputs();
   Status prepare();

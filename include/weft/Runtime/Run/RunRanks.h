@@ -42,6 +42,10 @@ public:
   /// A device with memory for the program: exit 4 or 9 if there is none.
   Status open();
   const WeftContext &context() const { return *opened; }
+  /// See the functions of Device.
+  std::string optionalLibrary() const;
+  std::string libraryRefusal() const;
+  void forgoLibrary(const std::string &reason);
   /// Ranks that did not reach the collective that failed.
   Absence absence() const;
   /// Notifies the ranks that wait for this one that it has left the run.
