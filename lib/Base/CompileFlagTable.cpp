@@ -14,8 +14,9 @@ static constexpr double kMost = std::numeric_limits<double>::infinity();
 /// The machine and the shape of the model.
 static const FlagSpec kModelFlags[] = {
     {"target", FlagKind::String, CompileFlag, "cpu", "TARGET",
-     "cpu (this machine), cpu:LEVEL (x86-64-v2, -v3, -v4), cuda:sm_80, "
-     "cuda:sm_90, cuda:sm_100, or several chips: cuda:sm_80,sm_90"},
+     "cpu (this machine), cpu:LEVEL (x86-64-v2, -v3, -v4), cuda (the GPU of "
+     "this machine), cuda:sm_80, cuda:sm_90, cuda:sm_100, or several chips: "
+     "cuda:sm_80,sm_90"},
     {"batch", FlagKind::Int, CompileFlag, "", "N",
      "rows of a micro-batch on each rank", "", 1, kMost},
     {"seq", FlagKind::Int, CompileFlag, "", "N",

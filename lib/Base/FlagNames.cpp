@@ -184,7 +184,7 @@ static const ForeignName machineNames[] = {
     {"device=cpu|cpu|no-cuda|use-cpu", "target=cpu", "the default"},
     {"device=cuda|device=gpu|device=mps|device=auto|device-type|"
      "cuda|gpu|use-cuda|accelerator|use-gpu",
-     "target", "such as --target=cuda:sm_90"},
+     "target", "such as --target=cuda"},
     {"num-threads|n-threads|omp-num-threads|nthreads", "threads"},
     {"nproc-per-node|nproc|num-processes|num-gpus|gpus|ngpu|n-gpus|n-gpu|"
      "world-size|devices|num-devices|gpus-per-node|n-procs",

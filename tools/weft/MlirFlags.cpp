@@ -2,6 +2,8 @@
 
 #include "MlirFlags.h"
 
+#include "DeviceTarget.h"
+
 #include "weft/Base/Text.h"
 #include "weft/Pipeline/Driver/InitAll.h"
 
@@ -21,7 +23,13 @@ Expected<FlagValues> weft::parseModelFlags(const FlagTable &table,
   options.program = program;
   options.passThroughPrefix = "mlir-";
   options.maxPositionals = 1;
-  return table.parse(args, options);
+  Expected<FlagValues> flags = table.parse(args, options);
+  const bool isHelp =
+      flags && (flags->getSwitch("help") ||
+                (table.find("help-all") && flags->getSwitch("help-all")));
+  if (!flags || isHelp || !table.find("target"))
+    return flags;
+  return withDeviceTarget(*flags);
 }
 
 Status weft::applyMlirFlags(const std::vector<std::string> &args) {

@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Devices/CudaImages.h"
 
+#include "weft/Abi/CudaChips.h"
 #include "weft/Abi/RecordTypes.h"
 #include "weft/Runtime/Execute/Context.h"
 
@@ -18,18 +19,13 @@ static int numberOf(const std::string &chip) {
   return chip.rfind("sm_", 0) == 0 ? std::atoi(chip.c_str() + 3) : 0;
 }
 
-/// Machine code runs on later chips of its generation.
 static bool runsOn(int code, const CudaChip &chip) {
-  return code / 10 == chip.major && code % 10 <= chip.minor;
+  return runsOnChip(code, chip.major, chip.minor);
 }
 
-/// The chips that the compiler makes code for.
-static constexpr int kTargets[] = {100, 90, 80};
-
 std::string weft::compileHint(const CudaChip &chip) {
-  for (int target : kTargets)
-    if (runsOn(target, chip))
-      return "compile with --target=cuda:sm_" + std::to_string(target);
+  if (int target = findCudaChip(chip.major, chip.minor))
+    return "compile with --target=cuda:sm_" + std::to_string(target);
   return "no --target makes code for " + chip.name();
 }
 

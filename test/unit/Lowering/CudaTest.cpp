@@ -2,6 +2,8 @@
 
 #include "CudaInput.h"
 
+#include "weft/Abi/CudaChips.h"
+
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -19,6 +21,21 @@ TEST(Cuda, NamesOfTargets) {
   EXPECT_TRUE(failed(CudaTarget::parse("cuda:sm_70", error)));
   EXPECT_EQ(error, "expects the target cuda:sm_80, cuda:sm_90 or cuda:sm_100, "
                    "but got cuda:sm_70");
+}
+
+TEST(Cuda, FindsTheChipWhoseCodeRunsOnADevice) {
+  EXPECT_EQ(findCudaChip(7, 5), 0);
+  EXPECT_EQ(findCudaChip(8, 0), 80);
+  EXPECT_EQ(findCudaChip(8, 9), 80);
+  EXPECT_EQ(findCudaChip(9, 0), 90);
+  EXPECT_EQ(findCudaChip(10, 3), 100);
+  EXPECT_EQ(findCudaChip(12, 0), 0);
+  for (int chip : kCudaChips) {
+    std::string error;
+    EXPECT_TRUE(
+        succeeded(CudaTarget::parse("cuda:sm_" + std::to_string(chip), error)))
+        << error;
+  }
 }
 
 TEST(Cuda, EqualModulesGiveEqualPtx) {

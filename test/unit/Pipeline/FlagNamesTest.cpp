@@ -247,7 +247,7 @@ TEST(ForeignFlags, aProgramNamesCompileFlags) {
             "MODEL --optimizer=adamw|adam|sgd makes a program with it"}},
           {{"device", "cuda"},
            {"flag '--device' is a compile flag and has no effect here",
-            "weft's flag is '--target'; such as --target=cuda:sm_90; it is a "
+            "weft's flag is '--target'; such as --target=cuda; it is a "
             "compile flag: weft compile MODEL --target=... makes a program "
             "with it"}},
           {{"cpu", "x"},
