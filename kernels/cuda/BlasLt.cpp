@@ -7,8 +7,17 @@
 using namespace weft;
 
 static LibraryName blasLtLibrary() {
-  return {"libcublasLt.so.13", "cuBLAS of CUDA 13", cudaLibraryPlaces()};
+  return {"libcublasLt.so.13", "cuBLAS of CUDA 12 or 13", cudaLibraryPlaces(),
+          "libcublasLt.so.12"};
 }
+
+/// Versions whose header gives the attributes that products use the same
+/// numbers.
+static bool isKnown(size_t version) {
+  return version / 10000 == 12 || version / 10000 == 13;
+}
+static_assert(CUBLAS_VER_MAJOR == 12 || CUBLAS_VER_MAJOR == 13,
+              "the library has a version of its header");
 
 std::vector<LibraryName> weft::cudaProductLibraries() {
   return {blasLtLibrary()};
@@ -35,9 +44,8 @@ Expected<std::unique_ptr<BlasLt>> BlasLt::open() {
   opened->versionNumber = versionText(version);
   opened->description =
       "cuBLASLt " + opened->versionNumber + " (" + library->path() + ")";
-  if (version / 10000 != CUBLAS_VER_MAJOR)
-    return deviceError("expects cuBLASLt " + std::to_string(CUBLAS_VER_MAJOR) +
-                       ", which the program was built for, but got " +
+  if (!isKnown(version))
+    return deviceError("expects cuBLASLt 12 or 13, but got ",
                        opened->description);
   BlasLtCalls calls(*opened);
   calls.Create(&opened->lightHandle);

@@ -1,6 +1,6 @@
 //===- BlasLt.h - cuBLASLt, opened by name ----------------------*- C++ -*-===//
 //
-// A program does not link cuBLASLt: it opens libcublasLt.so.13 where it needs a
+// A program does not link cuBLASLt: it opens libcublasLt.so.13, or .12, where it needs a
 // product. The entry points stand in one list.
 //
 //===----------------------------------------------------------------------===//

@@ -11,7 +11,7 @@ using namespace weft;
 using namespace weft::cuda;
 
 static LibraryName cudnnLibrary() {
-  return {"libcudnn.so.9", "cuDNN 9 for CUDA 13", cudaLibraryPlaces()};
+  return {"libcudnn.so.9", "cuDNN 9", cudaLibraryPlaces()};
 }
 static_assert(CUDNN_MAJOR == 9, "the library has the version of its header");
 
@@ -28,7 +28,8 @@ static Status findEntries(const OpenLibrary &library, CudnnEntries &table) {
 /// cuDNN compiles with NVRTC, which it opens by name: one that lies where only
 /// we look is there if it has been opened.
 static LibraryName compilerLibrary() {
-  return {"libnvrtc.so.13", "NVRTC of CUDA 13", cudaLibraryPlaces()};
+  return {"libnvrtc.so.13", "NVRTC of the CUDA that cuDNN is for",
+          cudaLibraryPlaces(), "libnvrtc.so.12"};
 }
 
 std::vector<LibraryName> weft::cudnnLibraries() {

@@ -184,6 +184,8 @@ CUresult cuModuleLoadData(CUmodule *handle, const void *image) {
   std::memcpy(&header, image, sizeof(header));
   if (!isCubin(header))
     return refuse(CUDA_ERROR_INVALID_IMAGE, "expects a cubin");
+  if (driverVersion() < 13000 && header.e_ident[EI_ABIVERSION] >= 8)
+    return refuse(CUDA_ERROR_INVALID_IMAGE, "expects a cubin of CUDA 12");
   if (!runsHere(chipOf(header)))
     return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU,
                   "expects a cubin for sm_" + std::to_string(chipNumber()) +

@@ -16,8 +16,13 @@ using namespace weft;
 static Expected<bool> supports(const CudaCalls &cuda, CUdevice device,
                                CUdevice_attribute attribute) {
   int value = 0;
-  if (Status s = cuda.cuDeviceGetAttribute(&value, attribute, device); !s)
-    return s.takeError();
+  const CUresult result =
+      cuda.driver().cuDeviceGetAttribute(&value, attribute, device);
+  // A driver that does not know the attribute has no such feature.
+  if (result == CUDA_ERROR_INVALID_VALUE)
+    return false;
+  if (result != CUDA_SUCCESS)
+    return cuda.failure("cuDeviceGetAttribute", result);
   return value != 0;
 }
 
@@ -66,7 +71,7 @@ static Expected<size_t> multicastUnit(const CudaCalls &cuda, CUdevice device,
       supports(cuda, device, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED);
   if (!hasMulticast)
     return hasMulticast.takeError();
-  if (!*hasMulticast)
+  if (!*hasMulticast || !cuda.driver().cuMulticastGetGranularity)
     return size_t(1);
   CUmulticastObjectProp object = {};
   object.numDevices = 2;

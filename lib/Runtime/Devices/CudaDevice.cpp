@@ -172,6 +172,22 @@ Status CudaDevice::findKernels() {
   return Status::success();
 }
 
+/// The driver must load the machine code of the program.
+static Status checkDriver(const WeftExecutable &executable,
+                          const std::string &code, int version) {
+  const int least = leastDriver(executable, code);
+  if (version >= least)
+    return Status::success();
+  return deviceError("expects an NVIDIA driver for CUDA ",
+                     cudaVersionText(least),
+                     ", which the machine code of the program needs, but got "
+                     "one for CUDA ",
+                     cudaVersionText(version))
+      .hint("install driver " + driverText(least) +
+            " or later, or build weft and the program with an older CUDA "
+            "toolkit (WEFT_CUDA_HOME)");
+}
+
 Expected<std::shared_ptr<CudaDevice>>
 CudaDevice::open(const CudaDriver &driver, const WeftExecutable &executable,
                  const DeviceOptions &options) {
@@ -197,6 +213,8 @@ CudaDevice::open(const CudaDriver &driver, const WeftExecutable &executable,
   auto code = chooseChip(executable, made->chip);
   if (!code)
     return code.takeError();
+  if (Status s = checkDriver(executable, *code, driverVersion); !s)
+    return s.takeError();
   if (Status s = made->enter(); !s)
     return s.takeError();
   if (Status s = made->checkMemory(); !s)
@@ -204,9 +222,11 @@ CudaDevice::open(const CudaDriver &driver, const WeftExecutable &executable,
   auto images = CudaImages::load(made->cuda, executable, *code, made->chip);
   // Some code of an older chip runs on that chip alone.
   if (!images && images.error().code() != ExitCode::DoesNotFit)
-    return images.takeError().hint(*code == made->chip.name()
-                                       ? "is the NVIDIA driver 580 or later?"
-                                       : compileHint(made->chip));
+    return images.takeError().hint(
+        *code == made->chip.name()
+            ? "is the NVIDIA driver " +
+                  driverText(leastDriver(executable, *code)) + " or later?"
+            : compileHint(made->chip));
   if (!images)
     return images.takeError();
   made->images.emplace(std::move(*images));

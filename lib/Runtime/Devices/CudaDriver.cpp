@@ -8,11 +8,35 @@
 
 using namespace weft;
 
-/// The version that the toolkit's driver reports: CUDA 13.0.
-static constexpr int kLeastVersion = 13000;
+/// The first version with the entry points that programs need. Their machine
+/// code may need a later one (CudaImages.h).
+static constexpr int kLeastVersion = 12000;
+
+/// Newer entry points, and what programs use on older drivers: another entry
+/// point of the same form, or "" for none.
+static constexpr std::pair<const char *, const char *> kNewerEntries[] = {
+    {"cuEventElapsedTime_v2", "cuEventElapsedTime"}, // since 12.8
+    {"cuMulticastGetGranularity", ""}};              // since 12.1
 
 std::string weft::cudaVersionText(int version) {
   return concat(version / 1000, ".", version % 1000 / 10);
+}
+
+std::string weft::driverText(int version) {
+  return version >= 13000 ? "580" : version >= 12080 ? "570" : "525";
+}
+
+/// Finds an entry point, or what takes its place on older drivers.
+template <typename Entry>
+static Status findEntry(const OpenLibrary &library, const char *name,
+                        Entry *&entry) {
+  Status found = library.find(name, entry);
+  if (found)
+    return found;
+  for (const auto &[newer, older] : kNewerEntries)
+    if (std::string_view(name) == newer)
+      return *older ? library.find(older, entry) : Status::success();
+  return found;
 }
 
 /// An older driver also lacks entry points, but its version is the clearer
@@ -30,14 +54,14 @@ static Status checkVersion(const CudaCalls &cuda) {
   return deviceError("expects an NVIDIA driver for CUDA ",
                      cudaVersionText(kLeastVersion), ", but got one for CUDA ",
                      cudaVersionText(version))
-      .hint("install driver 580 or later");
+      .hint("install driver " + driverText(kLeastVersion) + " or later");
 }
 
 // The places are for machines whose loader does not find it: containers, and
 // the Windows Subsystem for Linux.
 LibraryName CudaDriver::library() {
   return {"libcuda.so.1",
-          "the NVIDIA driver (580 or later)",
+          "the NVIDIA driver (525 or later)",
           {"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib"}};
 }
 
@@ -48,7 +72,7 @@ Expected<CudaDriver> CudaDriver::open() {
   CudaDriver driver;
   Status complete;
 #define WEFT_FIND_ENTRY(name)                                                  \
-  if (Status s = library->find(#name, driver.name); !s && complete)            \
+  if (Status s = findEntry(*library, #name, driver.name); !s && complete)      \
     complete = s.takeError();
   WEFT_CUDA_DRIVER_CALLS(WEFT_FIND_ENTRY)
 #undef WEFT_FIND_ENTRY

@@ -6,7 +6,9 @@
 #include "weft/Abi/RecordTypes.h"
 #include "weft/Runtime/Execute/Context.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <set>
 
 using namespace weft;
@@ -47,6 +49,29 @@ Expected<std::string> weft::chooseChip(const WeftExecutable &executable,
                      ", but got ", chip.device, " (", chip.name(), ")")
       .hint(compileHint(chip) +
             ", or choose another device with CUDA_VISIBLE_DEVICES");
+}
+
+/// Whether a toolkit of CUDA 13 has made an image: its ELF files have version 8
+/// of NVIDIA's ABI, which drivers of CUDA 12 do not load.
+static bool isOfCuda13(const WeftImage &image) {
+  constexpr size_t kAbiVersion = 8; // EI_ABIVERSION
+  const auto *bytes = static_cast<const unsigned char *>(image.data);
+  return image.bytes > int64_t(kAbiVersion) &&
+         std::memcmp(bytes,
+                     "\x7f"
+                     "ELF",
+                     4) == 0 &&
+         bytes[kAbiVersion] >= 8;
+}
+
+/// CUDA 12.8 is the first version that knows sm_100.
+int weft::leastDriver(const WeftExecutable &executable,
+                      const std::string &chip) {
+  int least = numberOf(chip) >= 100 ? 12080 : 12000;
+  for (int32_t i = 0; i < executable.numImages; ++i)
+    if (executable.images[i].chip == chip && isOfCuda13(executable.images[i]))
+      least = std::max(least, 13000);
+  return least;
 }
 
 Expected<CudaImages> CudaImages::load(const CudaCalls &cuda,

@@ -186,7 +186,7 @@ Expected<float> CudaDevice::time(const std::function<void()> &work) {
     return s.takeError();
   float milliseconds = 0;
   if (Status s =
-          cuda.cuEventElapsedTime(&milliseconds, begin->get(), end->get());
+          cuda.cuEventElapsedTime_v2(&milliseconds, begin->get(), end->get());
       !s)
     return s.takeError();
   return milliseconds;

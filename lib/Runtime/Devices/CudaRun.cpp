@@ -266,8 +266,8 @@ public:
       const WeftCommand &command = program.commands[i];
       const size_t mark = streams.size() + size_t(i);
       float ms = 0.0f;
-      if (Status s = cuda.cuEventElapsedTime(&ms, events[before[mark]].get(),
-                                             events[mark].get());
+      if (Status s = cuda.cuEventElapsedTime_v2(&ms, events[before[mark]].get(),
+                                                events[mark].get());
           !s)
         return s;
       const int64_t ns = std::llround(double(ms) * 1e6);

@@ -75,23 +75,33 @@ bool Search::open(const std::string &name) {
   return false;
 }
 
-static Search searchFor(const LibraryName &name) {
+static Search searchFor(const std::string &name,
+                        const std::vector<std::string> &places) {
   Search search;
   search.places = "by the loader";
-  if (search.open(name.file))
+  if (search.open(name))
     return search;
-  for (const std::string &place : name.places) {
+  for (const std::string &place : places) {
     search.places += ", in " + place;
-    for (const std::string &file : findFiles(place, name.file))
+    for (const std::string &file : findFiles(place, name))
       if (search.open(file))
         return search;
   }
   return search;
 }
 
+/// If both are missing, places and remedies tell about the newer file.
+static Search searchFor(const LibraryName &name) {
+  Search search = searchFor(name.file, name.places);
+  if (search.handle || name.older.empty())
+    return search;
+  Search older = searchFor(name.older, name.places);
+  return older.handle ? older : search;
+}
+
 static Error missing(const LibraryName &name, const Search &search) {
-  return deviceError("expects the library ", name.file, ", but found none ",
-                     search.places)
+  return deviceError("expects the library ", name.describe(),
+                     ", but found none ", search.places)
       .hint("install " + name.part + ", or name the folder of " + name.file +
             " in LD_LIBRARY_PATH" + search.remedy);
 }
@@ -121,7 +131,7 @@ Status weft::findLibraries(const std::vector<LibraryName> &names) {
       continue;
     if (++count == 1)
       one = missing(name, search);
-    addTo(files, name.file, ", ");
+    addTo(files, name.describe(), ", ");
     addTo(parts, name.part, " and ");
     places += (count == 1 ? "" : "; ") + name.file + " " + search.places;
     remedies += search.remedy;

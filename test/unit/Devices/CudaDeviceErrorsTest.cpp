@@ -77,11 +77,55 @@ TEST_F(CudaDeviceTest, EveryCallThatFailsIsNamedAndNothingLeaks) {
       // That an old driver may be the reason is not said of memory.
       if (calls[i] == "cuModuleLoadData")
         EXPECT_EQ(status.error().hintText(),
-                  isFull ? "" : "is the NVIDIA driver 580 or later?");
+                  isFull ? "" : "is the NVIDIA driver 525 or later?");
       if (calls[i] == "cuMemAllocHost_v2" && isFull)
         EXPECT_NE(status.error().message().find("of pinned memory of the host"),
                   std::string::npos);
     }
+}
+
+/// The beginning of machine code of a toolkit: version 8 of the ABI is CUDA 13.
+static std::string makeImage(char abiVersion) {
+  return std::string("\x7f"
+                     "ELF\x02\x01\x01\x41",
+                     8) +
+         abiVersion;
+}
+
+TEST_F(CudaDeviceTest, AnOldDriverRunsCodeOfItsToolkit) {
+  const std::string of12 = makeImage(7), of13 = makeImage(8);
+  fake.version = 12000;
+  images[1].data = images[2].data = of12.data();
+  images[1].bytes = images[2].bytes = int64_t(of12.size());
+  EXPECT_TRUE(open());
+  context.reset();
+  // Code of another chip says nothing.
+  images[0].data = of13.data(), images[0].bytes = int64_t(of13.size());
+  EXPECT_TRUE(open());
+  context.reset();
+  images[2].data = of13.data();
+  Status status = open();
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().exitStatus(), 9);
+  EXPECT_EQ(status.error().message(),
+            "expects an NVIDIA driver for CUDA 13.0, which the machine code of "
+            "the program needs, but got one for CUDA 12.0");
+  EXPECT_EQ(status.error().hintText(),
+            "install driver 580 or later, or build weft and the program with "
+            "an older CUDA toolkit (WEFT_CUDA_HOME)");
+  fake.version = 13000;
+  EXPECT_TRUE(open());
+}
+
+TEST(CudaImages, NeedADriver) {
+  WeftImage images[] = {{"sm_90", "\x7f", 1}, {"sm_100", "\x7f", 1}};
+  WeftExecutable executable = {};
+  executable.images = images, executable.numImages = 2;
+  EXPECT_EQ(leastDriver(executable, "sm_90"), 12000);
+  EXPECT_EQ(leastDriver(executable, "sm_100"), 12080);
+  EXPECT_EQ(driverText(12000), "525");
+  EXPECT_EQ(driverText(12080), "570");
+  EXPECT_EQ(driverText(13000), "580");
 }
 
 TEST_F(CudaDeviceTest, AFailedLaunchNamesItsCommand) {

@@ -93,6 +93,36 @@ TEST(OpenLibrary, NamesEveryPlaceWhereThereIsNone) {
             "LD_LIBRARY_PATH");
 }
 
+TEST(OpenLibrary, TakesAnOlderVersionIfNoPlaceHasTheNewOne) {
+  Expected<OpenLibrary> libm = OpenLibrary::open({"libm.so.6", "libc", {}});
+  ASSERT_TRUE(libm.ok());
+  TempDir folder;
+  for (const char *name : {"a", "b"})
+    std::filesystem::create_directories(folder.file(name));
+  std::filesystem::copy_file(libm->path(), folder.file("a/libweft-m.so.12"));
+  const LibraryName name = {"libweft-m.so.13",
+                            "weft",
+                            {folder.file("a"), folder.file("b")},
+                            "libweft-m.so.12"};
+  Expected<OpenLibrary> older = OpenLibrary::open(name);
+  ASSERT_TRUE(older.ok()) << older.error().message();
+  EXPECT_EQ(older->path(), folder.file("a/libweft-m.so.12"));
+  EXPECT_TRUE(findLibraries({name}).ok());
+  std::filesystem::copy_file(libm->path(), folder.file("b/libweft-m.so.13"));
+  Expected<OpenLibrary> newer = OpenLibrary::open(name);
+  ASSERT_TRUE(newer.ok()) << newer.error().message();
+  EXPECT_EQ(newer->path(), folder.file("b/libweft-m.so.13"));
+  std::filesystem::remove_all(folder.file("a"));
+  std::filesystem::remove_all(folder.file("b"));
+  Expected<OpenLibrary> none = OpenLibrary::open(name);
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().message().find(
+                "expects the library libweft-m.so.13 or libweft-m.so.12, but "
+                "found none by the loader ("),
+            0u)
+      << none.error().message();
+}
+
 TEST(OpenLibrary, TakesNoStub) {
   Expected<OpenLibrary> libm = OpenLibrary::open({"libm.so.6", "libc", {}});
   ASSERT_TRUE(libm.ok());

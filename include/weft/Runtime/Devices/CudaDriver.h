@@ -87,6 +87,8 @@ struct CudaDriver {
 
 /// "13.0" of 13000.
 std::string cudaVersionText(int version);
+/// The first driver for that version of CUDA: "580" for 13000.
+std::string driverText(int version);
 
 /// The same entry points; a failure is an error that names the call: exit 4
 /// where memory is lacking, else 9.

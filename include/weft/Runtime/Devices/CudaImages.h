@@ -32,6 +32,9 @@ std::string compileHint(const CudaChip &chip);
 Expected<std::string> chooseChip(const WeftExecutable &executable,
                                  const CudaChip &chip);
 
+/// The version of CUDA (13000 is 13.0) whose driver loads the images of a chip.
+int leastDriver(const WeftExecutable &executable, const std::string &chip);
+
 /// The images of one chip, loaded into the current context.
 class CudaImages {
 public:

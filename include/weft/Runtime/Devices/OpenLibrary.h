@@ -21,6 +21,13 @@ struct LibraryName {
   std::string part; // its package, for hints: "the NVIDIA driver"
   /// Folders besides the loader's own; `*` matches any name in them.
   std::vector<std::string> places;
+  /// The file of an older version that serves as well, or "".
+  std::string older = "";
+
+  /// "libcublasLt.so.13 or libcublasLt.so.12".
+  std::string describe() const {
+    return file + (older.empty() ? "" : " or " + older);
+  }
 };
 
 /// A library that stays open until the program ends.
@@ -28,8 +35,8 @@ class OpenLibrary {
 public:
   /// Opens the first one that the loader finds itself (LD_LIBRARY_PATH, its
   /// cache) or that is in one of the places. Ignores folders called `stubs`:
-  /// their libraries serve linking and do nothing. Exit 9, with every place, if
-  /// there is none.
+  /// their libraries serve linking and do nothing. An older version is searched
+  /// if no place has the first one. Exit 9, with every place, if there is none.
   static Expected<OpenLibrary> open(const LibraryName &name);
   /// The address of an entry point; exit 9 if the library has none.
   Expected<void *> find(const char *symbol) const;
