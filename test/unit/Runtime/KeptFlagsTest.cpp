@@ -245,6 +245,19 @@ TEST(KeptFlags, anotherDeviceIsNamed) {
           "the digest of --tuning was not set in the checkpoint, now c0ffee"}));
 }
 
+/// cuDNN or own kernels: they have other last bits.
+TEST(KeptFlags, otherAttentionIsNamed) {
+  RunRecord was, now;
+  was.device = {{"attention", "cudnn"}, {"cudnn", "9.19.0"}};
+  now.device = {{"attention", "own"}};
+  EXPECT_EQ(changedSettings(was, was), std::vector<std::string>());
+  EXPECT_EQ(
+      changedSettings(was, now),
+      (std::vector<std::string>{
+          "the code of attention was cudnn in the checkpoint, now own",
+          "the version of cuDNN was 9.19.0 in the checkpoint, now not set"}));
+}
+
 /// Only programs with native reductions record NCCL.
 TEST(KeptFlags, ncclIsComparedWhereBothRecordIt) {
   RunRecord was, now;
