@@ -25,15 +25,19 @@ static Status findEntries(const OpenLibrary &library, CudnnEntries &table) {
   return Status::success();
 }
 
-/// cuDNN compiles with NVRTC, which it opens by name: one that lies where only
-/// we look is there if it has been opened.
-static LibraryName compilerLibrary() {
-  return {"libnvrtc.so.13", "NVRTC of the CUDA that cuDNN is for",
-          cudaLibraryPlaces(), "libnvrtc.so.12"};
+/// NVRTC of the CUDA that a cuDNN is for. cuDNN opens it by name: one that lies
+/// where only we look is there if it has been opened.
+static LibraryName compilerLibrary(size_t cudartVersion) {
+  const std::string major = std::to_string(cudartVersion / 1000);
+  return {"libnvrtc.so." + major, "NVRTC of CUDA " + major,
+          cudaLibraryPlaces()};
 }
 
+/// Before cuDNN is open, its version of CUDA is not known.
 std::vector<LibraryName> weft::cudnnLibraries() {
-  return {cudnnLibrary(), compilerLibrary()};
+  return {cudnnLibrary(),
+          {"libnvrtc.so.13", "NVRTC of the CUDA that cuDNN is for",
+           cudaLibraryPlaces(), "libnvrtc.so.12"}};
 }
 
 std::string Cudnn::versionName() const { return versionText(version()); }
@@ -45,7 +49,9 @@ Expected<std::unique_ptr<Cudnn>> Cudnn::open() {
   CudnnEntries entries;
   if (Status status = findEntries(*library, entries); !status)
     return status.takeError();
-  if (Status compiler = findLibraries({compilerLibrary()}); !compiler)
+  if (Status compiler =
+          findLibraries({compilerLibrary(entries.GetCudartVersion())});
+      !compiler)
     return compiler.takeError();
   return open(entries, library->path());
 }

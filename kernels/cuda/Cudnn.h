@@ -29,6 +29,7 @@
   X(SetStream)
 /// The others.
 #define WEFT_CUDNN_QUESTIONS(X)                                                \
+  X(GetCudartVersion)                                                          \
   X(GetErrorString)                                                            \
   X(GetLastErrorString)                                                        \
   X(GetVersion)

@@ -179,6 +179,11 @@ WEFT_EXPORT size_t cudnnGetVersion(void) {
   return text ? std::strtoull(text, nullptr, 10) : CUDNN_VERSION;
 }
 
+WEFT_EXPORT size_t cudnnGetCudartVersion(void) {
+  const char *text = std::getenv("WEFT_EMULATION_CUDNN_CUDA");
+  return text ? std::strtoull(text, nullptr, 10) : 13000;
+}
+
 WEFT_EXPORT const char *cudnnGetErrorString(cudnnStatus_t status) {
   switch (static_cast<int>(status)) {
 #define WEFT_STATUS(name)                                                      \
