@@ -16,6 +16,7 @@
 #include "weft/Base/RunFile.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Base/Text.h"
+#include "weft/Formats/FileKind.h"
 #include "weft/Formats/StepDirectories.h"
 #include "weft/Runtime/Execute/Metadata.h"
 #include "weft/Runtime/Run/RunFlags.h"
