@@ -2,8 +2,10 @@
 //
 // libdevice computes exp, tanh and quotients to about an f32 place, in some
 // twenty instructions. For values that are read as f16 or bf16 the instructions
-// ex2 and rcp are enough: each is off by at most two f32 places, 2^-22, where
-// the rounding of the input alone is 2^-11 or 2^-8.
+// ex2 and rcp are enough: each is off by at most two f32 places, 2^-22, and the
+// rounded exponent adds |x| 2^-24 to the relative error of e^x, where the
+// rounding of an input x alone is |x| 2^-11 or |x| 2^-8. Results below 2^-126
+// are 0.
 //
 // With r = 1 / (1 + 2^(-2 u log2 e)), 1 + tanh u is 2 r. In this form nothing
 // cancels for u far below 0, as GELU needs it.
@@ -36,32 +38,26 @@ bool isArithmetic(Operation *op) {
              op->getDialect());
 }
 
-/// Which f32 values are computed from f16 and bf16 alone.
-class WidenedValues {
-public:
-  bool contains(Value value);
-
-private:
-  llvm::DenseMap<Value, bool> known;
-};
+/// The f32 values of a function that are computed from widened values and
+/// constants.
+llvm::DenseSet<Value> findWidened(gpu::GPUFuncOp function) {
+  llvm::DenseSet<Value> found;
+  // Definitions come before their uses.
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    bool isWidened = false;
+    if (auto wide = dyn_cast<arith::ExtFOp>(op))
+      isWidened = isLow(wide.getIn().getType());
+    else if (isArithmetic(op))
+      isWidened = llvm::all_of(op->getOperands(), [&](Value operand) {
+        return !isa<FloatType>(operand.getType()) || found.contains(operand);
+      });
+    if (isWidened)
+      found.insert(op->getResult(0));
+  });
+  return found;
+}
 
 } // namespace
-
-/// Whether the value is computed from widened values and constants.
-bool WidenedValues::contains(Value value) {
-  auto [found, isNew] = known.try_emplace(value, false);
-  if (!isNew)
-    return found->second;
-  Operation *op = value.getDefiningOp();
-  bool isGood = false;
-  if (auto wide = dyn_cast_or_null<arith::ExtFOp>(op))
-    isGood = isLow(wide.getIn().getType());
-  else if (isArithmetic(op))
-    isGood = llvm::all_of(op->getOperands(), [&](Value operand) {
-      return !isa<FloatType>(operand.getType()) || contains(operand);
-    });
-  return known[value] = isGood;
-}
 
 //===----------------------------------------------------------------------===//
 // Functions
@@ -82,13 +78,15 @@ public:
   /// both terms.
   Value scale(Value x, double factor) {
     if (auto product = x.getDefiningOp<arith::MulFOp>()) {
-      if (std::optional<double> own = getConstant(product.getRhs()))
+      std::optional<double> own = getConstant(product.getRhs());
+      if (own && isNormal(*own * factor))
         x = product.getLhs(), factor *= *own;
       else if (Value linear = scaleLinear(product.getRhs(), factor))
         return multiply(product.getLhs(), linear);
     }
     auto sum = x.getDefiningOp<arith::AddFOp>();
-    if (std::optional<double> share = sum ? getCubicShare(sum) : std::nullopt) {
+    std::optional<double> share = sum ? getCubicShare(sum) : std::nullopt;
+    if (share && isNormal(*share * factor)) {
       Value base = sum.getLhs();
       Value linear = multiplyAdd(multiply(base, base),
                                  constant(*share * factor), constant(factor));
@@ -105,7 +103,7 @@ public:
       return {};
     std::optional<double> a = getConstant(term.getRhs());
     std::optional<double> b = getConstant(sum.getRhs());
-    if (!a || !b)
+    if (!a || !b || !isNormal(*a * factor) || !isNormal(*b * factor))
       return {};
     return multiplyAdd(term.getLhs(), constant(*a * factor),
                        constant(*b * factor));
@@ -147,6 +145,11 @@ public:
     return getConstant(scaled.getRhs());
   }
 
+  /// Whether an f32 holds the number with all its places.
+  static bool isNormal(double value) {
+    return std::isnormal(static_cast<float>(value));
+  }
+
   static std::optional<double> getConstant(Value value) {
     FloatAttr attr;
     if (matchPattern(value, m_Constant(&attr)))
@@ -170,7 +173,7 @@ Value otherThan(Operation *op, double constant) {
 /// The parts of (1 + tanh u + x ((1 - tanh^2 u) w)) / 2, the slope of GELU with
 /// w = du/dx, by its last op.
 struct GeluSlope {
-  arith::MulFOp half;
+  arith::MulFOp half, square;
   Value x, w;
 };
 
@@ -196,7 +199,7 @@ std::optional<GeluSlope> findGeluSlope(arith::AddFOp level) {
       ShortForm::getConstant(rest.getLhs()) != 1.0 || square.getLhs() != tanh ||
       square.getRhs() != tanh)
     return std::nullopt;
-  return GeluSlope{half, product.getLhs(), slope.getRhs()};
+  return GeluSlope{half, square, product.getLhs(), slope.getRhs()};
 }
 
 /// r + x (2 w) r (1 - r), in which nothing cancels.
@@ -228,29 +231,44 @@ void replaceHalves(Value level, Value share) {
   }
 }
 
+/// All of the sums 1 + tanh u if nothing but these, and slopes of GELU with
+/// them, reads tanh u. By itself it would be 2 r - 1, of which little is left
+/// for small u.
+SmallVector<arith::AddFOp> findSums(math::TanhOp tanh) {
+  SmallVector<arith::AddFOp> sums;
+  llvm::SmallPtrSet<Operation *, 4> known;
+  for (Operation *user : tanh->getUsers()) {
+    auto sum = dyn_cast<arith::AddFOp>(user);
+    if (!sum || !otherThan(sum, 1))
+      continue;
+    sums.push_back(sum);
+    known.insert(sum);
+    if (std::optional<GeluSlope> gelu = findGeluSlope(sum))
+      known.insert(gelu->square);
+  }
+  bool areAll = llvm::all_of(
+      tanh->getUsers(), [&](Operation *user) { return known.contains(user); });
+  return areAll ? sums : SmallVector<arith::AddFOp>();
+}
+
 /// Users of 1 + tanh u get 2 r; where that is part of GELU or of its slope,
 /// these get short forms of their own.
 void replaceTanh(math::TanhOp tanh) {
+  SmallVector<arith::AddFOp> sums = findSums(tanh);
+  if (sums.empty())
+    return;
   ShortForm form(tanh);
   const double log2e = 1 / std::log(2.0);
   Value power = form.power(tanh.getOperand(), -2 * log2e);
   Value share = form.reciprocal(form.add(power, form.constant(1)));
   Value level = form.multiply(share, form.constant(2));
-  // A product of the value with itself is listed once for each operand.
-  for (Operation *user :
-       llvm::SetVector<Operation *>(tanh->user_begin(), tanh->user_end())) {
-    auto sum = dyn_cast<arith::AddFOp>(user);
-    if (!sum || !otherThan(sum, 1))
-      continue;
+  for (arith::AddFOp sum : sums) {
     if (std::optional<GeluSlope> gelu = findGeluSlope(sum))
       replaceGeluSlope(*gelu, share);
     replaceHalves(sum, share);
     sum->getResult(0).replaceAllUsesWith(level);
     sum->erase();
   }
-  if (!tanh->use_empty())
-    tanh->getResult(0).replaceAllUsesWith(form.add(level, form.constant(-1)));
-  tanh->erase();
 }
 
 void replaceExp(math::ExpOp exp) {
@@ -264,8 +282,7 @@ void replaceExp(math::ExpOp exp) {
 bool isAboveOne(Value value) {
   auto sum = value.getDefiningOp<arith::AddFOp>();
   Value power = sum ? otherThan(sum, 1) : Value();
-  return power && (power.getDefiningOp<math::ExpOp>() ||
-                   power.getDefiningOp<LLVM::CallIntrinsicOp>());
+  return power && power.getDefiningOp<math::ExpOp>();
 }
 
 void replaceQuotient(arith::DivFOp quotient) {
@@ -280,7 +297,7 @@ void replaceQuotient(arith::DivFOp quotient) {
 } // namespace
 
 void weft::approximateMath(gpu::GPUFuncOp function) {
-  WidenedValues widened;
+  const llvm::DenseSet<Value> widened = findWidened(function);
   SmallVector<Operation *> found;
   function.walk([&](Operation *op) {
     const bool isShort =

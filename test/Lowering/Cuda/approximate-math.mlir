@@ -63,7 +63,7 @@ weft.kernel @k_slope(%x: tensor<2xbf16>) -> tensor<2xf32> elementwise [2] inplac
   weft.yield %h : tensor<2xf32>
 }
 
-// A sigmoid; tanh by itself is v - 1.
+// A sigmoid.
 // CHECK-LABEL: gpu.func @k_gates
 // CHECK-NOT: math.
 // CHECK-NOT: arith.divf
@@ -75,10 +75,36 @@ weft.kernel @k_gates(%x: tensor<2xf16>) -> tensor<2xf16> elementwise [2] inplace
   %one = weft.constant dense<1.0> : tensor<f32>
   %d = weft.add %e, %one : tensor<2xf32>, tensor<f32>
   %s = weft.div %w, %d : tensor<2xf32>, tensor<2xf32>
-  %t = weft.tanh %w : tensor<2xf32>
-  %p = weft.mul %s, %t : tensor<2xf32>, tensor<2xf32>
-  %r = weft.cast %p : tensor<2xf32> to tensor<2xf16>
+  %r = weft.cast %s : tensor<2xf32> to tensor<2xf16>
   weft.yield %r : tensor<2xf16>
+}
+
+// tanh by itself: 2 r - 1 would be wrong for small arguments.
+// CHECK-LABEL: gpu.func @k_tanh
+// CHECK: math.tanh
+// CHECK-NOT: nvvm.rcp
+// CHECK: gpu.return
+weft.kernel @k_tanh(%x: tensor<2xbf16>) -> tensor<2xf32> elementwise [2] inplace [[]] {
+  %w = weft.cast %x : tensor<2xbf16> to tensor<2xf32>
+  %t = weft.tanh %w : tensor<2xf32>
+  %one = weft.constant dense<1.0> : tensor<f32>
+  %v = weft.add %t, %one : tensor<2xf32>, tensor<f32>
+  %p = weft.mul %t, %v : tensor<2xf32>, tensor<2xf32>
+  weft.yield %p : tensor<2xf32>
+}
+
+// Joined, the two constants would be infinite, and e^(0 x) not 1 but NaN.
+// CHECK-LABEL: gpu.func @k_mask
+// CHECK-NOT: 0xFF800000
+// CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+// CHECK-NOT: 0xFF800000
+// CHECK: gpu.return
+weft.kernel @k_mask(%x: tensor<2xbf16>) -> tensor<2xf32> elementwise [2] inplace [[]] {
+  %w = weft.cast %x : tensor<2xbf16> to tensor<2xf32>
+  %c = weft.constant dense<-3.0e38> : tensor<f32>
+  %m = weft.mul %w, %c : tensor<2xf32>, tensor<f32>
+  %e = weft.exp %m : tensor<2xf32>
+  weft.yield %e : tensor<2xf32>
 }
 
 // Any quotient but a sigmoid's stays: a divisor may be subnormal.
