@@ -168,7 +168,7 @@ WEFT_INLINE void unpackRows(int dtype, const float *from, int64_t fromRow,
   });
 }
 
-/// to[c][r] = from[r][c] * factor.
+/// Elements that a transpose multiplies by its factor.
 struct ScaledFloats {
   WEFT_INLINE __m128 four(__m128 x, __m128 factors) {
     return _mm_mul_ps(x, factors);
@@ -178,7 +178,7 @@ struct ScaledFloats {
   }
 };
 
-/// to[c][r] = from[r][c] for four bytes that are no float.
+/// Four bytes that are no float: they stay as they are.
 struct Words {
   WEFT_INLINE __m128 four(__m128 x, __m128) { return x; }
   WEFT_INLINE void one(const float *from, float, float *to) {
@@ -186,6 +186,7 @@ struct Words {
   }
 };
 
+/// to[c][r] = from[r][c] * factor.
 template <typename Elements = ScaledFloats>
 WEFT_INLINE void transpose(const float *from, int64_t fromRow, int64_t rows,
                            int64_t columns, float factor, float *to,
