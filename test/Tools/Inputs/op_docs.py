@@ -9,7 +9,7 @@ an error.
 import re
 import sys
 
-DECLARATIONS = {"weft.param", "weft.state", "weft.program", "weft.kernel", "dist.mesh",
+DECLARATIONS = {"weft.param", "weft.state", "weft.program", "weft.kernel", "weft.kernel_group", "dist.mesh",
                 "plan.state", "plan.program", "plan.event"}
 # Declarations that the examples of single ops refer to.
 SYMBOLS = {
@@ -21,6 +21,10 @@ SYMBOLS = {
     "weft.call": "weft.kernel @k_1f(%x: tensor<4xf32>) -> tensor<4xf32> "
                  "elementwise [4] inplace [[]] {\n"
                  "  weft.yield %x : tensor<4xf32>\n}\n",
+    "weft.kernel_group": "weft.kernel @k_1f(%x: tensor<16x8xf32>) -> tensor<8xf32> "
+                         "columns [16, 8] over [0] inplace [[]] {\n"
+                         "  %y = weft.reduce sum %x dims [0] : tensor<16x8xf32>\n"
+                         "  weft.yield %y : tensor<8xf32>\n}\n",
     "dist.all_gather": 'dist.mesh @mesh("dp" = 4)\n',
     "dist.all_reduce": 'dist.mesh @mesh("dp" = 4)\n',
     "dist.reduce_scatter": 'dist.mesh @mesh("dp" = 4)\n',

@@ -119,7 +119,7 @@ def GroupLaunchesPass : Pass<"weft-group-launches", "::mlir::ModuleOp"> {
     Guarantees: the same bits: each block computes as before.
 
     Why: a launch takes 2 to 3 us on a device however small it is. A training
-    step of GPT-2 124M has about 300 of these.
+    step of GPT-2 124M has about 200 of these.
 
     Before:
     ```mlir
