@@ -1,6 +1,7 @@
 //===- KernelGroupOp.cpp - Kernels that run in one launch -----------------===//
 
 #include "Parsing.h"
+#include "weft/Interfaces/InPlace.h"
 #include "weft/Weft/KernelFacts.h"
 
 using namespace mlir;
@@ -133,19 +134,48 @@ LogicalResult KernelGroupOp::verify() {
   return success();
 }
 
-/// The lists of the kernels as far as they are `weft.kernel`: in the linalg
-/// form of the kernels they have been compared before.
+/// The lists of kernels in their linalg form, with arguments as the group
+/// numbers them; null if a function has none.
+static ArrayAttr joinLists(ArrayRef<FunctionOpInterface> functions) {
+  Builder builder(functions.front()->getContext());
+  SmallVector<Attribute> all;
+  int64_t first = 0;
+  for (FunctionOpInterface function : functions) {
+    auto lists = function->getAttrOfType<ArrayAttr>(kInPlaceAttr);
+    if (!lists || !llvm::all_of(lists, llvm::IsaPred<DenseI64ArrayAttr>))
+      return {};
+    for (auto list : lists.getAsRange<DenseI64ArrayAttr>()) {
+      SmallVector<int64_t> inputs(list.asArrayRef());
+      for (int64_t &input : inputs)
+        input += first;
+      all.push_back(builder.getDenseI64ArrayAttr(inputs));
+    }
+    first += static_cast<int64_t>(function.getNumArguments() - lists.size());
+  }
+  return builder.getArrayAttr(all);
+}
+
 LogicalResult KernelGroupOp::verifySymbolUses(SymbolTableCollection &symbols) {
   SmallVector<KernelOp> kernels;
+  SmallVector<FunctionOpInterface> functions;
   for (auto name : getKernels().getAsRange<FlatSymbolRefAttr>()) {
     Operation *symbol = symbols.lookupNearestSymbolFrom(*this, name);
     if (!isa_and_nonnull<FunctionOpInterface>(symbol))
       return emitOpError("expects kernels of the module, but got ") << name;
+    functions.push_back(cast<FunctionOpInterface>(symbol));
     if (auto kernel = dyn_cast<KernelOp>(symbol))
       kernels.push_back(kernel);
   }
-  if (kernels.size() != getKernels().size())
+  if (kernels.empty()) {
+    ArrayAttr lists = joinLists(functions);
+    if (lists && lists != getInplace())
+      return emitOpError("expects the inplace lists of its kernels, ")
+             << lists << ", but got " << getInplace();
     return success();
+  }
+  if (kernels.size() != functions.size())
+    return emitOpError("expects kernels of one form, but got weft.kernel and "
+                       "functions");
   const GroupFacts facts(kernels);
   Builder builder(getContext());
   if (FunctionType type = facts.getType(getContext());

@@ -47,6 +47,7 @@ private:
   LogicalResult findMembers(const llvm::StringMap<int64_t> &numOutputs);
   LogicalResult setLaunch();
   void emitMember(Member &member, int64_t start);
+  Value getShared(Type type, unsigned number);
   void copyBody(Member &member, Value place, Value ownBlock);
   Value selectArgument(const Member &member, unsigned argument, Value place);
   void adapt(Block &body, const Member &member, Value ownBlock);
@@ -63,6 +64,7 @@ private:
   Value block;
   bool isFlat = false; // blocks have one dimension and the kernels' have two
   SmallVector<Member> members;
+  llvm::DenseMap<Type, SmallVector<Value>> shared;
 };
 
 } // namespace
@@ -79,6 +81,7 @@ GroupEmitter::findMembers(const llvm::StringMap<int64_t> &numOutputs) {
                                     b.getFunctionType(types, {}));
   function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   SymbolTable symbols(kernels);
+  size_t numKernels = 0;
   llvm::MapVector<Operation *, unsigned> known;
   ArrayRef<BlockArgument> arguments = function.getArguments();
   ArrayRef<BlockArgument> inputs = arguments.take_front(type.getNumInputs());
@@ -92,13 +95,21 @@ GroupEmitter::findMembers(const llvm::StringMap<int64_t> &numOutputs) {
       members.push_back({kernel, {}});
     const size_t numOwn = numOutputs.lookup(name.getValue());
     const size_t numInputs = kernel.getNumArguments() - numOwn;
+    if (numInputs > inputs.size() || numOwn > outputs.size())
+      break;
     SmallVector<Value> own(inputs.take_front(numInputs));
     llvm::append_range(own, outputs.take_front(numOwn));
     members[found->second].places.push_back(std::move(own));
     inputs = inputs.drop_front(numInputs);
     outputs = outputs.drop_front(numOwn);
+    ++numKernels;
   }
-  return success();
+  if (numKernels == group.getKernels().size() && inputs.empty() &&
+      outputs.empty())
+    return success();
+  return group.emitOpError("expects the arguments and results of its kernels, "
+                           "but got ")
+         << type;
 }
 
 /// All blocks have the same threads: in the shape of the kernels if they agree.
@@ -172,14 +183,24 @@ Value GroupEmitter::selectArgument(const Member &member, unsigned argument,
   return selected;
 }
 
+/// Memory of a block of that type, of which a member uses several. Members run
+/// in different blocks, so they share it.
+Value GroupEmitter::getShared(Type type, unsigned number) {
+  SmallVector<Value> &all = shared[type];
+  if (number == all.size())
+    all.push_back(function.addWorkgroupAttribution(type, loc));
+  return all[number];
+}
+
 void GroupEmitter::copyBody(Member &member, Value place, Value ownBlock) {
   IRMapping map;
   // Memory of the block lies behind the arguments.
   for (BlockArgument argument : member.function.getArguments().take_front(
            member.function.getNumArguments()))
     map.map(argument, selectArgument(member, argument.getArgNumber(), place));
-  for (BlockArgument shared : member.function.getWorkgroupAttributions())
-    map.map(shared, function.addWorkgroupAttribution(shared.getType(), loc));
+  llvm::DenseMap<Type, unsigned> numUsed;
+  for (BlockArgument own : member.function.getWorkgroupAttributions())
+    map.map(own, getShared(own.getType(), numUsed[own.getType()]++));
   Block *body = b.getInsertionBlock();
   for (Operation &op : member.function.getBody().front().without_terminator())
     b.clone(op, map);

@@ -112,6 +112,8 @@ void LowerKernelsToGpuPass::findAlignments(ModuleOp module) {
         return; // an error when the kernel is read
       const size_t numOutputs = lists.size();
       const size_t numInputs = kernel.getNumArguments() - numOutputs;
+      if (numInputs > inputs.size() || numOutputs > outputs.size())
+        return; // an error when the group is written
       addAlignments(name.getValue(), inputs.take_front(numInputs),
                     outputs.take_front(numOutputs));
       inputs = inputs.drop_front(numInputs);
