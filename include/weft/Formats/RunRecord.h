@@ -17,6 +17,11 @@ using Settings = StringMap;
 
 /// The text of a setting, or null.
 const std::string *findSetting(const Settings &settings, std::string_view name);
+/// The text of a setting; "" if there is none.
+inline std::string settingIn(const Settings &settings, std::string_view name) {
+  const std::string *text = findSetting(settings, name);
+  return text ? *text : "";
+}
 /// The integer that a setting spells, or nothing.
 std::optional<int64_t> countOf(const Settings &settings, std::string_view name);
 

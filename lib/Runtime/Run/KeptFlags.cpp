@@ -60,11 +60,6 @@ std::vector<KeptFlag> weft::keptFlags() {
   };
 }
 
-static std::string textOf(const Settings &settings, const std::string &name) {
-  const std::string *text = findSetting(settings, name);
-  return text ? *text : "";
-}
-
 /// One spelling per value, so that "1e-3" and "0.001" are the same.
 static std::string settingText(const FlagValues &values, const FlagSpec &spec) {
   if (spec.kind == FlagKind::Switch)
@@ -230,7 +225,7 @@ weft::findKeptSettings(const FlagValues &given, const FlagTable &table,
   const RunMode mode = modeOf(given);
   const bool hasValData = given.isSet("val-data") ||
                           (!given.isSet("val-fraction") &&
-                           !textOf(kept.record->flags, "val-data").empty());
+                           !settingIn(kept.record->flags, "val-data").empty());
   const std::vector<std::string_view> others = flagsOfOthers(metadata);
   for (const KeptFlag &flag : keptFlags()) {
     const std::string *text = findSetting(kept.record->flags, flag.name);
@@ -269,7 +264,7 @@ Status weft::checkInputsAreThere(const KeptSettings &kept) {
     std::error_code error;
     if (fs::exists(file, error) || error)
       continue;
-    const std::string name = textOf(kept.record->flags, flag + "-name");
+    const std::string name = settingIn(kept.record->flags, flag + "-name");
     if (!name.empty())
       return missingTokens(flag, name);
     return systemError(ExitCode::Input, "cannot open", ENOENT)
@@ -307,113 +302,11 @@ RunRecord weft::recordOf(const FlagValues &values, const FlagTable &table,
     std::string file = flag.isFile ? absolutePath(text) : "";
     // A kept file is recorded again under the name that the user gave.
     if (flag.isFile && kept.record)
-      if (textOf(kept.record->files, name) == file)
-        text = textOf(kept.record->flags, name);
+      if (settingIn(kept.record->files, name) == file)
+        text = settingIn(kept.record->flags, name);
     record.flags.push_back({name, text});
     if (flag.isFile)
       record.files.push_back({name, file});
   }
   return record;
-}
-
-//===----------------------------------------------------------------------===//
-// Changes since the checkpoint
-//===----------------------------------------------------------------------===//
-
-/// " was A in the checkpoint, now B"
-static std::string change(const std::string &was, const std::string &now) {
-  return " was " + (was.empty() ? "not set" : was) +
-         " in the checkpoint, now " + (now.empty() ? "not set" : now);
-}
-
-static std::string change(const std::string &flag, const std::string &was,
-                          const std::string &now) {
-  return "--" + flag + change(was, now);
-}
-
-/// The names of both settings without duplicates.
-static std::vector<std::string> namesOf(const Settings &was,
-                                        const Settings &now) {
-  std::vector<std::string> names;
-  for (const Settings *settings : {&now, &was})
-    for (const auto &[name, text] : *settings)
-      if (settings == &now || !findSetting(now, name))
-        names.push_back(name);
-  return names;
-}
-
-static bool isOfNccl(const std::string &name) {
-  return name == "nccl" || name.rfind("NCCL_", 0) == 0;
-}
-
-/// The readable name of a setting of a device.
-static std::string deviceText(const std::string &name) {
-  if (name == "gpu")
-    return "GPU";
-  if (name == "multiprocessors")
-    return "number of multiprocessors";
-  if (name == "driver")
-    return "NVIDIA driver";
-  if (name == "cublaslt")
-    return "version of cuBLASLt";
-  if (name == "attention")
-    return "code of attention";
-  if (name == "cudnn")
-    return "version of cuDNN";
-  if (name == "nccl")
-    return "version of NCCL";
-  if (name.rfind("NCCL_", 0) == 0)
-    return "variable " + name;
-  return name == "tuning" ? "digest of --tuning" : inQuotes(name);
-}
-
-/// "corpus.txt (text, 2760 tokens, digest 1f2e3d4c)"
-static std::string describe(const RunRecord &record, const std::string &flag,
-                            const std::optional<DataIdentity> &data) {
-  if (!data)
-    return "";
-  const std::string name = textOf(record.flags, flag + "-name");
-  return (name.empty() ? textOf(record.flags, flag) : name) + " (" +
-         data->kind + ", " +
-         countText(data->length,
-                   data->kind == "safetensors" ? "row" : "token") +
-         ", digest " + data->xxh3.substr(0, 8) + ")";
-}
-
-std::vector<std::string> weft::changedSettings(const RunRecord &was,
-                                               const RunRecord &now) {
-  std::vector<std::string> changes;
-  auto compare = [&](const std::string &flag, const std::string &a,
-                     const std::string &b) {
-    if (a != b)
-      changes.push_back(change(flag, a, b));
-  };
-  if (!(was.data == now.data))
-    changes.push_back(change("data", describe(was, "data", was.data),
-                             describe(now, "data", now.data)));
-  if (!(was.valData == now.valData))
-    changes.push_back(change("val-data", describe(was, "val-data", was.valData),
-                             describe(now, "val-data", now.valData)));
-  for (const KeptFlag &flag : keptFlags())
-    if (flag.named)
-      compare(flag.name, textOf(was.flags, flag.name),
-              textOf(now.flags, flag.name));
-  for (const std::string &name : namesOf(was.program, now.program))
-    compare(name, textOf(was.program, name), textOf(now.program, name));
-  if (was.model && now.model)
-    for (const std::string &name : namesOf(*was.model, *now.model))
-      if (std::string a = textOf(*was.model, name),
-          b = textOf(*now.model, name);
-          a != b)
-        changes.push_back("the model's " + name + change(a, b));
-  // Only runs with native reductions record NCCL. It is compared if both do.
-  const bool bothAdd = !textOf(was.device, "nccl").empty() &&
-                       !textOf(now.device, "nccl").empty();
-  for (const std::string &name : namesOf(was.device, now.device)) {
-    const std::string a = textOf(was.device, name),
-                      b = textOf(now.device, name);
-    if (a != b && (bothAdd || !isOfNccl(name)))
-      changes.push_back("the " + deviceText(name) + change(a, b));
-  }
-  return changes;
 }
