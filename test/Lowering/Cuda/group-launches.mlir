@@ -13,6 +13,10 @@ weft.kernel @k_sums(%x: tensor<16x8xf32>) -> tensor<8xf32> columns [16, 8] over 
   %y = weft.reduce sum %x dims [0] : tensor<16x8xf32>
   weft.yield %y : tensor<8xf32>
 }
+weft.kernel @k_wide_sums(%x: tensor<16x40xf32>) -> tensor<40xf32> columns [16, 40] over [0] inplace [[]] {
+  %y = weft.reduce sum %x dims [0] : tensor<16x40xf32>
+  weft.yield %y : tensor<40xf32>
+}
 weft.kernel @k_neg(%x: tensor<8xf32>) -> tensor<8xf32> elementwise [8] inplace [[0]] {
   %y = weft.neg %x : tensor<8xf32>
   weft.yield %y : tensor<8xf32>
@@ -105,6 +109,21 @@ plan.program "eval" @overwritten {
   plan.launch @k_neg ins(%w : memref<8xf32>) outs(%b : memref<8xf32>)
 }
 
+// Two kernels with memory of their blocks.
+// CHECK-LABEL: plan.program "eval" @shared
+// CHECK: plan.launch @g_
+// CHECK-NEXT: }
+plan.program "eval" @shared {
+  %x = plan.input "x" : memref<16x8xf32>
+  %y = plan.input "y" : memref<16x40xf32>
+  %a = plan.alloc temporary : memref<8xf32>
+  plan.output "a" %a : memref<8xf32>
+  %b = plan.alloc temporary : memref<40xf32>
+  plan.output "b" %b : memref<40xf32>
+  plan.launch @k_sums ins(%x : memref<16x8xf32>) outs(%a : memref<8xf32>)
+  plan.launch @k_wide_sums ins(%y : memref<16x40xf32>) outs(%b : memref<40xf32>)
+}
+
 // Parts of one buffer that share no byte, updated in place.
 // CHECK-LABEL: plan.program "eval" @parts
 // CHECK: plan.launch @g_{{.*}} ins(%[[A:.*]], %[[B:.*]] : {{.*}}) outs(%[[A]], %[[B]] : {{.*}})
@@ -172,3 +191,11 @@ plan.program "eval" @large {
 // GPU-NOT: gpu.barrier
 // GPU: gpu.return
 // GPU-NOT: gpu.func @k_larger
+
+// Kernels run in different blocks, so they share the memory of a block.
+// RUN: weft-opt %t.memory.mlir --weft-convert-kernels-to-linalg --weft-lower-kernels-to-gpu | FileCheck %s --check-prefix=SHARED
+// SHARED: gpu.func @g_{{.*}} workgroup(%{{[a-z0-9]+}} : memref<8x1x32xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 32, 8, 1>, known_grid_size = array<i32: 3, 1, 1>}
+// SHARED: scf.if
+// SHARED: gpu.barrier
+// SHARED: scf.if
+// SHARED: gpu.barrier
