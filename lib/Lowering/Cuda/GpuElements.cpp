@@ -151,10 +151,12 @@ Value GpuEmitter::evaluateOnce(const KernelNest &nest, Operation *op,
   if (std::optional<unsigned> dim = nest.getIndexDim(op))
     return numberOf(*dim, type, lane);
   if (softmax.sum)
-    if (arith::SubFOp exponent = getExponent(nest, op))
-      return emitExponential(
-          getValue(nest, exponent.getLhs(), lane),
-          emitNegatedBase(getValue(nest, exponent.getRhs(), lane)));
+    if (arith::SubFOp exponent = getExponent(nest, op)) {
+      const bool isLow = isLowExponent(exponent);
+      Value y = getValue(nest, exponent.getRhs(), lane);
+      return emitExponential(getValue(nest, exponent.getLhs(), lane),
+                             emitExponentBase(y, isLow), isLow);
+    }
   IRMapping mapping;
   for (Value operand : op->getOperands())
     mapping.map(operand, getValue(nest, operand, lane));

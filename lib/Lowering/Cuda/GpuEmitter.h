@@ -55,6 +55,9 @@ void approximateMath(mlir::gpu::GPUFuncOp function);
 /// The op x - y of `exp(x - y)`, in f32, with one y for each row; or null.
 mlir::arith::SubFOp getExponent(const KernelNest &nest, mlir::Operation *op);
 
+/// Whether the x of an exponent x - y is an f16 or bf16 value.
+bool isLowExponent(mlir::arith::SubFOp exponent);
+
 class GpuEmitter {
 public:
   /// `alignments`: for each argument, what its address is a multiple of.
@@ -113,6 +116,7 @@ private:
   struct Softmax {
     const KernelNest *maximum = nullptr, *sum = nullptr;
     unsigned total = 0; // of the maximum
+    bool isLow = false; // isLowExponent
   };
   using ChunkBody =
       llvm::function_ref<Values(llvm::ArrayRef<mlir::Value>, int64_t, Values)>;
@@ -120,8 +124,9 @@ private:
   using StepLoop = llvm::function_ref<Values(int64_t, StepBody, Values)>;
   std::optional<unsigned> findMaximum(const KernelNest &nest) const;
   void findSoftmax();
-  mlir::Value emitNegatedBase(mlir::Value y);
-  mlir::Value emitExponential(mlir::Value x, mlir::Value negatedBase);
+  mlir::Value emitExponentBase(mlir::Value y, bool isLow);
+  mlir::Value emitExponential(mlir::Value x, mlir::Value base, bool isLow);
+  mlir::Value emitSumFactor(mlir::Value before, mlir::Value after);
   void emitLanes(const KernelNest &nest, mlir::Value value);
   mlir::Value isInRow(mlir::Value index);
   mlir::Value asLane(mlir::Value index);

@@ -2,9 +2,8 @@
 //
 // A kernel with the sum of e^(x - max) over long rows finds both in one pass
 // (Milakov and Gimelshein 2018): a thread keeps the maximum so far, and scales
-// its sum when the maximum grows. Exponents are to base 2, in one fused
-// multiply-add. An element at the index of a row, as the logit of its target,
-// is read where it lies.
+// its sum when the maximum grows. Exponents are to base 2, those of f16 and bf16
+// in one fused multiply-add. An element at the index of a row is not searched.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,12 +17,16 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace weft;
 
 /// The maximum of no elements: a number, so that no difference of maxima is
-/// NaN. Logits below it count as -inf.
-static constexpr double kLeastMaximum = -1e38;
+/// NaN.
+static constexpr double kLeastMaximum = std::numeric_limits<float>::lowest();
+/// The same where -y log2(e) has to be finite. Logits below it count as -inf.
+static constexpr double kLeastLowMaximum = -1e38;
 /// Chunks that a thread loads before it uses the first.
 static constexpr int64_t kChunksInFlight = 2;
 /// Steps whose terms are added in f32; sums of more steps are f64.
@@ -83,6 +86,11 @@ arith::SubFOp weft::getExponent(const KernelNest &nest, Operation *op) {
   return sub;
 }
 
+bool weft::isLowExponent(arith::SubFOp exponent) {
+  auto wide = exponent.getLhs().getDefiningOp<arith::ExtFOp>();
+  return wide && wide.getIn().getType().getIntOrFloatBitWidth() == 16;
+}
+
 /// Whether the nest has totals alone.
 static bool hasTotalsOnly(const KernelNest &nest) {
   return nest.level == NestLevel::Full &&
@@ -138,7 +146,7 @@ void GpuEmitter::findSoftmax() {
           getBase(sum, exponent.getRhs()) == maximum.outputs[*total].base &&
           isSameValue(maximum, getElement(maximum.totals[*total]), sum,
                       exponent.getLhs()))
-        softmax = {&maximum, &sum, *total};
+        softmax = {&maximum, &sum, *total, isLowExponent(exponent)};
     }
   }
   for (const KernelNest &nest : kernel.getNests())
@@ -159,19 +167,32 @@ static Value emitExp2(OpBuilder &b, Location loc, Value x) {
       .getResults();
 }
 
-/// -y log2(e)
-Value GpuEmitter::emitNegatedBase(Value y) {
-  Value factor = arith::ConstantOp::create(
-      b, loc, b.getF32FloatAttr(-llvm::numbers::log2ef));
-  return arith::MulFOp::create(b, loc, y, factor);
+static Value emitNumber(OpBuilder &b, Location loc, double value) {
+  return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
 }
 
-/// e^(x - y), from -y log2(e).
-Value GpuEmitter::emitExponential(Value x, Value negatedBase) {
-  Value factor = arith::ConstantOp::create(
-      b, loc, b.getF32FloatAttr(llvm::numbers::log2ef));
-  Value exponent = LLVM::FMAOp::create(b, loc, x, factor, negatedBase);
-  return emitExp2(b, loc, exponent);
+/// What all exponentials e^(x - y) of a row share: y, or if `isLow` -y log2(e).
+Value GpuEmitter::emitExponentBase(Value y, bool isLow) {
+  if (!isLow)
+    return y;
+  return arith::MulFOp::create(b, loc, y,
+                               emitNumber(b, loc, -llvm::numbers::log2ef));
+}
+
+/// e^(x - y), from the base of y. The short form for low elements rounds
+/// y log2(e), so e^(y - y) is not 1. Other elements are subtracted first.
+Value GpuEmitter::emitExponential(Value x, Value base, bool isLow) {
+  Value factor = emitNumber(b, loc, llvm::numbers::log2ef);
+  if (isLow)
+    return emitExp2(b, loc, LLVM::FMAOp::create(b, loc, x, factor, base));
+  Value difference = arith::SubFOp::create(b, loc, x, base);
+  return emitExp2(b, loc, arith::MulFOp::create(b, loc, difference, factor));
+}
+
+/// Scales a sum in relation to one maximum to be in relation to a larger one.
+Value GpuEmitter::emitSumFactor(Value before, Value after) {
+  const bool isLow = softmax.isLow;
+  return emitExponential(before, emitExponentBase(after, isLow), isLow);
 }
 
 /// Computes a value of the nest, with the values that it depends on, for
@@ -284,11 +305,11 @@ GpuEmitter::Values GpuEmitter::absorb(ArrayRef<Value> firsts, int64_t count,
   }
   Value most =
       maximum.combine(b, state[0], maximum.combineAll(b, Values(elements)));
-  Value base = emitNegatedBase(most);
+  Value base = emitExponentBase(most, softmax.isLow);
   Values terms;
   for (Value element : elements)
-    terms.push_back(emitExponential(element, base));
-  Value factor = emitExponential(state[0], base);
+    terms.push_back(emitExponential(element, base, softmax.isLow));
+  Value factor = emitExponential(state[0], base, softmax.isLow);
   Value total = LLVM::FMAOp::create(b, loc, state[1], factor,
                                     sum.combineAll(b, std::move(terms)));
   return {most, total};
@@ -303,7 +324,7 @@ GpuEmitter::Values GpuEmitter::emitSumBlocks(int64_t count, StepBody body,
   auto asWide = [&](Value value) {
     return arith::ExtFOp::create(b, loc, wide, value).getResult();
   };
-  Value none = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0.0f));
+  Value none = emitNumber(b, loc, 0.0);
   Values results = emitLoop(
       constant(0), constant(count), {state[0], asWide(state[1])},
       [&](Value start, Values now) {
@@ -311,7 +332,7 @@ GpuEmitter::Values GpuEmitter::emitSumBlocks(int64_t count, StepBody body,
         if (count % kSumSteps != 0)
           stop = arith::MinSIOp::create(b, loc, stop, constant(count));
         Values block = emitLoop(start, stop, {now[0], none}, body);
-        Value factor = emitExponential(now[0], emitNegatedBase(block[0]));
+        Value factor = emitSumFactor(now[0], block[0]);
         Value before = arith::MulFOp::create(b, loc, now[1], asWide(factor));
         Value sum = arith::AddFOp::create(b, loc, before, asWide(block[1]));
         return Values{block[0], sum};
@@ -325,14 +346,12 @@ GpuEmitter::Values GpuEmitter::emitSumBlocks(int64_t count, StepBody body,
 void GpuEmitter::emitMaximumAndSum(Value thread, int64_t threads) {
   const NestTotal &maximum = softmax.maximum->totals[softmax.total];
   const NestTotal &sum = softmax.sum->totals[0];
-  auto number = [&](double value) {
-    return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value))
-        .getResult();
-  };
+  Value least =
+      emitNumber(b, loc, softmax.isLow ? kLeastLowMaximum : kLeastMaximum);
   emitValues(*softmax.maximum, /*outer=*/true);
   emitPicks(*softmax.maximum);
   Values own = emitChunks(
-      thread, threads, {number(kLeastMaximum), number(0.0)},
+      thread, threads, {least, emitNumber(b, loc, 0.0)},
       [&](ArrayRef<Value> firsts, int64_t count, Values state) {
         return absorb(firsts, count, std::move(state));
       },
@@ -341,7 +360,7 @@ void GpuEmitter::emitMaximumAndSum(Value thread, int64_t threads) {
       });
   Value most =
       addWarps(maximum, addWarp(maximum, own[0]), thread, threads / kWarp);
-  Value factor = emitExponential(own[0], emitNegatedBase(most));
+  Value factor = emitSumFactor(own[0], most);
   Value total = arith::MulFOp::create(b, loc, own[1], factor);
   total = addWarps(sum, addWarp(sum, total), thread, threads / kWarp);
   numbers[softmax.maximum->outputs[softmax.total].base] = most;

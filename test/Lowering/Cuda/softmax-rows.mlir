@@ -2,7 +2,8 @@
 // A block finds the maximum and the sum of exponentials of a long row in one
 // pass, and writes results over the row in a second one.
 
-// Two chunks are loaded before the first is used. Exponents are to base 2.
+// Two chunks are loaded before the first is used. Exponents are to base 2, and
+// those of f16 logits are one fused multiply-add.
 // CHECK-LABEL: gpu.func @k_loss(
 // CHECK-SAME: known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 16, 1, 1>
 // The element at the index of the row is read where it lies.
@@ -10,7 +11,10 @@
 // CHECK: %[[PASS:.*]]:2 = scf.for {{.*}} iter_args(%[[MOST:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}}) -> (f32, f32)
 // CHECK-COUNT-2: llvm.load {{.*}} -> vector<8xf16>
 // CHECK: %[[NEXT:.*]] = arith.maximumf %[[MOST]],
-// CHECK-COUNT-17: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+// CHECK: %[[BASE:.*]] = arith.mulf %[[NEXT]],
+// CHECK: %[[EXPONENT:.*]] = llvm.intr.fma(%{{.*}}, %{{.*}}, %[[BASE]])
+// CHECK-NEXT: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%[[EXPONENT]])
+// CHECK-COUNT-16: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
 // CHECK-NOT: math.exp
 // CHECK: %[[TOTAL:.*]] = llvm.intr.fma(%[[SUM]],
 // CHECK: scf.yield %[[NEXT]], %[[TOTAL]] : f32, f32
@@ -50,6 +54,26 @@ weft.kernel @k_loss(%x: tensor<16x8192xf16>, %t: tensor<16x1xi32>, %g: tensor<16
   %n = weft.select %counts, %z, %zero : tensor<16x1xi1>, tensor<16x8192xf32>, tensor<f32>
   %r = weft.cast %n : tensor<16x8192xf32> to tensor<16x8192xf16>
   weft.yield %loss, %r : tensor<16x1xf32>, tensor<16x8192xf16>
+}
+
+// Logits of f32 are subtracted first, so that e^(max - max) is 1.
+// CHECK-LABEL: gpu.func @k_exact(
+// CHECK: arith.constant -3.40282347E+38 : f32
+// CHECK: %[[PASS:.*]]:2 = scf.for {{.*}} iter_args(%[[MOST:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}}) -> (f32, f32)
+// CHECK: %[[NEXT:.*]] = arith.maximumf %[[MOST]],
+// CHECK: %[[D:.*]] = arith.subf %{{.*}}, %[[NEXT]] : f32
+// CHECK-NEXT: %[[EXPONENT:.*]] = arith.mulf %[[D]], %{{.*}} : f32
+// CHECK-NEXT: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%[[EXPONENT]])
+// CHECK: %[[D:.*]] = arith.subf %[[MOST]], %[[NEXT]] : f32
+// CHECK-NOT: llvm.intr.fma
+// CHECK: %[[TOTAL:.*]] = llvm.intr.fma(%[[SUM]],
+// CHECK: scf.yield %[[NEXT]], %[[TOTAL]] : f32, f32
+weft.kernel @k_exact(%x: tensor<16x8192xf32>) -> tensor<16x1xf32> rows [16, 8192] over [1] inplace [[]] {
+  %max = weft.reduce max %x dims [1] {keep_dims} : tensor<16x8192xf32>
+  %d = weft.sub %x, %max : tensor<16x8192xf32>, tensor<16x1xf32>
+  %e = weft.exp %d : tensor<16x8192xf32>
+  %sum = weft.reduce sum %e dims [1] {keep_dims} : tensor<16x8192xf32>
+  weft.yield %sum : tensor<16x1xf32>
 }
 
 // A maximum of other elements is another pass, with the functions of libdevice;
