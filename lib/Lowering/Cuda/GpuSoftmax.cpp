@@ -53,8 +53,11 @@ static Value getBase(const KernelNest &nest, Value value) {
 static bool isSameValue(const KernelNest &x, Value inX, const KernelNest &y,
                         Value inY) {
   SmallVector<std::pair<Value, Value>> work = {{inX, inY}};
+  llvm::DenseSet<std::pair<Value, Value>> visited;
   while (!work.empty()) {
     auto [a, b] = work.pop_back_val();
+    if (!visited.insert({a, b}).second)
+      continue;
     Operation *opA = a.getDefiningOp(), *opB = b.getDefiningOp();
     if (!opA || !opB) {
       Value base = getBase(x, a);
