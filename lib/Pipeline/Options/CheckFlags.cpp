@@ -260,11 +260,11 @@ static Status checkRecompute(const FlagValues &flags) {
 static Status checkLossChunks(const FlagValues &flags) {
   const std::string &text = flags.getText("loss-chunks");
   int32_t chunks = 0;
-  if (text == "auto" ||
-      (!llvm::StringRef(text).getAsInteger(10, chunks) && chunks > 0))
+  if (text == "auto" || (!llvm::StringRef(text).getAsInteger(10, chunks) &&
+                         chunks > 0 && text.front() != '0'))
     return Status::success();
-  return usageError("--loss-chunks expects auto or a number of at least 1, but "
-                    "got " +
+  return usageError("--loss-chunks expects auto or a number of at least 1 "
+                    "without leading zeros, but got " +
                     inQuotes(text));
 }
 
