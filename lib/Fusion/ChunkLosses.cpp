@@ -269,8 +269,7 @@ void HeadChunker::replace() {
 void HeadChunker::run() {
   divideMeans();
   prepare();
-  const int64_t size = llvm::divideCeil(rows, chunks);
-  for (int64_t begin = 0; begin < rows; begin += size)
-    emitChunk(begin, std::min(begin + size, rows));
+  for (int64_t i = 0; i < chunks; ++i)
+    emitChunk(rows * i / chunks, rows * (i + 1) / chunks);
   replace();
 }

@@ -3,6 +3,7 @@
 // RUN: weft-interp --compare %s %t.chunks.mlir --mode=f64 --inputs random:1 --tolerance 1e-12
 // RUN: weft-opt %s --weft-chunk-losses=chunks=8 -o %t.rows.mlir
 // RUN: weft-interp --compare %s %t.rows.mlir --mode=f64 --inputs random:2 --tolerance 1e-12
+// RUN: weft-opt %s --weft-chunk-losses=chunks=5 | FileCheck %s --check-prefix=FIVE
 // RUN: weft-opt %s > %t.same.mlir
 // RUN: weft-opt %s --weft-chunk-losses=chunks=1 | diff %t.same.mlir -
 // The product of the logits, their losses and adjoints, chunk by chunk.
@@ -15,9 +16,9 @@
 // CHECK: %[[S:.*]] = weft.mul %arg3, %arg3
 // CHECK: %[[SCALE:.*]] = weft.div %[[S]], %[[N]]
 // CHECK: %[[ONE:.*]] = weft.constant dense<1.0
-// CHECK: %[[H0:.*]] = weft.slice %[[H]] offsets [0, 0] sizes [3, 4]
+// CHECK: %[[H0:.*]] = weft.slice %[[H]] offsets [0, 0] sizes [2, 4]
 // CHECK-NEXT: %[[X0:.*]] = weft.matmul %[[H0]], %arg1 {transpose_rhs}
-// CHECK-NEXT: %[[T0:.*]] = weft.slice %{{.*}} offsets [0] sizes [3]
+// CHECK-NEXT: %[[T0:.*]] = weft.slice %{{.*}} offsets [0] sizes [2]
 // CHECK-NEXT: %[[L0:loss.*]], %[[LSE0:.*]], %[[D0:.*]] = weft.cross_entropy %[[X0]], %[[T0]] {ignore_index = 3 : i64, reduction = #weft.loss_reduction<sum>}
 // CHECK: %[[A0:.*]] = weft.accuracy %[[X0]],
 // CHECK-NEXT: %[[G0:.*]] = weft.cross_entropy_grad %[[SCALE]], %[[X0]], %[[T0]], %[[LSE0]], %[[D0]]
@@ -27,7 +28,7 @@
 // CHECK: %[[L1:loss.*]], %{{.*}}, %{{.*}} = weft.cross_entropy
 // CHECK-NEXT: weft.add %[[L0]], %[[L1]]
 // CHECK: weft.accumulate %[[ACC0]], %{{.*}}, %[[ONE]]
-// CHECK: weft.slice %[[H]] offsets [6, 0] sizes [2, 4]
+// CHECK: weft.slice %[[H]] offsets [5, 0] sizes [3, 4]
 // CHECK: %[[ACC:.*]] = weft.accumulate %{{.*}}, %{{.*}}, %[[ONE]]
 // CHECK: %[[I:.*]] = weft.concat %[[I0]], %{{.*}}, %{{.*}} {dim = 0 : i64}
 // CHECK-NEXT: %[[DH:.*]] = weft.reshape %[[I]] : tensor<8x4xf32> to tensor<2x4x4xf32>
@@ -52,7 +53,7 @@ weft.program @tied(%h: tensor<2x4x4xf32> {weft.input = "h"}, %w: tensor<16x4xf32
 // A matrix of the other orientation, class weights and smoothed labels; the
 // weight's gradient has no accumulator, and in bf16 it is rounded once.
 // CHECK-LABEL: weft.program @low(
-// CHECK: %[[P0:.*]] = weft.matmul %{{.*}}, %{{.*}} {out = f32, transpose_lhs} : tensor<3x4xbf16>, tensor<3x16xbf16>
+// CHECK: %[[P0:.*]] = weft.matmul %{{.*}}, %{{.*}} {out = f32, transpose_lhs} : tensor<2x4xbf16>, tensor<2x16xbf16>
 // CHECK: %[[P1:.*]] = weft.matmul %{{.*}}, %{{.*}} {out = f32, transpose_lhs}
 // CHECK-NEXT: %[[P:.*]] = weft.accumulate %[[P0]], %[[P1]]
 // CHECK: weft.cast %{{.*}} : tensor<4x16xf32> to tensor<4x16xbf16>
@@ -66,7 +67,13 @@ weft.program @low(%h: tensor<8x4xbf16> {weft.input = "h"}, %w: tensor<4x16xbf16>
   weft.return %l, %dh, %dw : tensor<f32>, tensor<8x4xbf16>, tensor<4x16xbf16>
 }
 
-// Without adjoints.
+// Without adjoints. There are as many chunks as the option says.
+// FIVE-LABEL: weft.program @forward(
+// FIVE: weft.cross_entropy {{.*}} tensor<1x16xf32>
+// FIVE: weft.cross_entropy {{.*}} tensor<2x16xf32>
+// FIVE: weft.cross_entropy {{.*}} tensor<1x16xf32>
+// FIVE-COUNT-2: weft.cross_entropy {{.*}} tensor<2x16xf32>
+// FIVE: weft.return
 // CHECK-LABEL: weft.program @forward(
 // CHECK-COUNT-3: weft.cross_entropy {{.*}} tensor<{{[23]}}x16xf32>
 // CHECK-NOT: weft.cross_entropy

@@ -256,10 +256,10 @@ def ChunkLossesPass : Pass<"weft-chunk-losses", "::mlir::ModuleOp"> {
   let description = [{
     Unrolls the product of the logits, their `weft.cross_entropy` and
     `weft.accuracy`, and in a backward program `weft.cross_entropy_grad` and the
-    two products with its result, over `chunks` chunks of rows. The last chunk
-    may be shorter. The gradient of the weight is added up in f32, in the
-    accumulator of the gradient if nothing else reads it, and rounded behind the
-    last chunk. The input's gradients are joined by `weft.concat`.
+    two products with its result, over `chunks` chunks of rows. Sizes of chunks
+    differ by at most one row. The gradient of the weight is added up in f32, in
+    the accumulator of the gradient if nothing else reads it, and rounded behind
+    the last chunk. The input's gradients are joined by `weft.concat`.
 
     Precondition: `weft-autodiff`, `weft-fold-casts`. Guarantees: at most one
     chunk of the logits is needed at once, and results are equal up to the order
