@@ -79,6 +79,7 @@ struct ChunkLossesPass : weft::impl::ChunkLossesPassBase<ChunkLossesPass> {
     }
     if (chunks == 1)
       return;
+    chunked.clear();
     SmallVector<CrossEntropyOp> losses;
     for (auto program : getOperation().getOps<ProgramOp>())
       llvm::append_range(losses,
@@ -89,7 +90,7 @@ struct ChunkLossesPass : weft::impl::ChunkLossesPassBase<ChunkLossesPass> {
       return signalPassFailure();
     }
     for (CrossEntropyOp loss : losses)
-      if (failed(chunk(loss)))
+      if (!chunked.contains(loss) && failed(chunk(loss)))
         return signalPassFailure();
   }
 
@@ -103,10 +104,15 @@ struct ChunkLossesPass : weft::impl::ChunkLossesPassBase<ChunkLossesPass> {
       return loss.emitOpError("expects at most ")
              << rows << " chunks (--loss-chunks), one for each row, but got "
              << chunks.getValue();
+    chunked.insert_range(head->losses);
     HeadChunker(*head, chunks).run();
     ++numChunked;
     return success();
   }
+
+  /// Losses of the heads so far, which are erased: several may read the same
+  /// logits.
+  llvm::DenseSet<Operation *> chunked;
 };
 
 } // namespace

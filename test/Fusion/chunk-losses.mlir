@@ -83,3 +83,23 @@ weft.program @forward(%h: tensor<8x4xf32> {weft.input = "h"}, %w: tensor<16x4xf3
   %l, %lse, %n = weft.cross_entropy %x, %t : tensor<8x16xf32>, tensor<8xi32>
   weft.return %l : tensor<f32>
 }
+
+// Two losses of the same logits, one of them with an adjoint: one head.
+// CHECK-LABEL: weft.program @two(
+// CHECK-COUNT-2: weft.cross_entropy {{.*}} tensor<2x16xf32>
+// CHECK: weft.cross_entropy_grad {{.*}} tensor<2x16xf32>
+// CHECK-COUNT-2: weft.cross_entropy {{.*}} tensor<3x16xf32>
+// CHECK: weft.cross_entropy_grad
+// CHECK-COUNT-2: weft.cross_entropy {{.*}} tensor<3x16xf32>
+// CHECK: weft.cross_entropy_grad
+// CHECK-NOT: weft.cross_entropy
+// CHECK: weft.return
+weft.program @two(%h: tensor<8x4xf32> {weft.input = "h"}, %w: tensor<16x4xf32> {weft.input = "w"}, %t: tensor<8xi32> {weft.input = "t"}, %g: tensor<f32> {weft.input = "g"})
+    -> (tensor<f32> {weft.output = "l"}, tensor<f32> {weft.output = "m"}, tensor<16x4xf32> {weft.output = "d"}) attributes {kind = #weft.kind<eval>} {
+  %x = weft.matmul %h, %w {transpose_rhs} : tensor<8x4xf32>, tensor<16x4xf32>
+  %l, %lse, %n = weft.cross_entropy %x, %t : tensor<8x16xf32>, tensor<8xi32>
+  %m, %lse2, %n2 = weft.cross_entropy %x, %t {ignore_index = 3} : tensor<8x16xf32>, tensor<8xi32>
+  %d = weft.cross_entropy_grad %g, %x, %t, %lse2, %n2 {ignore_index = 3} : tensor<f32>, tensor<8x16xf32>, tensor<8xi32>, tensor<8xf32>
+  %dw = weft.matmul %d, %h {transpose_lhs} : tensor<8x16xf32>, tensor<8x4xf32>
+  weft.return %l, %m, %dw : tensor<f32>, tensor<f32>, tensor<16x4xf32>
+}
