@@ -62,7 +62,9 @@ private:
   OpBuilder b;
   Location loc;
   FormulaBuilder f;
-  Value input, scale, one; // the input's rows; the gradient of a row's loss
+  Value input; // its rows
+  Value scale; // the gradient of the loss of a row
+  Value one;   // the flag to add to an accumulator
   SmallVector<Value> targets, totals; // of each loss
   SmallVector<Value> inputGradients;
   Value weightGradient;
@@ -141,13 +143,13 @@ void HeadChunker::prepare() {
   totals.resize(head.losses.size());
   if (!head.adjoint)
     return;
-  for (Operation *op : head.before)
-    op->moveBefore(head.losses.front());
   scale = head.adjoint.getGrad();
   if (head.adjoint.getDenom() != head.getLoss().getDenom())
     scale = scoped(head.adjoint,
                    DivOp::create(b, loc, scale, head.adjoint.getDenom()));
-  one = f.constant(1.0, scale);
+  auto flag = RankedTensorType::get({}, b.getF32Type());
+  one = ConstantOp::create(
+      b, loc, cast<ElementsAttr>(DenseElementsAttr::get(flag, 1.0f)));
 }
 
 Value HeadChunker::sliceRows(Value value, int64_t begin, int64_t end) {
@@ -191,7 +193,8 @@ Value HeadChunker::emitLoss(unsigned number, Value logits, Value classes,
 void HeadChunker::addWeightGradient(Value x, Value gradient) {
   MatmulOp like = head.toWeight;
   auto f32 = TypeAttr::get(b.getF32Type());
-  const bool isLow = !getElementTypeOrSelf(x.getType()).isF32();
+  const bool isLow =
+      getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth() == 16;
   MatmulOp part = head.gradientIsLeft
                       ? multiply(like, gradient, x, isLow ? f32 : nullptr)
                       : multiply(like, x, gradient, isLow ? f32 : nullptr);
@@ -273,6 +276,8 @@ void HeadChunker::replace() {
 }
 
 void HeadChunker::run() {
+  for (Operation *op : head.before)
+    op->moveBefore(head.losses.front());
   divideMeans();
   prepare();
   for (int64_t i = 0; i < chunks; ++i)

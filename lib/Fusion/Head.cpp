@@ -45,10 +45,13 @@ public:
 
 private:
   bool findProduct();
+  bool hasRows(Value value);
   bool findReaders(Value value, function_ref<bool(OpOperand &)> accept);
   bool addReader(OpOperand &use);
   bool addGradientReader(OpOperand &use);
   bool addToWeight(OpOperand &use, MatmulOp product);
+  bool checkResults();
+  bool checkResult(Value result, bool mayBeRead, StringRef text);
   bool findMoves();
   bool addMoves(Value value);
   void findAccumulation();
@@ -82,6 +85,12 @@ bool HeadFinder::findProduct() {
   return true;
 }
 
+/// Whether a reshape of the logits, or of their gradient, has their rows.
+bool HeadFinder::hasRows(Value value) {
+  return getShape(value).back() == getShape(head.product.getResult()).back() ||
+         fail("logits whose rows are reshaped");
+}
+
 /// Visits the readers of a value, through reshapes, and keeps these.
 bool HeadFinder::findReaders(Value value,
                              function_ref<bool(OpOperand &)> accept) {
@@ -101,6 +110,8 @@ bool HeadFinder::findReaders(Value value,
 bool HeadFinder::addReader(OpOperand &use) {
   Operation *op = use.getOwner();
   if (isa<CrossEntropyOp, AccuracyOp>(op) && use.getOperandNumber() == 0) {
+    if (!hasRows(use.get()))
+      return false;
     head.losses.push_back(cast<CountedMeanOpInterface>(op));
     head.between.push_back(op);
     return true;
@@ -108,6 +119,8 @@ bool HeadFinder::addReader(OpOperand &use) {
   auto adjoint = dyn_cast<CrossEntropyGradOp>(op);
   if (!adjoint || head.adjoint || use.get() != adjoint.getLogits())
     return fail("logits that other ops read");
+  if (!hasRows(use.get()))
+    return false;
   head.adjoint = adjoint;
   head.between.push_back(op);
   return true;
@@ -119,7 +132,8 @@ bool HeadFinder::addToWeight(OpOperand &use, MatmulOp product) {
   if (head.toWeight || !product.getTransposeLhs() ||
       product.getTransposeRhs() || product.getBias() ||
       getShape(product.getResult()).size() != 2 ||
-      skipAliases(other) != skipAliases(head.product.getLhs()))
+      skipAliases(other) != skipAliases(head.product.getLhs()) ||
+      getShape(other).back() != getShape(head.product.getLhs()).back())
     return fail("a gradient of logits that other ops read");
   head.toWeight = product;
   return true;
@@ -129,6 +143,8 @@ bool HeadFinder::addGradientReader(OpOperand &use) {
   auto product = dyn_cast<MatmulOp>(use.getOwner());
   if (!product)
     return fail("a gradient of logits that other ops read");
+  if (!hasRows(use.get()))
+    return false;
   if (use.getOperandNumber() != 0 || product.getTransposeLhs())
     return addToWeight(use, product);
   if (head.toInput || product.getBias() ||
@@ -149,12 +165,46 @@ void HeadFinder::findAccumulation() {
     head.accumulate = accumulate;
 }
 
+/// Whether only the adjoint reads a result of the losses, if anything may.
+bool HeadFinder::checkResult(Value result, bool mayBeRead, StringRef text) {
+  bool isRead = llvm::any_of(result.getUsers(), [&](Operation *user) {
+    return !mayBeRead || user != head.adjoint.getOperation();
+  });
+  return !isRead || fail(text);
+}
+
+/// A chunk has its own logarithms and divisor. A mean's divisor is computed
+/// from the targets.
+bool HeadFinder::checkResults() {
+  CrossEntropyOp own = head.getLoss();
+  if (!own || (head.adjoint && skipAliases(head.adjoint.getTargets()) !=
+                                   skipAliases(own.getTargets())))
+    return fail("a gradient of another loss");
+  for (CountedMeanOpInterface each : head.losses) {
+    auto loss = dyn_cast<CrossEntropyOp>(each.getOperation());
+    if (!loss)
+      continue;
+    const bool mayBeRead = head.adjoint && loss == own;
+    if (!checkResult(loss.getLse(), mayBeRead,
+                     "a row's logarithm of sums that other ops read") ||
+        (!each.isCountedMean() &&
+         !checkResult(loss.getDenom(), mayBeRead,
+                      "a divisor of a sum that other ops read")))
+      return false;
+  }
+  return true;
+}
+
 /// Lets the ops that compute the value move in front of the losses, if they
 /// can.
 bool HeadFinder::addMoves(Value value) {
   Operation *place = head.losses.front();
   FailureOr<SmallVector<Operation *>> ops = findOpsBehind(place, value);
   if (failed(ops))
+    return false;
+  if (llvm::any_of(*ops, [&](Operation *op) {
+        return llvm::is_contained(head.between, op);
+      }))
     return false;
   for (Operation *op : *ops)
     if (!llvm::is_contained(head.before, op))
@@ -169,15 +219,22 @@ bool HeadFinder::findMoves() {
              [](CountedMeanOpInterface x, CountedMeanOpInterface y) {
                return x->isBeforeInBlock(y);
              });
-  Operation *place = head.losses.front();
-  for (CountedMeanOpInterface each : head.losses)
-    if (Operation *op = each.getCountedTargets().getDefiningOp();
-        op && !op->isBeforeInBlock(place) && !addMoves(op->getResult(0)))
-      return fail("targets that depend on a loss");
+  for (CountedMeanOpInterface each : head.losses) {
+    auto loss = dyn_cast<CrossEntropyOp>(each.getOperation());
+    if (!addMoves(each.getCountedTargets()) ||
+        (loss && loss.getWeight() && !addMoves(loss.getWeight())))
+      return fail("targets or weights that depend on a loss");
+  }
   if (!head.adjoint)
     return true;
   if (!addMoves(head.adjoint.getGrad()))
     return fail("a gradient of the loss that is not known before it");
+  CrossEntropyGradOp adjoint = head.adjoint;
+  if (!llvm::is_contained(head.losses, adjoint.getDenom().getDefiningOp()) &&
+      !addMoves(adjoint.getDenom()))
+    return fail("a divisor that depends on a loss");
+  if (adjoint.getWeight() && !addMoves(adjoint.getWeight()))
+    return fail("targets or weights that depend on a loss");
   if (head.toInput && !addMoves(head.toInput.getRhs()))
     return fail("a matrix that is gathered again");
   findAccumulation();
@@ -187,14 +244,12 @@ bool HeadFinder::findMoves() {
 FailureOr<Head> HeadFinder::find() {
   bool isFound = findProduct() &&
                  findReaders(head.product.getResult(),
-                             [&](OpOperand &use) { return addReader(use); });
-  if (isFound && head.adjoint) {
-    isFound = head.getLoss() && head.getLoss().getLse().hasOneUse()
-                  ? findReaders(
-                        head.adjoint.getResult(),
-                        [&](OpOperand &use) { return addGradientReader(use); })
-                  : fail("a row's logarithm of sums that other ops read");
-  }
+                             [&](OpOperand &use) { return addReader(use); }) &&
+                 checkResults();
+  if (isFound && head.adjoint)
+    isFound = findReaders(head.adjoint.getResult(), [&](OpOperand &use) {
+      return addGradientReader(use);
+    });
   if (!isFound || !findMoves()) {
     loss.emitOpError("does not support ")
         << reason << " in chunks of rows yet; leave out --loss-chunks";

@@ -11,9 +11,9 @@
 // The divisors come first, and the gradient of the loss. A chunk's logits are
 // used before the next chunk's exist; the weight's gradient is added up.
 // CHECK-LABEL: weft.program @tied(
+// CHECK: %[[S:.*]] = weft.mul %arg3, %arg3
 // CHECK: %[[N:.*]] = weft.reduce sum
 // CHECK: %[[H:.*]] = weft.reshape %arg0 : tensor<2x4x4xf32> to tensor<8x4xf32>
-// CHECK: %[[S:.*]] = weft.mul %arg3, %arg3
 // CHECK: %[[SCALE:.*]] = weft.div %[[S]], %[[N]]
 // CHECK: %[[ONE:.*]] = weft.constant dense<1.0
 // CHECK: %[[H0:.*]] = weft.slice %[[H]] offsets [0, 0] sizes [2, 4]
@@ -102,4 +102,36 @@ weft.program @two(%h: tensor<8x4xf32> {weft.input = "h"}, %w: tensor<16x4xf32> {
   %d = weft.cross_entropy_grad %g, %x, %t, %lse2, %n2 {ignore_index = 3} : tensor<f32>, tensor<8x16xf32>, tensor<8xi32>, tensor<8xf32>
   %dw = weft.matmul %d, %h {transpose_lhs} : tensor<8x16xf32>, tensor<8x4xf32>
   weft.return %l, %m, %dw : tensor<f32>, tensor<f32>, tensor<16x4xf32>
+}
+
+// Classes' weights and the divisor of the adjoint, behind the loss, move in
+// front of it.
+// CHECK-LABEL: weft.program @behind(
+// CHECK: weft.mul %arg4, %arg4
+// CHECK: weft.mul %arg5, %arg5
+// CHECK: weft.mul %arg2, %arg2
+// CHECK-COUNT-3: weft.cross_entropy_grad
+weft.program @behind(%h: tensor<8x4xf32> {weft.input = "h"}, %w: tensor<16x4xf32> {weft.input = "w"}, %t: tensor<8xi32> {weft.input = "t"}, %g: tensor<f32> {weft.input = "g"}, %q: tensor<f32> {weft.input = "q"}, %c: tensor<16xf32> {weft.input = "c"})
+    -> (tensor<f32> {weft.output = "l"}, tensor<f32> {weft.output = "m"}, tensor<16x4xf32> {weft.output = "d"}) attributes {kind = #weft.kind<eval>} {
+  %x = weft.matmul %h, %w {transpose_rhs} : tensor<8x4xf32>, tensor<16x4xf32>
+  %l, %lse, %n = weft.cross_entropy %x, %t {reduction = #weft.loss_reduction<sum>} : tensor<8x16xf32>, tensor<8xi32>
+  %z = weft.mul %q, %q : tensor<f32>, tensor<f32>
+  %c2 = weft.mul %c, %c : tensor<16xf32>, tensor<16xf32>
+  %t2 = weft.mul %t, %t : tensor<8xi32>, tensor<8xi32>
+  %m, %lse2, %n2 = weft.cross_entropy %x, %t2 weight %c2 : tensor<16xf32> : tensor<8x16xf32>, tensor<8xi32>
+  %d = weft.cross_entropy_grad %g, %x, %t, %lse, %z {reduction = #weft.loss_reduction<sum>} : tensor<f32>, tensor<8x16xf32>, tensor<8xi32>, tensor<8xf32>
+  %dw = weft.matmul %d, %h {transpose_lhs} : tensor<8x16xf32>, tensor<8x4xf32>
+  weft.return %l, %m, %dw : tensor<f32>, tensor<f32>, tensor<16x4xf32>
+}
+
+// Products of f64 have no wider result.
+// CHECK-LABEL: weft.program @wide(
+// CHECK-COUNT-3: weft.matmul %{{.*}}, %{{.*}} {transpose_lhs} : tensor<{{[23]}}x16xf64>
+weft.program @wide(%h: tensor<8x4xf64> {weft.input = "h"}, %w: tensor<16x4xf64> {weft.input = "w"}, %t: tensor<8xi32> {weft.input = "t"}, %g: tensor<f64> {weft.input = "g"})
+    -> (tensor<f64> {weft.output = "l"}, tensor<16x4xf64> {weft.output = "d"}) attributes {kind = #weft.kind<eval>} {
+  %x = weft.matmul %h, %w {transpose_rhs} : tensor<8x4xf64>, tensor<16x4xf64>
+  %l, %lse, %n = weft.cross_entropy %x, %t : tensor<8x16xf64>, tensor<8xi32>
+  %d = weft.cross_entropy_grad %g, %x, %t, %lse, %n : tensor<f64>, tensor<8x16xf64>, tensor<8xi32>, tensor<8xf64>
+  %dw = weft.matmul %d, %h {transpose_lhs} : tensor<8x16xf64>, tensor<8x4xf64>
+  weft.return %l, %dw : tensor<f64>, tensor<16x4xf64>
 }

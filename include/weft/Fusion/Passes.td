@@ -264,9 +264,10 @@ def ChunkLossesPass : Pass<"weft-chunk-losses", "::mlir::ModuleOp"> {
     Precondition: `weft-autodiff`, `weft-fold-casts`. Guarantees: at most one
     chunk of the logits is needed at once, and results are equal up to the order
     of additions. One chunk changes nothing. Errors: the logits are no product
-    of rows and a matrix (also one with a bias), or ops other than those above
-    read the logits or their gradient; there are fewer rows than chunks; no
-    program has a `weft.cross_entropy`.
+    of rows and a matrix (also one with a bias), or their rows are reshaped; ops
+    other than those above read the logits, their gradient or the `lse` of a
+    loss; there are fewer rows than chunks; no program has a
+    `weft.cross_entropy`.
 
     ```mlir
     %x = weft.matmul %h, %w {transpose_rhs} : tensor<8x4xf32>, tensor<16x4xf32>
