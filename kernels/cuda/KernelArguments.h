@@ -133,8 +133,8 @@ struct EmbeddingGradArguments {
 
 /// Threads of a block of all kernels of attention but the next.
 constexpr int kAttentionThreads = 128;
-/// Threads of a block that sums rows of dout * out, and those of them that
-/// share a row of up to `width` elements.
+/// Threads of a block that sums rows of dout * out. deltaLanes of them share a
+/// row of up to `width` elements.
 constexpr int kDeltaThreads = 256;
 constexpr int deltaLanes(int64_t width, int64_t elementBytes) {
   const int64_t units = width * elementBytes / 16;
