@@ -34,6 +34,33 @@ static Value skipAliases(Value value) {
   return value;
 }
 
+/// Whether equal ops compute two values, up to reshapes: one may have been
+/// computed again for the backward pass.
+static bool isSameValue(Value x, Value y) {
+  SmallVector<std::pair<Value, Value>> work = {
+      {skipAliases(x), skipAliases(y)}};
+  llvm::DenseSet<std::pair<Value, Value>> visited;
+  auto addOperands = [&](Value a, Value b) {
+    work.push_back({a, b});
+    return success();
+  };
+  while (!work.empty()) {
+    auto [a, b] = work.pop_back_val();
+    if (a == b || !visited.insert({a, b}).second)
+      continue;
+    auto resultA = dyn_cast<OpResult>(a), resultB = dyn_cast<OpResult>(b);
+    if (!resultA || !resultB || !isPure(resultA.getOwner()) ||
+        resultA.getResultNumber() != resultB.getResultNumber() ||
+        !OperationEquivalence::isEquivalentTo(
+            resultA.getOwner(), resultB.getOwner(), addOperands,
+            /*markEquivalent=*/nullptr,
+            OperationEquivalence::IgnoreLocations |
+                OperationEquivalence::IgnoreDiscardableAttrs))
+      return false;
+  }
+  return true;
+}
+
 namespace {
 
 /// Collects the ops of a head. A failure leaves its reason.
@@ -132,7 +159,7 @@ bool HeadFinder::addToWeight(OpOperand &use, MatmulOp product) {
   if (head.toWeight || !product.getTransposeLhs() ||
       product.getTransposeRhs() || product.getBias() ||
       getShape(product.getResult()).size() != 2 ||
-      skipAliases(other) != skipAliases(head.product.getLhs()) ||
+      !isSameValue(other, head.product.getLhs()) ||
       getShape(other).back() != getShape(head.product.getLhs()).back())
     return fail("a gradient of logits that other ops read");
   head.toWeight = product;

@@ -153,3 +153,16 @@ weft.program @accuracy(%h: tensor<8x4xf32> {weft.input = "h"}, %w: tensor<16x4xf
   %dh = weft.matmul %d, %w : tensor<8x16xf32>, tensor<16x4xf32>
   weft.return %dh : tensor<8x4xf32>
 }
+
+// -----
+
+weft.program @other_input(%h: tensor<8x4xf32> {weft.input = "h"}, %w: tensor<16x4xf32> {weft.input = "w"}, %t: tensor<8xi32> {weft.input = "t"}, %g: tensor<f32> {weft.input = "g"}) -> (tensor<16x4xf32> {weft.output = "d"}) attributes {kind = #weft.kind<eval>} {
+  %a = weft.exp %h : tensor<8x4xf32>
+  %x = weft.matmul %a, %w {transpose_rhs} : tensor<8x4xf32>, tensor<16x4xf32>
+  // expected-error @+1 {{does not support a gradient of logits that other ops read in chunks of rows yet}}
+  %l, %lse, %n = weft.cross_entropy %x, %t : tensor<8x16xf32>, tensor<8xi32>
+  %d = weft.cross_entropy_grad %g, %x, %t, %lse, %n : tensor<f32>, tensor<8x16xf32>, tensor<8xi32>, tensor<8xf32>
+  %b = weft.log %h : tensor<8x4xf32>
+  %dw = weft.matmul %d, %b {transpose_lhs} : tensor<8x16xf32>, tensor<8x4xf32>
+  weft.return %dw : tensor<16x4xf32>
+}

@@ -135,3 +135,22 @@ weft.program @wide(%h: tensor<8x4xf64> {weft.input = "h"}, %w: tensor<16x4xf64> 
   %dw = weft.matmul %d, %h {transpose_lhs} : tensor<8x16xf64>, tensor<8x4xf64>
   weft.return %l, %dw : tensor<f64>, tensor<16x4xf64>
 }
+
+// The input of the product may be computed again for the weight's gradient.
+// CHECK-LABEL: weft.program @again(
+// CHECK: weft.matmul %{{.*}}, %{{.*}} {out = f32, transpose_lhs} : tensor<2x16xbf16>, tensor<2x4xbf16>
+// CHECK-COUNT-2: weft.accumulate
+weft.program @again(%h: tensor<2x4x4xf32> {weft.input = "h"}, %w: tensor<16x4xbf16> {weft.input = "w"}, %t: tensor<2x4xi32> {weft.input = "t"}, %g: tensor<f32> {weft.input = "g"})
+    -> (tensor<f32> {weft.output = "l"}, tensor<16x4xbf16> {weft.output = "d"}) attributes {kind = #weft.kind<eval>} {
+  %n = weft.mul %h, %h : tensor<2x4x4xf32>, tensor<2x4x4xf32>
+  %c = weft.cast %n {weft.scope = "head"} : tensor<2x4x4xf32> to tensor<2x4x4xbf16>
+  %x = weft.matmul %c, %w {transpose_rhs} : tensor<2x4x4xbf16>, tensor<16x4xbf16>
+  %l, %lse, %denom = weft.cross_entropy %x, %t : tensor<2x4x16xbf16>, tensor<2x4xi32>
+  %d = weft.cross_entropy_grad %g, %x, %t, %lse, %denom : tensor<f32>, tensor<2x4x16xbf16>, tensor<2x4xi32>, tensor<2x4xf32>
+  %m = weft.mul %h, %h : tensor<2x4x4xf32>, tensor<2x4x4xf32>
+  %e = weft.cast %m : tensor<2x4x4xf32> to tensor<2x4x4xbf16>
+  %rows = weft.reshape %e : tensor<2x4x4xbf16> to tensor<8x4xbf16>
+  %d2 = weft.reshape %d : tensor<2x4x16xbf16> to tensor<8x16xbf16>
+  %dw = weft.matmul %d2, %rows {transpose_lhs} : tensor<8x16xbf16>, tensor<8x4xbf16>
+  weft.return %l, %dw : tensor<f32>, tensor<16x4xbf16>
+}
