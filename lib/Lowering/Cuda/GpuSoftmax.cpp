@@ -2,8 +2,9 @@
 //
 // A kernel with the sum of e^(x - max) over long rows finds both in one pass
 // (Milakov and Gimelshein 2018): a thread keeps the maximum so far, and scales
-// its sum when the maximum grows. Exponents are to base 2, those of f16 and bf16
-// in one fused multiply-add. An element at the index of a row is not searched.
+// its sum when the maximum grows. Exponents are to base 2; f16 and bf16 need
+// one fused multiply-add for each. An element at the index of a row is not
+// searched.
 //
 //===----------------------------------------------------------------------===//
 
@@ -174,7 +175,7 @@ static Value emitNumber(OpBuilder &b, Location loc, double value) {
   return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
 }
 
-/// What all exponentials e^(x - y) of a row share: y, or if `isLow` -y log2(e).
+/// The number that all e^(x - y) of a row share: y, or if `isLow` -y log2(e).
 Value GpuEmitter::emitExponentBase(Value y, bool isLow) {
   if (!isLow)
     return y;
