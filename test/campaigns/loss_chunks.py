@@ -71,7 +71,7 @@ def choose_flags(dice):
     else:
         run += ["--accum", "2"]
     if dice.random() < 0.3:
-        flags += ["--recompute", "blocks"]
+        flags += ["--recompute", dice.choice(["blocks", f"bytes:{dice.randint(1, 100000)}"])]
     ranks = dice.random() < 0.5
     if ranks:
         flags += ["--mesh", "dp:2", "--sync", dice.choice(["each", "last"])]
