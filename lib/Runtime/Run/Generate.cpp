@@ -116,7 +116,8 @@ static Expected<std::vector<int32_t>> encodePrompt(const RunOptions &options,
                       metadata.tokenizerFiles.front(), ")")
         .hint("weft generate, weft train and weft launch use the tokenizer; "
               "--tokenizer=bytes reads and writes bytes as tokens");
-  Expected<TextClient> client = TextClient::connect(tokenizerSeconds(options));
+  Expected<TextClient> client =
+      TextClient::connect({tokenizerSeconds(options), {}});
   if (!client)
     return client.takeError();
   Expected<std::vector<int32_t>> ids = client->encode(*options.generate);
@@ -298,12 +299,17 @@ Expected<SampledText>
 weft::generateText(WeftContext &context, const Metadata &metadata,
                    const RunOptions &options, int64_t seed,
                    const StopRequest *signals, const TextReader &reader) {
-  Expected<SampleDecoder> decoder = SampleDecoder::open(context, options);
+  auto isStopped = [=] { return signals && signals->stopSignal() != 0; };
+  Expected<SampleDecoder> decoder =
+      SampleDecoder::open(context, options, isStopped);
   if (!decoder)
     return decoder.takeError();
-  auto isStopped = [&] { return signals && signals->stopSignal(); };
+  // A run that stops takes no more samples, so a lost tokenizer is no news.
+  auto failure = [&] {
+    return isStopped() ? std::optional<Error>() : decoder->takeFailure();
+  };
   if (isStopped() || decoder->isLost())
-    return SampledText{"", decoder->takeFailure()};
+    return SampledText{"", failure()};
   const int64_t choices = std::min(metadata.vocab, decoder->size());
   Generator generator(context, metadata, choices);
   GrowingSample sample(options.stop, reader);
@@ -330,5 +336,5 @@ weft::generateText(WeftContext &context, const Metadata &metadata,
       return s.takeError();
   if (Status s = sample.finish(); !s)
     return s.takeError();
-  return SampledText{sample.take(), decoder->takeFailure()};
+  return SampledText{sample.take(), failure()};
 }

@@ -18,12 +18,14 @@ double weft::tokenizerSeconds(const RunOptions &options) {
 //===----------------------------------------------------------------------===//
 
 Expected<SampleDecoder> SampleDecoder::open(WeftContext &context,
-                                            const RunOptions &options) {
+                                            const RunOptions &options,
+                                            std::function<bool()> isStopped) {
   SampleDecoder decoder(context);
   if (!options.samplesWithTokenizer)
     return decoder;
   Expected<std::string> opened = std::string();
-  if (Status s = assign(TextClient::connect(tokenizerSeconds(options)),
+  if (Status s = assign(TextClient::connect(
+                            {tokenizerSeconds(options), std::move(isStopped)}),
                         decoder.client);
       !s)
     opened = s.takeError();

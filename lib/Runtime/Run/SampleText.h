@@ -19,7 +19,8 @@ class SampleDecoder {
 public:
   /// An error is one of the collective.
   static Expected<SampleDecoder> open(WeftContext &context,
-                                      const RunOptions &options);
+                                      const RunOptions &options,
+                                      std::function<bool()> isStopped);
 
   /// Tokens from 0 on that have a text.
   int64_t size() const { return client ? client->facts().tokens : 256; }

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <poll.h>
 #include <sys/time.h>
 
 using namespace weft;
@@ -52,10 +54,34 @@ static Status sendBytes(int socket, const char *bytes, size_t size) {
   return Status::success();
 }
 
+/// Until the socket has bytes or the connection ends. Another thread may get
+/// the signal that stops the run, so the wait has short slices.
+static Status waitForBytes(int socket, const TextWait &wait) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kSliceMilliseconds = 200;
+  const auto end = Clock::now() + std::chrono::duration<double>(wait.seconds);
+  while (true) {
+    pollfd file = {socket, POLLIN, 0};
+    const int count = ::poll(&file, 1, kSliceMilliseconds);
+    if (count > 0)
+      return Status::success();
+    if (count < 0 && errno != EINTR)
+      return lostByCall(errno);
+    if (wait.isStopped && wait.isStopped())
+      return lostTokenizer("the run was asked to stop");
+    if (Clock::now() >= end)
+      return lostByCall(EAGAIN);
+  }
+}
+
 /// The number of bytes until the end of the connection, `size` at the most.
-static Expected<size_t> receiveBytes(int socket, char *bytes, size_t size) {
+static Expected<size_t> receiveBytes(int socket, char *bytes, size_t size,
+                                     const TextWait *wait) {
   size_t at = 0;
   while (at < size) {
+    if (wait)
+      if (Status s = waitForBytes(socket, *wait); !s)
+        return s.takeError();
     const ssize_t n = withoutInterrupts(
         [&] { return ::recv(socket, bytes + at, size - at, 0); });
     if (n < 0)
@@ -77,10 +103,11 @@ Status weft::sendMessage(int socket, const TextMessage &message) {
   return sendBytes(socket, all.data(), all.size());
 }
 
-Expected<std::optional<TextMessage>> weft::receiveMessage(int socket) {
+Expected<std::optional<TextMessage>>
+weft::receiveMessage(int socket, const TextWait *wait) {
   uint32_t header[2] = {};
-  Expected<size_t> size =
-      receiveBytes(socket, reinterpret_cast<char *>(header), sizeof header);
+  Expected<size_t> size = receiveBytes(socket, reinterpret_cast<char *>(header),
+                                       sizeof header, wait);
   if (!size)
     return size.takeError();
   if (*size == 0)
@@ -89,7 +116,7 @@ Expected<std::optional<TextMessage>> weft::receiveMessage(int socket) {
   if (*size < sizeof header || header[1] > kMostBytes)
     return lostTokenizer("the message is cut");
   message.bytes.resize(header[1]);
-  size = receiveBytes(socket, message.bytes.data(), message.bytes.size());
+  size = receiveBytes(socket, message.bytes.data(), message.bytes.size(), wait);
   if (!size)
     return size.takeError();
   if (*size < message.bytes.size())
@@ -114,12 +141,12 @@ bool TextClient::isOffered() {
   return name && *name;
 }
 
-Expected<TextClient> TextClient::connect(double seconds) {
+Expected<TextClient> TextClient::connect(TextWait wait) {
   const auto [address, size] = textAddress(std::getenv(kTextVariable));
   Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket)
     return lostTokenizer(errnoText(errno));
-  if (Status s = limitTime(socket.get(), seconds); !s)
+  if (Status s = limitTime(socket.get(), wait.seconds); !s)
     return s.takeError();
   // The structured binding cannot be captured.
   const auto *place = reinterpret_cast<const sockaddr *>(&address);
@@ -127,7 +154,7 @@ Expected<TextClient> TextClient::connect(double seconds) {
   if (withoutInterrupts(
           [&] { return ::connect(socket.get(), place, bytes); }) != 0)
     return lostByCall(errno);
-  TextClient client(std::move(socket));
+  TextClient client(std::move(socket), std::move(wait));
   Expected<std::string> facts = client.ask(TextRequest::Facts, "");
   if (!facts)
     return facts.takeError();
@@ -157,7 +184,7 @@ Expected<std::string> TextClient::ask(TextRequest kind,
           sendMessage(socket.get(), {uint32_t(kind), std::string(bytes)});
       !s)
     return s.takeError();
-  auto reply = receiveMessage(socket.get());
+  auto reply = receiveMessage(socket.get(), &wait);
   if (!reply)
     return reply.takeError();
   if (!*reply)

@@ -15,6 +15,7 @@
 #include "weft/Base/Descriptor.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,9 +45,17 @@ struct TextMessage {
   std::string bytes;
 };
 
+/// The limits of a wait for the tokenizer.
+struct TextWait {
+  double seconds = 0;
+  /// Ends the wait early; may be empty.
+  std::function<bool()> isStopped;
+};
+
 Status sendMessage(int socket, const TextMessage &message);
-/// Nothing at the end of the connection.
-Expected<std::optional<TextMessage>> receiveMessage(int socket);
+/// Nothing at the end of the connection. Without `wait`, there is no limit.
+Expected<std::optional<TextMessage>>
+receiveMessage(int socket, const TextWait *wait = nullptr);
 
 /// The address of a socket in the abstract namespace, and its size.
 std::pair<sockaddr_un, socklen_t> textAddress(std::string_view name);
@@ -63,8 +72,8 @@ public:
   /// Whether `weft` has started a tokenizer for this process.
   static bool isOffered();
   /// A tokenizer that cannot be loaded is its error. One that does not answer
-  /// for `seconds` is lost.
-  static Expected<TextClient> connect(double seconds);
+  /// within the limits of `wait` is lost.
+  static Expected<TextClient> connect(TextWait wait);
 
   const TextFacts &facts() const { return known; }
   /// The ids of a prompt, at least one.
@@ -78,10 +87,12 @@ public:
   Expected<std::string> finish();
 
 private:
-  explicit TextClient(Descriptor socket) : socket(std::move(socket)) {}
+  TextClient(Descriptor socket, TextWait wait)
+      : socket(std::move(socket)), wait(std::move(wait)) {}
   Expected<std::string> ask(TextRequest kind, std::string_view bytes);
 
   Descriptor socket;
+  TextWait wait;
   TextFacts known;
 };
 
