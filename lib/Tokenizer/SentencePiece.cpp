@@ -41,9 +41,7 @@ private:
 Status SentencePieceEncoder::load(std::string_view bytes) {
   const auto status = processor.LoadFromSerializedProto(bytes);
   if (!status.ok())
-    return inputError("expects a model of SentencePiece, but got other bytes "
-                      "(",
-                      status.ToString(), ")");
+    return inputError("expects a model of SentencePiece, but got other bytes");
   if (processor.GetPieceSize() == 0)
     return inputError("expects a model of SentencePiece, but got an empty "
                       "one");
