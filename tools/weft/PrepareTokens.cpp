@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 
 using namespace weft;
 namespace fs = std::filesystem;
@@ -119,7 +120,7 @@ private:
 
   const TextTokenizer &text;
   TokenFileWriter &out;
-  EncodeLosses losses;
+  std::map<std::string, EncodeLosses> losses; // by file
 };
 
 } // namespace
@@ -150,7 +151,7 @@ Status TokenPreparation::add(const std::string &document, GroupReader &group) {
           last = ids[count - 1];
         return out.add(ids, count);
       },
-      &losses);
+      &losses[group.file()]);
   if (!status)
     return status.takeError().at(group.file());
   if (text.endOfText && last != text.endOfText)
@@ -194,12 +195,14 @@ Status TokenPreparation::run(std::vector<GroupReader> &groups,
 }
 
 void TokenPreparation::warnOfLosses() const {
-  if (losses.malformed > 0)
-    warn(concat(losses.malformed,
-                " malformed parts of UTF-8 became U+FFFD in the tokens"));
-  if (losses.unencodable > 0)
-    warn(concat(losses.unencodable,
-                " characters have no token and are left out of the tokens"));
+  for (const auto &[file, lost] : losses) {
+    if (lost.malformed > 0)
+      warn(concat(file, ": ", lost.malformed,
+                  " malformed parts of UTF-8 became U+FFFD in the tokens"));
+    if (lost.unencodable > 0)
+      warn(concat(file, ": ", lost.unencodable,
+                  " characters have no token and are left out of the tokens"));
+  }
 }
 
 //===----------------------------------------------------------------------===//
