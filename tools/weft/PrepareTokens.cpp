@@ -11,6 +11,7 @@
 #include "weft/Formats/Json.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -220,6 +221,33 @@ static void warnOfRest(const std::vector<GroupReader> &groups) {
            "other weights, or no weights, use all of it");
 }
 
+/// A document that is long for the whole exceeds the share of its group.
+/// Without weights, nothing is asked of the shares.
+static void warnOfShares(const std::vector<GroupReader> &groups) {
+  constexpr double kMostDifference = 0.05;
+  double weights = 0, tokens = 0;
+  for (const GroupReader &group : groups) {
+    weights += group.group.weight;
+    tokens += double(group.tokens);
+  }
+  if (weights == 0)
+    return;
+  bool differs = false;
+  std::string list;
+  for (const GroupReader &group : groups) {
+    const double asked = group.group.weight / weights;
+    const double real = double(group.tokens) / tokens;
+    differs |= std::abs(real - asked) > kMostDifference;
+    list += concat(list.empty() ? "" : ", ", group.group.spelling, " ",
+                   std::lround(100 * real), " % instead of ",
+                   std::lround(100 * asked), " %");
+  }
+  if (differs)
+    warn("the shares of tokens differ from the weights: " + list,
+         "documents are not cut, and a plain text file is one document; "
+         "weights need JSON lines with many documents");
+}
+
 static void report(const std::vector<GroupReader> &groups,
                    const TextTokenizer &text) {
   for (const GroupReader &group : groups) {
@@ -264,6 +292,7 @@ Status weft::prepareTokens(const std::vector<TextGroup> &groups,
     return s;
   preparation.warnOfLosses();
   warnOfRest(readers);
+  warnOfShares(readers);
   report(readers, text);
   return Status::success();
 }
