@@ -1,6 +1,7 @@
 //===- InspectSummary.cpp - What a model is, and which commands take it ---===//
 
 #include "InspectViews.h"
+#include "TokenizedData.h"
 
 #include "weft/Base/CountText.h"
 #include "weft/Base/Results.h"
@@ -9,6 +10,7 @@
 #include "weft/Formats/FileKind.h"
 #include "weft/Formats/Gguf.h"
 #include "weft/Formats/ModelWeights.h"
+#include "weft/Formats/WeightFiles.h"
 #include "weft/Frontend/Frontend.h"
 #include "weft/Pipeline/Driver/Compiler.h"
 #include "weft/Pipeline/Options/CompileFlags.h"
@@ -44,6 +46,8 @@ struct ModelFacts {
   /// Tensors of the weights by type; empty without weights.
   std::map<std::string, int64_t> types;
   int64_t weightBytes = 0;
+  /// Files with weights that weft does not read.
+  std::vector<std::string> unread;
   /// Kind and tokens of the tokenizer.
   std::string tokenizer;
   int64_t tokens = 0;
@@ -74,6 +78,12 @@ static Status readTypes(const std::string &path, ModelFacts &facts) {
   return Status::success();
 }
 
+static void readUnread(ModuleOp module, ModelFacts &facts) {
+  if (auto files = module->getAttrOfType<ArrayAttr>("weft.unread_weights"))
+    for (auto file : files.getAsRange<StringAttr>())
+      facts.unread.push_back(file.str());
+}
+
 /// The weights are those beside config.json, or in the GGUF file.
 static Status readWeights(ModuleOp module, const std::string &model,
                           ModelFacts &facts) {
@@ -95,12 +105,15 @@ static Status readTokenizer(ModuleOp module, const std::string &model,
   if (!files || files.empty())
     return Status::success();
   const fs::path path(model);
-  Expected<Tokenizer> tokenizer = Tokenizer::load(
-      path.extension() == ".json" ? path.parent_path().string() : model);
+  const std::string place =
+      path.extension() == ".json" ? path.parent_path().string() : model;
+  Expected<Tokenizer> tokenizer = Tokenizer::load(place);
   if (!tokenizer)
     return tokenizer.takeError();
   facts.tokenizer = tokenizer->modelName();
   facts.tokens = tokenizer->vocabularySize();
+  if (facts.sizes)
+    warnOfExtraTokens(place, *tokenizer, facts.sizes->vocab);
   return Status::success();
 }
 
@@ -117,6 +130,7 @@ static Expected<ModelFacts> readFacts(const std::string &model) {
   facts.family = module->getAttrOfType<StringAttr>("weft.family").str();
   facts.sizes = readModelSizes(module);
   countParameters(module, facts);
+  readUnread(module, facts);
   if (Status s = readWeights(module, model, facts); !s)
     return s.takeError();
   if (Status s = readTokenizer(module, model, facts); !s)
@@ -147,6 +161,8 @@ static void printSizes(const ModelSizes &sizes) {
 }
 
 static std::string weightsText(const ModelFacts &facts) {
+  if (!facts.unread.empty())
+    return unreadWeightsText(facts.unread) + ", which weft does not read";
   if (facts.types.empty())
     return "none: a training draws them";
   std::string text = humanBytes(facts.weightBytes);
@@ -160,7 +176,9 @@ static void printCommands(const std::string &model, const ModelFacts &facts) {
   const std::string path = shellWord(model);
   const bool isLanguageModel = facts.sizes.has_value();
   const std::string length = isLanguageModel ? " --seq N" : "";
-  printLine("train", "weft train " + path + length + " --data FILE --steps N");
+  const char *source = facts.unread.empty() ? "" : " --init-from FILE";
+  printLine("train",
+            "weft train " + path + length + source + " --data FILE --steps N");
   if (facts.types.empty())
     return;
   if (isLanguageModel)
@@ -175,6 +193,8 @@ static void printFacts(const std::string &model, const ModelFacts &facts) {
   if (facts.sizes)
     printSizes(*facts.sizes);
   printLine("weights", weightsText(facts));
+  if (!facts.unread.empty())
+    printLine("hint", unreadWeightsHint(facts.unread.front()));
   if (facts.sizes)
     printLine("tokenizer",
               facts.tokenizer.empty()
@@ -202,6 +222,7 @@ static Json factsJson(const ModelFacts &facts) {
     types.set(type, count);
   object.set("weights", std::move(types));
   object.set("weight_bytes", facts.weightBytes);
+  object.set("unread_weights", Json::arrayOf(facts.unread));
   object.set("tokenizer",
              facts.tokenizer.empty() ? Json() : Json(facts.tokenizer));
   object.set("tokenizer_tokens", facts.tokens);

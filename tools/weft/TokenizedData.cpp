@@ -85,18 +85,24 @@ static std::string firstExtraToken(const Tokenizer &tokenizer, int64_t vocab) {
   return "";
 }
 
+void weft::warnOfExtraTokens(const std::string &path,
+                             const Tokenizer &tokenizer, int64_t vocab) {
+  const std::string extra = firstExtraToken(tokenizer, vocab);
+  if (!extra.empty())
+    warn(concat(path, ": expects a tokenizer of at most ", vocab,
+                " tokens, as the model has, but it also has ", extra),
+         "text with such a token is an error; new weights can have a larger "
+         "vocab_size in config.json");
+}
+
 Expected<TextTokenizer> weft::loadTokenizer(const std::string &path,
                                             const Metadata &metadata,
                                             bool needsEnd) {
   Expected<TextTokenizer> text = TextTokenizer::load(path, "", needsEnd);
   if (!text)
     return text;
-  const std::string extra = firstExtraToken(text->tokenizer, metadata.vocab);
-  if (!extra.empty() && findRankNumber() == 0)
-    warn(concat(path, ": expects a tokenizer of at most ", metadata.vocab,
-                " tokens, as the model has, but it also has ", extra),
-         "text with such a token is an error; new weights can have a larger "
-         "vocab_size in config.json");
+  if (findRankNumber() == 0)
+    warnOfExtraTokens(path, text->tokenizer, metadata.vocab);
   return text;
 }
 

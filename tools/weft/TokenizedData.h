@@ -31,6 +31,11 @@ bool samplesText(const FlagValues &flags);
 Status offerTokenizer(const FlagValues &flags, const Metadata &metadata,
                       const Program &program);
 
+/// Warns of a tokenizer, loaded from `path`, with more tokens than the
+/// vocabulary of its model has.
+void warnOfExtraTokens(const std::string &path, const Tokenizer &tokenizer,
+                       int64_t vocab);
+
 /// Loads the tokenizer of a model. One with more tokens than the model's
 /// vocabulary is a warning: text that has one of the others is an error.
 Expected<TextTokenizer> loadTokenizer(const std::string &path,
