@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 
@@ -336,6 +337,45 @@ static Expected<DataSet> openAnyData(const DataOptions &options,
   return openTensorData(options, metadata, ports);
 }
 
+static bool isThere(const std::string &path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+/// The files of a list such as `a.txt,b.jsonl:0.5`; none unless all exist.
+static std::vector<std::string> filesInList(const std::string &list) {
+  std::vector<std::string> files;
+  for (size_t begin = 0; begin <= list.size();) {
+    const size_t end = std::min(list.find(',', begin), list.size());
+    std::string file = list.substr(begin, end - begin);
+    if (!isThere(file))
+      file.resize(std::min(file.rfind(':'), file.size())); // its weight
+    if (file.empty() || !isThere(file))
+      return {};
+    files.push_back(std::move(file));
+    begin = end + 1;
+  }
+  return files;
+}
+
+/// Only weft, with a tokenizer, reads lists.
+static std::string listHint(const std::string &list, const DataOptions &options,
+                            const Metadata &metadata) {
+  const std::vector<std::string> files = filesInList(list);
+  if (files.size() < 2 || isThere(list))
+    return "";
+  if (!metadata.isLanguageModel())
+    return "a run reads one file of tensors";
+  if (!metadata.tokenizerFiles.empty() && !options.byteTokenizer)
+    return "a program reads one file: weft data prepare " + shellWord(list) +
+           " -o FILE --tokenizer=DIR joins several";
+  std::string command = "cat";
+  for (const std::string &file : files)
+    command += " " + shellWord(file);
+  return "a model without a tokenizer reads one file: " + command +
+         " > FILE joins plain texts, and JSON lines are an error";
+}
+
 Expected<DataSet> weft::openData(const DataOptions &options,
                                  const Metadata &metadata,
                                  const std::vector<WeftPort> &ports) {
@@ -343,5 +383,8 @@ Expected<DataSet> weft::openData(const DataOptions &options,
   if (set)
     return set;
   Error error = set.takeError();
+  if (std::string hint = listHint(error.file(), options, metadata);
+      !hint.empty() && error.hintText().empty())
+    error.hint(hint);
   return error.at(options.nameOf(error.file()), error.line());
 }
