@@ -59,7 +59,7 @@ static const Magic kMagics[] = {
     {"%PDF-", {"a PDF file", "pdftotext makes text of it"}},
     {"\x7f"
      "ELF",
-     {"a program"}},
+     {"a program", "", false, false, false, false, /*isProgram=*/true}},
     {"version https://git-lfs",
      {"a Git LFS pointer, not the file itself", "`git lfs pull` fetches it"}},
     {"<!DOCTYPE", {"an HTML page", kNoDownload, /*isText=*/true}},

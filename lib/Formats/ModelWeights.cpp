@@ -5,6 +5,7 @@
 #include "weft/Formats/FileKind.h"
 #include "weft/Formats/GgufWeights.h"
 #include "weft/Formats/JsonFields.h"
+#include "weft/Formats/StepDirectories.h"
 #include "weft/Formats/WeightFiles.h"
 
 #include <set>
@@ -72,7 +73,11 @@ static Error noWeightsIn(const std::string &folder) {
   auto unread = findUnreadWeights(folder);
   if (!unread)
     return unread.takeError();
-  if (!unread->empty())
+  if (holdsCheckpoints(folder))
+    error.hint("it has the checkpoints of a run: --resume " +
+               shellWord(folder) + " continues it, and weft ckpt export " +
+               shellWord(folder) + " OUT makes a folder for --init-from");
+  else if (!unread->empty())
     error.hint(unreadWeightsHint(unread->front()));
   return error.at(folder);
 }

@@ -304,7 +304,7 @@ Expected<HeldStep> weft::holdStep(const std::string &folder) {
     if (!steps)
       return steps.takeError();
     if (steps->empty())
-      return checkpointError("expects a checkpoint, but found none").at(folder);
+      return noStepIn(folder);
     for (auto entry = steps->rbegin(); entry != steps->rend(); ++entry)
       if (StepGuard guard = StepGuard::ofReader(entry->path); guard.isThere())
         return HeldStep{entry->path, std::move(guard)};

@@ -252,6 +252,14 @@ static FailureOr<OwningOpRef<ModuleOp>> loadGguf(const std::string &path,
   return loadSource(source, *config, options, context);
 }
 
+/// The command line that trains with a compiled program.
+static std::string trainHint(const std::string &program) {
+  const bool hasFolder = program.find('/') != program.npos;
+  return "a compiled program trains by itself: " +
+         shellWord(hasFolder ? program : "./" + program) +
+         " --data FILE --steps N";
+}
+
 FailureOr<OwningOpRef<ModuleOp>> weft::loadModel(const std::string &path,
                                                  const FrontendOptions &options,
                                                  MLIRContext &context) {
@@ -277,6 +285,8 @@ FailureOr<OwningOpRef<ModuleOp>> weft::loadModel(const std::string &path,
   if (kind.isSafetensors)
     diag.attachNote() << "weights are taken from model.safetensors in the "
                          "folder of a config.json";
+  else if (kind.isProgram)
+    diag.attachNote() << trainHint(path);
   else if (*kind.hint)
     diag.attachNote() << kind.hint;
   return failure();

@@ -24,6 +24,7 @@ struct FileKind {
   bool isSafetensors = false;
   bool isTorch = false;
   bool isGguf = false;
+  bool isProgram = false;
 
   bool isKnown() const { return *name != 0; }
 };

@@ -59,6 +59,10 @@ Expected<std::vector<std::string>> listNames(const std::string &path);
 /// Whether the path is a folder that a run has saved, or one of its steps.
 bool holdsCheckpoints(const std::string &path);
 
+/// The error of a folder without checkpoints. Its hint says what else the
+/// folder is: a model, or one with save directories below.
+Error noStepIn(const std::string &folder);
+
 /// A step directory in a save directory.
 struct StepEntry {
   int64_t step = 0;
