@@ -5,11 +5,12 @@ usage: gpu.py build OUT --weft WEFT [--models NAME|FOLDER...] [--rows NAME...] [
        gpu.py run OUT [--minutes 10] [--rounds 3] [--llmc LOG] ...
 
 `build` needs weft and no GPU. For each model it compiles the rows of the table: recipes amp and llm in f16, each with
-strict and with fast numerics, and counts the lower bounds of their commands. `run` needs the folder that build wrote, a
-GPU, a Python with PyTorch, and no weft. For each model it finds PyTorch's fastest mode in short runs, times both sides
-in turns, and times the commands of each row. Every result goes to OUT/state.jsonl at once: a run that is stopped, or
-whose minutes are over, goes on where it was. The models come in the order of their importance. At the end stand a table
-for each model, the commands that take more than 2 % of a step with their bounds, and what is still open.
+strict and with fast numerics, and counts the lower bounds of their commands. `run` needs the folder that build wrote,
+a GPU, a Python with PyTorch and numpy, and no weft. For each model it finds PyTorch's fastest mode in short runs,
+times both sides in turns, and times the commands of each row. Every result goes to OUT/state.jsonl at once: a run that
+is stopped, or whose minutes are over, goes on where it was. The models come in the order of their importance. At the
+end stand a table for each model, the commands that take more than 2 % of a step with their bounds, and what is still
+open.
 
 --llmc is the output of llm.c's train_gpt2cu on the same machine; its steps become a row of gpt2-124m.
 """
@@ -96,7 +97,15 @@ def build(options):
         print(f"{model}: {len(rows)} programs", flush=True)
 
 
+def check_numpy():
+    try:
+        import numpy  # noqa: F401
+    except ImportError as error:
+        fail(f"run needs numpy: {error}")
+
+
 def run(options):
+    check_numpy()
     built = [name for name in sorted(os.listdir(options.out)) if os.path.exists(
         os.path.join(options.out, name, "bench.json"))] if os.path.isdir(options.out) else []
     models = [*(name for name in MODELS if name in built), *(name for name in built if name not in MODELS)]
@@ -129,7 +138,8 @@ def parse():
     time_it = commands.add_parser("run", help="time them beside PyTorch")
     time_it.set_defaults(command=run)
     time_it.add_argument("out")
-    time_it.add_argument("--minutes", type=float, default=10, help="no measurement starts that would end later")
+    time_it.add_argument("--minutes", type=float, default=10,
+                         help="no measurement starts that would end later; the first of a kind may end later")
     time_it.add_argument("--rounds", type=int, default=3)
     time_it.add_argument("--warmup", type=int, default=10)
     time_it.add_argument("--steps", type=int, default=40)

@@ -46,7 +46,8 @@ class State:
 
 
 class Clock:
-    """The end of the run, and the measurements that it left open."""
+    """The end of the run, and the measurements that it left open. The first measurement of a kind has no expected time,
+    so it may end later."""
 
     def __init__(self, end):
         self.end, self.open = end, []
@@ -73,7 +74,7 @@ class Measured:
         self.bench = self.bench or self.make_bench()
         result = measure(self.bench)
         self.state.add(key, result, time.monotonic() - start)
-        shown = result.get("error") or f"{result['ms']:.2f} ms" if "ms" in result else "done"
+        shown = result.get("error") or (f"{result['ms']:.2f} ms" if "ms" in result else "done")
         print("  " + " ".join(str(part) for part in key if part != "") + f": {shown}", flush=True)
         return result
 
