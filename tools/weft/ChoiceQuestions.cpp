@@ -29,8 +29,9 @@ bool weft::hasQuestions(const std::string &path) {
 namespace {
 class QuestionParser {
 public:
-  QuestionParser(std::string_view line, const std::string &file)
-      : line(line), file(file) {}
+  QuestionParser(std::string_view line, const std::string &file,
+                 bool needsAnswer)
+      : line(line), file(file), needsAnswer(needsAnswer) {}
 
   Expected<ChoiceQuestion> parse();
 
@@ -45,6 +46,7 @@ private:
 
   std::string_view line;
   const std::string &file;
+  bool needsAnswer;
   Json json;
 };
 } // namespace
@@ -96,6 +98,8 @@ Status QuestionParser::readChoices(ChoiceQuestion &question) {
 }
 
 Status QuestionParser::readAnswer(ChoiceQuestion &question) {
+  if (!needsAnswer && !json.find("answer"))
+    return Status::success();
   Expected<const Json *> answer = get("answer");
   if (!answer)
     return answer.takeError();
@@ -148,7 +152,7 @@ Expected<ChoiceQuestion> QuestionParser::parse() {
 //===----------------------------------------------------------------------===//
 
 Expected<std::vector<ChoiceQuestion>>
-weft::readQuestions(const std::string &path) {
+weft::readQuestions(const std::string &path, bool needsAnswers) {
   Expected<DocumentReader> reader = DocumentReader::open(path);
   if (!reader)
     return reader.takeError();
@@ -159,7 +163,8 @@ weft::readQuestions(const std::string &path) {
       return line.takeError();
     if (!*line)
       return questions;
-    Expected<ChoiceQuestion> question = QuestionParser(**line, path).parse();
+    Expected<ChoiceQuestion> question =
+        QuestionParser(**line, path, needsAnswers).parse();
     if (!question)
       return question.takeError().at(path, reader->line());
     question->line = reader->line();

@@ -5,7 +5,7 @@
 //   {"prompt": "The capital of France is", "choices": [" Paris", " Rome"],
 //    "answer": 0}
 //
-// Other fields are left out.
+// Other fields are left out. A prediction needs no answer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +15,7 @@
 #include "weft/Base/Error.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ namespace weft {
 struct ChoiceQuestion {
   std::string prompt;
   std::vector<std::string> choices; // at least two
-  size_t answer = 0;                // the index of the right one
+  std::optional<size_t> answer;     // the index of the right one
   int line = 0;
 };
 
@@ -31,8 +32,10 @@ struct ChoiceQuestion {
 /// `choices`, malformed or not. False for a file that cannot be read, too.
 bool hasQuestions(const std::string &path);
 
-/// Errors name the file, the line and the column of a field.
-Expected<std::vector<ChoiceQuestion>> readQuestions(const std::string &path);
+/// Errors name the file, the line and the column of a field. A question without
+/// an answer is an error if the caller `needsAnswers`.
+Expected<std::vector<ChoiceQuestion>> readQuestions(const std::string &path,
+                                                    bool needsAnswers);
 
 /// The number of choices of all questions.
 int64_t countChoices(const std::vector<ChoiceQuestion> &questions);

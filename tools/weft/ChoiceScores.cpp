@@ -73,15 +73,14 @@ static Status checkModel(const Metadata &metadata, const std::string &path) {
   return Status::success();
 }
 
-static Expected<ChoiceRows> makeRows(const FlagValues &flags,
-                                     const std::string &path,
-                                     const Program &program,
-                                     const Metadata &metadata) {
+static Expected<ChoiceRows>
+makeRows(const FlagValues &flags, const std::string &path,
+         const Program &program, const Metadata &metadata, bool needsAnswers) {
   if (Status s = checkModel(metadata, path); !s)
     return s.takeError();
   ChoiceRows made;
   made.path = path;
-  if (Status s = assign(readQuestions(path), made.questions); !s)
+  if (Status s = assign(readQuestions(path, needsAnswers), made.questions); !s)
     return s.takeError();
   const std::string tokenizer = usedTokenizer(flags, metadata, program);
   std::optional<TextTokenizer> text;
@@ -165,7 +164,8 @@ Expected<ExitCode> weft::predictChoices(const FlagValues &flags,
   const std::string &path = flags.getString("data");
   if (Status s = checkFiles(flags, "--data", path); !s)
     return s.takeError();
-  Expected<ChoiceRows> rows = makeRows(flags, path, program, metadata);
+  Expected<ChoiceRows> rows =
+      makeRows(flags, path, program, metadata, /*needsAnswers=*/false);
   if (!rows)
     return rows.takeError();
   Arguments run = runFlagsOf(flags, *rows, flags.getString("output"));
@@ -291,7 +291,8 @@ Expected<ExitCode> weft::evaluateChoices(const FlagValues &flags,
     return s.takeError();
   if (Status s = checkFiles(flags, "--val-data", path); !s)
     return s.takeError();
-  Expected<ChoiceRows> rows = makeRows(flags, path, program, metadata);
+  Expected<ChoiceRows> rows =
+      makeRows(flags, path, program, metadata, /*needsAnswers=*/true);
   if (!rows)
     return rows.takeError();
   const std::string &progress = flags.getString("progress");
