@@ -23,9 +23,9 @@
 
 using namespace weft;
 
-void Run::tell(const std::string &text) const {
+void Run::tell(const std::string &text, const std::string &hint) const {
   if (isFirst())
-    warn(text);
+    warn(text, hint);
 }
 
 /// Begins an output file and drops it, which leaves no file. Pipes are not

@@ -7,6 +7,7 @@
 #include "weft/Runtime/Run/Trainer.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace weft;
 
@@ -40,6 +41,24 @@ static std::optional<int64_t> rowsOfStep(const Manifest &manifest) {
   return rows;
 }
 
+/// The flags that give a program the batch and the sequence length of the
+/// checkpoint; "" if it has them.
+static std::string hintOfSizes(const Settings &was, const Settings &now) {
+  std::string flags;
+  bool differs = false;
+  for (const char *name : {"batch", "seq"}) {
+    const std::string *before = findSetting(was, name);
+    const std::string *after = findSetting(now, name);
+    if (!before || !after)
+      continue;
+    differs |= *before != *after;
+    flags += concat(flags.empty() ? "" : " ", "--", name, " ", *before);
+  }
+  return differs ? flags + " continue as before: flags of weft train and weft "
+                           "compile"
+                 : "";
+}
+
 void Run::warnOfChanges() const {
   if (!resume || resume->weightsOnly)
     return;
@@ -47,15 +66,22 @@ void Run::warnOfChanges() const {
     tell(thawed);
   if (!resume->manifest.run)
     return;
-  for (const std::string &text : changedSettings(*resume->manifest.run, record))
-    tell(text);
-  if (std::string jump =
-          warnOfJump(options, *resume->manifest.run, record, state.step + 1);
+  const RunRecord &was = *resume->manifest.run;
+  const std::vector<std::string> changes = changedSettings(was, record);
+  // Another number of ranks is a reason for another batch.
+  const bool sameRanks = resume->manifest.worldSize == inputs.ranks();
+  std::string hint = sameRanks ? hintOfSizes(was.program, record.program) : "";
+  for (const std::string &text : changes)
+    if (text.rfind("--batch ", 0) == 0 || text.rfind("--seq ", 0) == 0)
+      tell(text, std::exchange(hint, ""));
+    else
+      tell(text);
+  if (std::string jump = warnOfJump(options, was, record, state.step + 1);
       !jump.empty())
     tell(jump);
   const int64_t now = metadata.batch * options.accum * inputs.ranks();
-  if (auto was = rowsOfStep(resume->manifest); was && *was != now)
-    tell(concat("a step had ", *was, " rows in the checkpoint, now ", now,
+  if (auto rows = rowsOfStep(resume->manifest); rows && *rows != now)
+    tell(concat("a step had ", *rows, " rows in the checkpoint, now ", now,
                 ": the data continue at row ", state.cursor.rows));
 }
 

@@ -58,7 +58,7 @@ public:
 
 private:
   /// A warning, once for all processes.
-  void tell(const std::string &text) const;
+  void tell(const std::string &text, const std::string &hint = "") const;
   bool isFirst() const { return inputs.isFirst(); }
   Status checkFiles() const;
   Status settleSharedSettings(Status own,
