@@ -1,7 +1,7 @@
 //===- BlasLt.h - cuBLASLt, opened by name ----------------------*- C++ -*-===//
 //
-// A program does not link cuBLASLt: it opens libcublasLt.so.13, or .12, where it needs a
-// product. The entry points stand in one list.
+// A program does not link cuBLASLt: it opens libcublasLt.so.13, or .12, where
+// it needs a product. The entry points stand in one list.
 //
 //===----------------------------------------------------------------------===//
 

@@ -62,9 +62,9 @@ private:
   OpBuilder b;
   Location loc;
   FormulaBuilder f;
-  Value input; // its rows
-  Value scale; // the gradient of the loss of a row
-  Value one;   // the flag to add to an accumulator
+  Value input;                        // its rows
+  Value scale;                        // the gradient of the loss of a row
+  Value one;                          // the flag to add to an accumulator
   SmallVector<Value> targets, totals; // of each loss
   SmallVector<Value> inputGradients;
   Value weightGradient;
