@@ -64,24 +64,6 @@ void weft::renameTrivialReduces(ProgramOp program) {
   }
 }
 
-/// Computes a number once that several updates need: it is the same for all
-/// parameters of a group.
-static void shareNumbers(Block &block) {
-  EqualValues values;
-  for (Operation &op : llvm::make_early_inc_range(block)) {
-    const bool isNumber = op.hasAttr(WeftDialect::kUpdateAttr) &&
-                          isa<ScalarBodyOpInterface>(op) &&
-                          getShape(op.getResult(0)).empty();
-    if (!isNumber && !isa<ConstantOp>(op))
-      continue;
-    Value first = values.insert(&op);
-    if (!isNumber || first == op.getResult(0))
-      continue;
-    op.getResult(0).replaceAllUsesWith(first);
-    op.erase();
-  }
-}
-
 void weft::eraseDeadOps(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isOpTriviallyDead(&op))
@@ -179,7 +161,10 @@ LogicalResult Decomposer::run(ProgramOp program) {
     if (failed(replace(work.pop_back_val())))
       return failure();
   renameTrivialReduces(program);
-  shareNumbers(program.getBody().front());
+  // Several updates need a number that is the same for all parameters.
+  shareNumbers(program.getBody().front(), [](Operation *op) {
+    return op->hasAttr(WeftDialect::kUpdateAttr);
+  });
   return success();
 }
 

@@ -61,6 +61,11 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> firsts;
 };
 
+/// Computes each single number once, of the ops that `isShared` accepts: later
+/// ops with equal operands are replaced by the first. Returns their number.
+unsigned shareNumbers(mlir::Block &block,
+                      llvm::function_ref<bool(mlir::Operation *)> isShared);
+
 /// Replaces the repeats by calls of the same kernels. Returns the number of new
 /// calls.
 unsigned callForRepeats(RepeatedUpdate &update);
