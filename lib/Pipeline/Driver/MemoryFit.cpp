@@ -164,8 +164,8 @@ Status MemoryFit::searchSteps(int64_t limit) {
 }
 
 /// Tries more and more chunks of the loss until one fits. If none does, all
-/// further changes have the number with the least memory. A model whose loss
-/// has no chunks stays as it is.
+/// further changes have the number with the least memory too. A model whose
+/// loss has no chunks stays as it is.
 void MemoryFit::tryChunks(int64_t limit) {
   if (flags.getText("loss-chunks") != "auto")
     return;
@@ -183,7 +183,7 @@ void MemoryFit::tryChunks(int64_t limit) {
       smallest = change;
     }
   }
-  base = smallest;
+  llvm::append_range(base, smallest);
 }
 
 Expected<FlagValues> MemoryFit::choose(const MemoryBound &bound) {
@@ -196,9 +196,11 @@ Expected<FlagValues> MemoryFit::choose(const MemoryBound &bound) {
   }
   // Own kernels are slower, but recomputation costs more.
   if (!kept && mayForgoCudnn()) {
-    base.push_back({"attention", "own"});
+    base = {{"attention", "own"}};
     if (Status status = tryAll(firsts); !status)
       return status.takeError();
+    if (!findFastest(bound.bytes))
+      tryChunks(bound.bytes);
     kept = findFastest(bound.bytes);
   }
   // With ranks, recomputation may overlap with a collective and so be faster.
