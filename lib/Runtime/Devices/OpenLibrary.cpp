@@ -37,7 +37,8 @@ static std::string lastLoaderError() {
   return text ? text : "no reason";
 }
 
-/// Whether a file, after resolving links, is in a folder of stub libraries.
+/// Whether a file, after resolving links, is in a folder `stubs`: a toolkit has
+/// libraries there that programs can be linked with and that cannot run.
 static bool isStub(const std::string &path) {
   char *real = ::realpath(path.c_str(), nullptr);
   const std::string file = real ? real : path;

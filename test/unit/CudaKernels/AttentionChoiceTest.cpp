@@ -30,18 +30,6 @@ void weft_cuda_attention_cudnn_or_own_prepare(WeftContext *,
 
 namespace {
 
-/// An environment variable for the length of a test.
-class Variable {
-public:
-  Variable(const char *name, const std::string &value) : name(name) {
-    ::setenv(name, value.c_str(), 1);
-  }
-  ~Variable() { ::unsetenv(name); }
-
-private:
-  const char *name;
-};
-
 AttentionCase makeCase() {
   AttentionCase c;
   c.dtype = WEFT_F16;

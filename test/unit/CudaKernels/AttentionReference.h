@@ -10,6 +10,18 @@
 
 namespace weft {
 
+/// An environment variable for the length of a test.
+class Variable {
+public:
+  Variable(const char *name, const std::string &value) : name(name) {
+    ::setenv(name, value.c_str(), 1);
+  }
+  ~Variable() { ::unsetenv(name); }
+
+private:
+  const char *name;
+};
+
 /// A call of attention. Tensors are [B, T, H, D] with `gap` elements behind
 /// each head and `rowGap` more behind each row, or [B, H, T, D].
 struct AttentionCase {

@@ -25,18 +25,6 @@ void weft_cuda_attention_cudnn_prepare(WeftContext *, const WeftCommand *,
 
 namespace {
 
-/// An environment variable for the length of a test.
-class Variable {
-public:
-  Variable(const char *name, const std::string &value) : name(name) {
-    ::setenv(name, value.c_str(), 1);
-  }
-  ~Variable() { ::unsetenv(name); }
-
-private:
-  const char *name;
-};
-
 WeftLibraryFn routineOf(WeftCommandKind kind) {
   return kind == WEFT_ATTENTION ? weft_cuda_attention_cudnn
                                 : weft_cuda_attention_grad_cudnn;
