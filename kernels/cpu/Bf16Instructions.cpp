@@ -4,10 +4,22 @@
 
 #include <dnnl.hpp>
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 using namespace weft;
 
+/// Asks the system for the registers of AMX, once for all threads of the
+/// process (Linux: Documentation/arch/x86/xstate.rst).
+static bool requestTiles() {
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
 bool weft::hasTiles() {
-  return dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_amx;
+  static const bool isAllowed = requestTiles();
+  return isAllowed &&
+         dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_amx;
 }
 
 /// Whether dot products of bf16 may be used: f32 is slower, or that does not
@@ -21,7 +33,12 @@ bool weft::mayUseBf16(const WeftContext &context) {
          (mayUsePairs(context) || hasTiles());
 }
 
-bool weft::usesBf16Pairs(const WeftContext &context) {
-  return context.isa() == CpuIsa::Avx512 && mayUsePairs(context) &&
-         __builtin_cpu_supports("avx512bf16");
+Bf16Products weft::bf16Products(const WeftContext &context) {
+  if (context.isa() != CpuIsa::Avx512)
+    return Bf16Products::None;
+  if (hasTiles())
+    return Bf16Products::Tiles;
+  return mayUsePairs(context) && __builtin_cpu_supports("avx512bf16")
+             ? Bf16Products::Pairs
+             : Bf16Products::None;
 }

@@ -13,14 +13,20 @@
 
 namespace weft {
 
-/// Whether oneDNN multiplies bf16 in tiles (AMX).
+/// Whether the processor has tiles (AMX) and the system allows them. oneDNN's
+/// own limit (ONEDNN_MAX_CPU_ISA) counts.
 bool hasTiles();
 
 /// Whether products of oneDNN read bf16 without widening it.
 bool mayUseBf16(const WeftContext &context);
 
-/// Whether attention multiplies bf16 by dot products (isa/AttentionPairs.h).
-bool usesBf16Pairs(const WeftContext &context);
+/// The instructions by which attention multiplies bf16 (isa/AttentionWords.h).
+enum class Bf16Products {
+  None,  // it is widened to f32
+  Pairs, // dot products (VDPBF16PS)
+  Tiles, // of AMX
+};
+Bf16Products bf16Products(const WeftContext &context);
 
 } // namespace weft
 

@@ -16,7 +16,15 @@ namespace weft {
 inline const Loops &loopsOf(const WeftContext &context) {
   switch (context.isa()) {
   case CpuIsa::Avx512:
-    return usesBf16Pairs(context) ? avx512bf16::loops : avx512::loops;
+    switch (bf16Products(context)) {
+    case Bf16Products::Tiles:
+      return amx::loops;
+    case Bf16Products::Pairs:
+      return avx512bf16::loops;
+    case Bf16Products::None:
+      return avx512::loops;
+    }
+    break;
   case CpuIsa::Avx2:
     return avx2::loops;
   case CpuIsa::Baseline:

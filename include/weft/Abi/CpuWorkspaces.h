@@ -183,18 +183,23 @@ constexpr int64_t kAttentionTile = 64;
 constexpr int64_t kAttentionNumbers = kAttentionTile + 8;
 /// Floats in a vector of the widest instruction set.
 constexpr int64_t kAttentionLanes = 16;
+/// Rows, and elements along a sum, of bf16 that AMX multiplies at once.
+constexpr int64_t kAttentionRows = 16, kAttentionDepth = 32;
 
 /// Units of work, and scratch bytes of one worker (isa/AttentionScratch.h).
 struct AttentionWork {
   int64_t units, bytes;
 
   AttentionWork(const WeftAttentionRecord &s, bool gradient) {
-    int64_t width = s.headSize, tile = kAttentionTile;
+    int64_t width = roundUp(s.headSize, kAttentionDepth);
+    int64_t tile = kAttentionTile;
     int64_t floats = 2 * tile * tile + tile * kAttentionNumbers;
     if (gradient) {
-      int64_t row = roundUp(width, kAttentionLanes);
-      floats += 2 * s.keys * row + 2 * tile * row + 5 * width * tile +
-                tile * tile + 2 * tile;
+      int64_t row = roundUp(s.headSize, kAttentionLanes);
+      floats += 2 * roundUp(s.keys, kAttentionRows) * row + 2 * tile * row +
+                5 * width * tile + tile * tile + 2 * tile;
+      if (s.dtype == WEFT_BF16)
+        floats += roundUp(s.keys, tile) / 2 * width;
       units = s.batch * s.keyHeads;
     } else {
       floats += 4 * width * tile + 3 * tile;

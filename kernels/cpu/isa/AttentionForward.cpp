@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AttentionPairs.h"
 #include "AttentionVisible.h"
+#include "AttentionWords.h"
 
 namespace weft {
 namespace WEFT_ISA {
@@ -51,20 +51,54 @@ WEFT_INLINE void addExactly(Vec value, Vec &sum, Vec &rest) {
   sum = total;
 }
 
+/// Scales what one vector of queries gathered so far.
+WEFT_INLINE void scaleOutput(const ForwardScratch &s, int64_t width, int vec,
+                             Vec factor) {
+  for (int64_t d = 0; d < width; ++d) {
+    float *o = s.oT + d * kQueryTile + vec * kLanes;
+    store(o, load(o) * factor);
+  }
+}
+
+/// Maximum and sums of one vector of queries over the keys so far.
+struct RunningSoftmax {
+  Vec max, sum, rest;
+
+  WEFT_INLINE RunningSoftmax of(const ForwardScratch &s, int vec) {
+    return {load(s.max + vec * kLanes), load(s.sum + vec * kLanes),
+            load(s.rest + vec * kLanes)};
+  }
+  /// A query that has seen no key yet has maximum -inf.
+  WEFT_INLINE Vec baseOf(Vec max) {
+    return max == splat(-__builtin_inff()) ? splat(0.0f) : max;
+  }
+  WEFT_INLINE void write(const RunningSoftmax &r, const ForwardScratch &s,
+                         int vec) {
+    store(s.max + vec * kLanes, r.max);
+    store(s.sum + vec * kLanes, r.sum);
+    store(s.rest + vec * kLanes, r.rest);
+  }
+};
+
+/// Adds the sum of a tile's probabilities, relative to the new maximum `best`.
+WEFT_INLINE void addTileSum(RunningSoftmax &r, Vec best, Vec shrink, Vec own) {
+  r.sum = r.sum * shrink;
+  r.rest = r.rest * shrink;
+  addExactly(own, r.sum, r.rest);
+  r.max = best;
+}
+
 /// Turns the scores of a tile into probabilities relative to the new maximum
 /// and scales what was gathered so far.
-WEFT_INLINE void softmaxTile(const AttentionHead &h, const VisibleTile &tile,
-                             const ForwardScratch &s, int vec) {
+WEFT_INLINE void softmaxFloats(const AttentionHead &h, const VisibleTile &tile,
+                               const ForwardScratch &s, int vec) {
   float *scores = s.sT + vec * kLanes;
   if (h.softcap != 0.0f)
     capScores(h.softcap, tile.keyCount, scores);
-  Vec old = load(s.max + vec * kLanes);
-  Vec best = maxVec(old, maskAndMax(h, tile, vec, scores));
-  // A query that has seen no key yet has maximum -inf.
-  Vec base = best == splat(-__builtin_inff()) ? splat(0.0f) : best;
-  Vec shrink = expVec(old - base);
-  Vec sum = load(s.sum + vec * kLanes) * shrink;
-  Vec rest = load(s.rest + vec * kLanes) * shrink;
+  RunningSoftmax running = RunningSoftmax::of(s, vec);
+  Vec best = maxVec(running.max, maskAndMax(h, tile, vec, scores));
+  Vec base = RunningSoftmax::baseOf(best);
+  Vec shrink = expVec(running.max - base);
   Vec own = sumInFour(tile.keyCount, [&](Vec &part, int64_t j) {
     Vec p = expVec(load(scores + j * kQueryTile) - base);
     part = part + p;
@@ -72,59 +106,110 @@ WEFT_INLINE void softmaxTile(const AttentionHead &h, const VisibleTile &tile,
       p = p * load(s.keep + j * kQueryTile + vec * kLanes);
     store(scores + j * kQueryTile, p);
   });
-  addExactly(own, sum, rest);
-  store(s.max + vec * kLanes, best);
-  store(s.sum + vec * kLanes, sum);
-  store(s.rest + vec * kLanes, rest);
-  for (int64_t d = 0; d < h.width; ++d) {
-    float *o = s.oT + d * kQueryTile + vec * kLanes;
-    store(o, load(o) * shrink);
-  }
+  addTileSum(running, best, shrink, own);
+  RunningSoftmax::write(running, s, vec);
+  scaleOutput(s, h.width, vec, shrink);
 }
 
-/// Scores of a tile of words, which have no scale yet.
-void scoreWords(const AttentionHead &h, const VisibleTile &tile, int64_t vecs,
-                const ForwardScratch &s) {
-  copyWords(elementAt(h.dtype, h.k, tile.keyBegin * h.kRow), h.kRow,
-            tile.keyCount, h.width / 2, s.kTile);
-  multiplyTile<MultiplyPairs>({s.kTile, h.width / 2, 1, s.qT, kQueryTile, s.sT,
-                               kQueryTile, tile.keyCount, h.width / 2, vecs,
-                               /*accumulate=*/false});
-  const Vec scale = splat(h.scale);
+//===- Words --------------------------------------------------------------===//
+
+// Maxima and exponents are to the base 2.
+
+/// Scales the scores of one vector of queries where they are capped or their
+/// factor is not positive, and returns the factor that they still need. It is
+/// positive, so that the largest score stays the largest.
+WEFT_INLINE float scaleWords(const AttentionHead &h, const VisibleTile &tile,
+                             float *scores) {
+  if (h.softcap == 0.0f && h.scale > 0.0f)
+    return h.scale * kLog2E;
+  Vec factor = splat(h.softcap == 0.0f ? h.scale * kLog2E : h.scale);
   for (int64_t j = 0; j < tile.keyCount; ++j)
-    for (int64_t i = 0; i < vecs * kLanes; i += kLanes) {
-      float *score = s.sT + j * kQueryTile + i;
-      store(score, load(score) * scale);
-    }
+    store(scores + j * kQueryTile, load(scores + j * kQueryTile) * factor);
+  if (h.softcap == 0.0f)
+    return 1.0f;
+  capScores(h.softcap, tile.keyCount, scores);
+  return kLog2E;
 }
 
-/// Rounds the probabilities of a tile to pairs of keys, in place, and adds
-/// their products with the values.
-void addValueWords(const AttentionHead &h, const VisibleTile &tile,
-                   int64_t vecs, const ForwardScratch &s) {
-  packRowPairs(elementAt(h.dtype, h.v, tile.keyBegin * h.vRow), h.vRow,
-               tile.keyCount, h.width, s.vTile, h.width);
-  for (int64_t j = 0; j < tile.keyCount; j += 2)
-    for (int64_t i = 0; i < vecs * kLanes; i += kLanes) {
-      const float *p = s.sT + j * kQueryTile + i;
-      Vec next = j + 1 < tile.keyCount ? load(p + kQueryTile) : Vec{};
-      store(s.sT + j / 2 * kQueryTile + i, roundToWords(load(p), next));
-    }
-  multiplyTile<MultiplyPairs>({s.vTile, 1, h.width, s.sT, kQueryTile, s.oT,
-                               kQueryTile, h.width, countWords(tile.keyCount),
-                               vecs, /*accumulate=*/true});
+/// Masks the scores of one vector of queries and returns their maximum, found
+/// in four chains.
+WEFT_INLINE Vec maskAndMaxWords(const AttentionHead &h, const VisibleTile &tile,
+                                int vec, float *scores) {
+  if (tile.isMasked)
+    return maskAndMax(h, tile, vec, scores);
+  Vec best[4];
+  for (Vec &b : best)
+    b = splat(-__builtin_inff());
+  int64_t j = 0;
+  for (; j + 4 <= tile.keyCount; j += 4)
+    for (int k = 0; k < 4; ++k)
+      best[k] = maxVec(load(scores + (j + k) * kQueryTile), best[k]);
+  for (; j < tile.keyCount; ++j)
+    best[0] = maxVec(load(scores + j * kQueryTile), best[0]);
+  return maxVec(maxVec(best[0], best[1]), maxVec(best[2], best[3]));
 }
 
-void scoreFloats(const AttentionHead &h, const VisibleTile &tile, int64_t vecs,
-                 const ForwardScratch &s) {
+/// The same as softmaxFloats, with the probabilities as words along the keys.
+WEFT_INLINE void softmaxWords(const AttentionHead &h, const VisibleTile &tile,
+                              const ForwardScratch &s, int vec) {
+  float *scores = s.sT + vec * kLanes;
+  const Vec factor = splat(scaleWords(h, tile, scores));
+  RunningSoftmax running = RunningSoftmax::of(s, vec);
+  Vec best =
+      maxVec(running.max, maskAndMaxWords(h, tile, vec, scores) * factor);
+  Vec base = RunningSoftmax::baseOf(best);
+  Vec shrink = powerOfTwo(running.max - base);
+  Vec sums[2] = {}, offset = -base;
+  auto take = [&](int64_t j, Vec &sum) {
+    int64_t at = j * kQueryTile;
+    Vec p = powerOfTwo(fma(load(scores + at), factor, offset));
+    sum = sum + p;
+    return h.dropout ? p * load(s.keep + at + vec * kLanes) : p;
+  };
+  int64_t pair = 0;
+  for (; 2 * pair + 2 <= tile.keyCount; ++pair) {
+    Vec first = take(2 * pair, sums[0]), second = take(2 * pair + 1, sums[1]);
+    store(scores + pair * kQueryTile, roundToWords(first, second));
+  }
+  if (2 * pair < tile.keyCount) {
+    Vec last = take(2 * pair, sums[0]);
+    store(scores + pair++ * kQueryTile, roundToWords(last, Vec{}));
+  }
+  for (; pair < countWords(tile.keyCount); ++pair)
+    store(scores + pair * kQueryTile, Vec{});
+  addTileSum(running, best, shrink, sums[0] + sums[1]);
+  RunningSoftmax::write(running, s, vec);
+  if (!isOne(shrink))
+    scaleOutput(s, h.width, vec, shrink);
+}
+
+void addTileOfWords(const AttentionHead &h, const VisibleTile &tile,
+                    int64_t vecs, const ForwardScratch &s) {
+  RowWords keys = takeRows(elementAt(h.dtype, h.k, tile.keyBegin * h.kRow),
+                           h.kRow, tile.keyCount, h.width, s.kTile);
+  multiplyWords({keys.words, keys.row, 1, s.qT, kQueryTile, s.sT, kQueryTile,
+                 tile.keyCount, countWords(h.width), vecs,
+                 /*accumulate=*/false});
+  for (int vec = 0; vec < vecs; ++vec)
+    softmaxWords(h, tile, s, vec);
+  KeyWords values =
+      packKeyWords(elementAt(h.dtype, h.v, tile.keyBegin * h.vRow), h.vRow,
+                   tile.keyCount, h.width, s.kTile, s.vTile);
+  multiplyWords({values.words, values.row, values.step, s.sT, kQueryTile, s.oT,
+                 kQueryTile, h.width, countWords(tile.keyCount), vecs,
+                 /*accumulate=*/true});
+}
+
+//===- Tiles --------------------------------------------------------------===//
+
+void addTileOfFloats(const AttentionHead &h, const VisibleTile &tile,
+                     int64_t vecs, const ForwardScratch &s) {
   packRows(h.dtype, elementAt(h.dtype, h.k, tile.keyBegin * h.kRow), h.kRow,
            tile.keyCount, h.width, 1.0f, s.kTile, h.width);
   multiplyTile({s.kTile, h.width, 1, s.qT, kQueryTile, s.sT, kQueryTile,
                 tile.keyCount, h.width, vecs, /*accumulate=*/false});
-}
-
-void addValueFloats(const AttentionHead &h, const VisibleTile &tile,
-                    int64_t vecs, const ForwardScratch &s) {
+  for (int vec = 0; vec < vecs; ++vec)
+    softmaxFloats(h, tile, s, vec);
   packRows(h.dtype, elementAt(h.dtype, h.v, tile.keyBegin * h.vRow), h.vRow,
            tile.keyCount, h.width, 1.0f, s.vTile, h.width);
   multiplyTile({s.vTile, 1, h.width, s.sT, kQueryTile, s.oT, kQueryTile,
@@ -134,15 +219,11 @@ void addValueFloats(const AttentionHead &h, const VisibleTile &tile,
 /// One tile of keys for one tile of queries.
 void addTile(const AttentionHead &h, const VisibleTile &tile,
              const ForwardScratch &s) {
-  int64_t vecs = padded(tile.rows) / kLanes;
-  const bool isPairs = usesPairs(h);
-  (isPairs ? scoreWords : scoreFloats)(h, tile, vecs, s);
   if (h.dropout)
     fillKeepFactors(h, tile.queryBegin, tile.rows, tile.keyBegin, tile.keyCount,
                     s.numbers, s.keep);
-  for (int vec = 0; vec < vecs; ++vec)
-    softmaxTile(h, tile, s, vec);
-  (isPairs ? addValueWords : addValueFloats)(h, tile, vecs, s);
+  int64_t vecs = padded(tile.rows) / kLanes;
+  (usesWords(h) ? addTileOfWords : addTileOfFloats)(h, tile, vecs, s);
 }
 
 /// Divides by the sums and writes the rows.
@@ -159,10 +240,11 @@ void finish(const AttentionHead &h, const AttentionOutput &o,
   }
   unpackQueries(h.dtype, s.oT, rows, h.width, 1.0f, s.kTile,
                 elementAt(h.dtype, o.out, queryBegin * o.outRow), o.outRow);
+  const float unit = usesWords(h) ? kLn2 : 1.0f;
   for (int64_t i = 0; i < rows; ++i)
     o.lse[queryBegin + i] = s.sum[i] == 0.0f
                                 ? -__builtin_inff()
-                                : s.max[i] + __builtin_logf(s.sum[i]);
+                                : s.max[i] * unit + __builtin_logf(s.sum[i]);
 }
 
 } // namespace
@@ -170,9 +252,10 @@ void finish(const AttentionHead &h, const AttentionOutput &o,
 void attentionForward(const AttentionHead &h, const AttentionOutput &o,
                       int64_t queryBegin, float *scratch) {
   ForwardScratch s = layForward(scratch, h.width);
+  AmxRegisters registers(usesWords(h));
   int64_t rows = smaller(kQueryTile, h.queries - queryBegin);
   const void *q = elementAt(h.dtype, h.q, queryBegin * h.qRow);
-  if (usesPairs(h))
+  if (usesWords(h))
     packQueryWords(q, h.qRow, rows, h.width, s.kTile, s.qT);
   else
     packQueries(h.dtype, q, h.qRow, rows, h.width, h.scale, s.kTile, s.qT);

@@ -10,6 +10,8 @@
 
 #include "Loops.h"
 
+#include "weft/Abi/Executable.h"
+
 namespace weft {
 
 /// Room for the blocks of random numbers that cover a row of a tile.
@@ -27,6 +29,14 @@ WEFT_INLINE float *takePiece(ScratchPieces &pieces, int64_t floats) {
   return piece;
 }
 
+/// Rows, and elements along a sum, of bf16 that AMX multiplies at once. Pieces
+/// have whole ones, whatever the instruction set.
+constexpr int64_t kScratchRows = 16, kScratchDepth = 32;
+
+WEFT_INLINE int64_t wholeSteps(int64_t count, int64_t step) {
+  return (count + step - 1) / step * step;
+}
+
 struct ForwardScratch {
   float *qT, *kTile, *vTile, *oT, *sT, *keep, *numbers, *max, *sum, *rest;
   int64_t floats;
@@ -35,6 +45,7 @@ struct ForwardScratch {
 WEFT_INLINE ForwardScratch layForward(float *base, int64_t width) {
   ScratchPieces pieces = {base, 0};
   ForwardScratch s;
+  width = wholeSteps(width, kScratchDepth);
   s.qT = takePiece(pieces, width * kQueryTile);
   s.oT = takePiece(pieces, width * kQueryTile);
   s.kTile = takePiece(pieces, width * kKeyTile);
@@ -50,19 +61,24 @@ WEFT_INLINE ForwardScratch layForward(float *base, int64_t width) {
 }
 
 struct BackwardScratch {
-  float *dk, *dv; // first, where attentionWriteKeys finds them
+  float *dk, *dv;  // first, where attentionWriteKeys finds them
+  float *keyWords; // of a head in bf16, all tiles
   float *qT, *doT, *dqT, *q, *dout, *kTile, *vTile, *pT, *dsT, *keep, *numbers,
       *lse, *delta;
   int64_t floats;
 };
 
 /// `row`: the width of a head, padded to whole vectors.
-WEFT_INLINE BackwardScratch layBackward(float *base, int64_t keys,
-                                        int64_t width, int64_t row) {
+WEFT_INLINE BackwardScratch layBackward(float *base, int64_t dtype,
+                                        int64_t keys, int64_t width,
+                                        int64_t row) {
   ScratchPieces pieces = {base, 0};
   BackwardScratch s;
-  s.dk = takePiece(pieces, keys * row);
-  s.dv = takePiece(pieces, keys * row);
+  s.dk = takePiece(pieces, wholeSteps(keys, kScratchRows) * row);
+  s.dv = takePiece(pieces, wholeSteps(keys, kScratchRows) * row);
+  width = wholeSteps(width, kScratchDepth);
+  s.keyWords = takePiece(
+      pieces, dtype == WEFT_BF16 ? wholeSteps(keys, kKeyTile) / 2 * width : 0);
   s.qT = takePiece(pieces, width * kQueryTile);
   s.doT = takePiece(pieces, width * kQueryTile);
   s.dqT = takePiece(pieces, width * kQueryTile);

@@ -173,6 +173,7 @@ struct ScaledFloats {
   WEFT_INLINE __m128 four(__m128 x, __m128 factors) {
     return _mm_mul_ps(x, factors);
   }
+  WEFT_INLINE Vec vector(Vec x, Vec factors) { return x * factors; }
   WEFT_INLINE void one(const float *from, float factor, float *to) {
     *to = *from * factor;
   }
@@ -181,39 +182,116 @@ struct ScaledFloats {
 /// Four bytes that are no float: they stay as they are.
 struct Words {
   WEFT_INLINE __m128 four(__m128 x, __m128) { return x; }
+  WEFT_INLINE Vec vector(Vec x, Vec) { return x; }
   WEFT_INLINE void one(const float *from, float, float *to) {
     __builtin_memcpy(to, from, sizeof *to);
   }
 };
+
+struct Transpose {
+  const float *from;
+  int64_t fromRow;
+  float factor;
+  float *to;
+  int64_t toRow;
+
+  WEFT_INLINE const float *source(const Transpose &t, int64_t r, int64_t c) {
+    return t.from + r * t.fromRow + c;
+  }
+  WEFT_INLINE float *target(const Transpose &t, int64_t r, int64_t c) {
+    return t.to + c * t.toRow + r;
+  }
+};
+
+/// Four rows, from column `c` on.
+template <typename Elements>
+WEFT_INLINE void transposeFour(const Transpose &t, int64_t r, int64_t c,
+                               int64_t columns) {
+  const __m128 factors = _mm_set1_ps(t.factor);
+  for (; c + 4 <= columns; c += 4) {
+    const float *f = Transpose::source(t, r, c);
+    __m128 x0 = _mm_loadu_ps(f), x1 = _mm_loadu_ps(f + t.fromRow);
+    __m128 x2 = _mm_loadu_ps(f + 2 * t.fromRow);
+    __m128 x3 = _mm_loadu_ps(f + 3 * t.fromRow);
+    _MM_TRANSPOSE4_PS(x0, x1, x2, x3);
+    float *to = Transpose::target(t, r, c);
+    _mm_storeu_ps(to, Elements::four(x0, factors));
+    _mm_storeu_ps(to + t.toRow, Elements::four(x1, factors));
+    _mm_storeu_ps(to + 2 * t.toRow, Elements::four(x2, factors));
+    _mm_storeu_ps(to + 3 * t.toRow, Elements::four(x3, factors));
+  }
+  for (; c < columns; ++c)
+    for (int64_t k = r; k < r + 4; ++k)
+      Elements::one(Transpose::source(t, k, c), t.factor,
+                    Transpose::target(t, k, c));
+}
+
+#if defined(__AVX512F__)
+/// Sixteen rows and columns: neighbours are exchanged at distances of 1, 2, 4
+/// and 8.
+template <typename Elements>
+WEFT_INLINE void transposeSixteen(const Transpose &t, int64_t r, int64_t c) {
+  __m512 x[16], y[16];
+  for (int i = 0; i < 16; ++i)
+    x[i] = (__m512)load(Transpose::source(t, r + i, c));
+  for (int i = 0; i < 16; i += 2) {
+    y[i] = _mm512_unpacklo_ps(x[i], x[i + 1]);
+    y[i + 1] = _mm512_unpackhi_ps(x[i], x[i + 1]);
+  }
+  for (int i = 0; i < 16; i += 4)
+    for (int k = 0; k < 2; ++k) {
+      __m512d low = (__m512d)y[i + k], high = (__m512d)y[i + k + 2];
+      x[i + 2 * k] = (__m512)_mm512_unpacklo_pd(low, high);
+      x[i + 2 * k + 1] = (__m512)_mm512_unpackhi_pd(low, high);
+    }
+  for (int i = 0; i < 16; i += 8)
+    for (int k = 0; k < 4; ++k) {
+      y[i + k] = _mm512_shuffle_f32x4(x[i + k], x[i + k + 4], 0x88);
+      y[i + k + 4] = _mm512_shuffle_f32x4(x[i + k], x[i + k + 4], 0xdd);
+    }
+  const Vec factors = splat(t.factor);
+  for (int k = 0; k < 8; ++k) {
+    Vec low = (Vec)_mm512_shuffle_f32x4(y[k], y[k + 8], 0x88);
+    Vec high = (Vec)_mm512_shuffle_f32x4(y[k], y[k + 8], 0xdd);
+    store(Transpose::target(t, r, c + k), Elements::vector(low, factors));
+    store(Transpose::target(t, r, c + k + 8), Elements::vector(high, factors));
+  }
+}
+
+/// Whole blocks of sixteen rows; returns the number of rows.
+template <typename Elements>
+WEFT_INLINE int64_t transposeSixteens(const Transpose &t, int64_t rows,
+                                      int64_t columns) {
+  int64_t r = 0;
+  for (; r + 16 <= rows; r += 16) {
+    int64_t c = 0;
+    for (; c + 16 <= columns; c += 16)
+      transposeSixteen<Elements>(t, r, c);
+    for (int64_t k = r; c < columns && k < r + 16; k += 4)
+      transposeFour<Elements>(t, k, c, columns);
+  }
+  return r;
+}
+#else
+template <typename Elements>
+WEFT_INLINE int64_t transposeSixteens(const Transpose &, int64_t, int64_t) {
+  return 0;
+}
+#endif
 
 /// to[c][r] = from[r][c] * factor.
 template <typename Elements = ScaledFloats>
 WEFT_INLINE void transpose(const float *from, int64_t fromRow, int64_t rows,
                            int64_t columns, float factor, float *to,
                            int64_t toRow) {
-  const __m128 factors = _mm_set1_ps(factor);
-  int64_t r = 0;
-  for (; r + 4 <= rows; r += 4) {
-    int64_t c = 0;
-    for (; c + 4 <= columns; c += 4) {
-      const float *f = from + r * fromRow + c;
-      __m128 x0 = _mm_loadu_ps(f), x1 = _mm_loadu_ps(f + fromRow);
-      __m128 x2 = _mm_loadu_ps(f + 2 * fromRow);
-      __m128 x3 = _mm_loadu_ps(f + 3 * fromRow);
-      _MM_TRANSPOSE4_PS(x0, x1, x2, x3);
-      float *t = to + c * toRow + r;
-      _mm_storeu_ps(t, Elements::four(x0, factors));
-      _mm_storeu_ps(t + toRow, Elements::four(x1, factors));
-      _mm_storeu_ps(t + 2 * toRow, Elements::four(x2, factors));
-      _mm_storeu_ps(t + 3 * toRow, Elements::four(x3, factors));
-    }
-    for (; c < columns; ++c)
-      for (int64_t k = r; k < r + 4; ++k)
-        Elements::one(from + k * fromRow + c, factor, to + c * toRow + k);
-  }
+  const Transpose t = {from, fromRow, factor, to, toRow};
+  int64_t r = transposeSixteens<Elements>(t, rows, columns);
+  for (; r + 4 <= rows; r += 4)
+    transposeFour<Elements>(t, r, 0, columns);
   for (; r < rows; ++r)
     for (int64_t c = 0; c < columns; ++c)
-      Elements::one(from + r * fromRow + c, factor, to + c * toRow + r);
+      Elements::one(Transpose::source(t, r, c), factor,
+                    Transpose::target(t, r, c));
 }
 
 /// Packs a tile of queries as columns; lanes past the last query are 0. The

@@ -113,8 +113,12 @@ extern const Loops loops;
 namespace avx512 {
 extern const Loops loops;
 }
-/// The same with dot products of bf16 (AttentionPairs.h).
+/// The same with products of bf16 in attention (AttentionWords.h): by dot
+/// products, and in the tiles of AMX.
 namespace avx512bf16 {
+extern const Loops loops;
+}
+namespace amx {
 extern const Loops loops;
 }
 

@@ -14,7 +14,8 @@ struct Case {
   int64_t window = 0;
   double softcap = 0.0;
   int64_t documents = 0; // of a batch row; scattered if below 0
-  double scale() const { return 1.0 / std::sqrt(d); }
+  double scaleFactor = 1.0;
+  double scale() const { return scaleFactor / std::sqrt(d); }
   int64_t qRow() const { return (h + 2 * hkv) * d; } // one qkv tensor
 
   int32_t id(int64_t b, int64_t i) const {

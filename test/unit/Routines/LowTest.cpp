@@ -116,8 +116,9 @@ TEST(Low, Attention) {
     return r;
   };
   forEachLowRun([&](int64_t type, int threads, CpuIsa isa) {
-    if (type == WEFT_BF16 && usesBf16Pairs(TestContext(threads, isa)))
-      return; // AttentionPairsTest.cpp
+    if (type == WEFT_BF16 &&
+        bf16Products(TestContext(threads, isa)) != Bf16Products::None)
+      return; // AttentionWordsTest.cpp
     Floats qkv = lows(b * t * row, 1, type).values();
     Floats dout = lows(b * t * outRow, 2, type).values();
     Result low = run(type, qkv, dout, nullptr, threads, isa);

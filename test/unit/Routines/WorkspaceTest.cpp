@@ -177,16 +177,23 @@ TEST(Workspace, HoldsTheFastestWayOfRandomProducts) {
 }
 
 TEST(Workspace, HoldsTheTilesOfAttention) {
-  for (int64_t keys : {1, 17, 128, 1000})
-    for (int64_t width : {1, 5, 16, 64, 100}) {
+  for (int64_t dtype : {WEFT_F32, WEFT_BF16, WEFT_F16})
+    for (auto [keys, width] : {std::pair<int64_t, int64_t>{1, 1},
+                               {17, 5},
+                               {17, 64},
+                               {128, 16},
+                               {128, 100},
+                               {1000, 5},
+                               {1000, 64}}) {
       WeftAttentionRecord record = {};
+      record.dtype = dtype;
       record.batch = 2, record.queries = 70, record.keys = keys;
       record.heads = 4, record.keyHeads = 2, record.headSize = width;
       int64_t row = (width + kMostLanes - 1) / kMostLanes * kMostLanes;
       EXPECT_EQ(AttentionWork(record, false).bytes,
                 layForward(nullptr, width).floats * 4);
       EXPECT_EQ(AttentionWork(record, true).bytes,
-                layBackward(nullptr, keys, width, row).floats * 4);
+                layBackward(nullptr, dtype, keys, width, row).floats * 4);
       EXPECT_EQ(AttentionWork(record, false).units, 2 * 4 * 2);
       EXPECT_EQ(AttentionWork(record, true).units, 2 * 2);
     }
