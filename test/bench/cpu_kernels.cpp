@@ -119,29 +119,14 @@ struct Bench {
     auto a = lows(m * k), b = lows(k * n);
     std::vector<float> c(m * n);
     int64_t typeC = wide ? static_cast<int64_t>(WEFT_F32) : type;
+    WeftGemmRecord record = {};
+    record.batch = 1, record.m = m, record.n = n, record.k = k;
+    record.transA = transA, record.transB = transB;
+    record.lda = transA ? m : k, record.ldb = transB ? k : n, record.ldc = n;
+    record.accumulate = WEFT_OVERWRITE, record.epilogue = WEFT_EPILOGUE_NONE;
+    record.dtype = type, record.dtypeC = typeC;
     double seconds =
-        time(WEFT_GEMM, weft_cpu_gemm, {a.data(), b.data(), c.data()},
-             WeftGemmRecord{1,
-                            m,
-                            n,
-                            k,
-                            transA,
-                            transB,
-                            transA ? m : k,
-                            transB ? k : n,
-                            n,
-                            0,
-                            0,
-                            0,
-                            WEFT_OVERWRITE,
-                            0,
-                            type,
-                            typeC,
-                            WEFT_EPILOGUE_NONE,
-                            0,
-                            0,
-                            0,
-                            0});
+        time(WEFT_GEMM, weft_cpu_gemm, {a.data(), b.data(), c.data()}, record);
     report("gemm " + std::to_string(m) + "x" + std::to_string(n) + "x" +
                std::to_string(k) + (transA ? " A^T" : "") +
                (transB ? " B^T" : "") + (wide ? " to f32" : ""),
