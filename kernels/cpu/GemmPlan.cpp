@@ -8,7 +8,8 @@
 //    each;
 //  - its other f32 kernels (machines without AVX-512) split K as they like, and
 //    its kernels for tiles of bf16 (AMX) cut a long K by the number of threads:
-//    there the result is cut into fixed blocks, each computed by one thread.
+//    there the result is cut into fixed blocks, each computed by one thread. An
+//    f32 result of tiles is the sum of pieces of K that are not cut.
 // Its kernels for tiles also fail for some K: such products are packed as f32
 // (failsInTiles).
 // A program of one thread has one block with AVX and AVX2. Blocks of f32 read
@@ -90,10 +91,15 @@ dnnl::matmul::primitive_desc describe(const WeftGemmRecord &s,
   return {dnnl::matmul::desc(a, b, bias, c), attributes, engine};
 }
 
+/// Whether a low product runs in tiles, in stages of all threads.
+bool runsInTileStages(const WeftGemmRecord &s) {
+  static const bool isUsual = ::sysconf(_SC_LEVEL2_CACHE_SIZE) >= kTileCache;
+  return s.dtype != WEFT_F32 && hasTiles() && isUsual && isTileSum(s);
+}
+
 /// Whether a product runs in tiles, in blocks of one thread each.
 bool runsInTileBlocks(const WeftGemmRecord &s) {
-  static const bool isUsual = ::sysconf(_SC_LEVEL2_CACHE_SIZE) >= kTileCache;
-  return s.dtype != WEFT_F32 && hasTiles() && !(isUsual && isOneTileSum(s));
+  return s.dtype != WEFT_F32 && hasTiles() && !runsInTileStages(s);
 }
 
 /// A block of the result that one thread computes.
@@ -228,7 +234,8 @@ static GemmPlan makeStages(const WeftGemmRecord &s, const dnnl::engine &engine,
                            int threads) {
   GemmPlan plan;
   LibraryThreads scope(threads);
-  const int64_t longest = longestStageK(s, /*blocked=*/false);
+  const int64_t longest =
+      runsInTileStages(s) ? tileStageK(s) : longestStageK(s, /*blocked=*/false);
   for (int64_t begin = 0; begin < s.k; begin += longest) {
     GemmStage &stage = plan.stages.emplace_back();
     stage.products = {makeProduct(pieceOf(s, begin, longest), engine)};

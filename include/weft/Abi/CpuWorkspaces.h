@@ -100,13 +100,26 @@ inline int64_t longestStageK(const WeftGemmRecord &s, bool blocked) {
 /// Rows or columns of a block that one thread computes.
 constexpr int64_t kBlock = 192;
 
-/// Whether oneDNN's kernels for tiles (AMX) add up K in one go however many
-/// threads there are: blocks of 256 rows and 384 columns fit into three
-/// quarters of a level 2 cache of 2 MiB, the smallest of processors with tiles,
-/// and K comes in steps of 32.
+/// Longest K that oneDNN's kernels for tiles (AMX) add up in one go however
+/// many threads there are: blocks of 256 rows and 384 columns fit into three
+/// quarters of a level 2 cache of 2 MiB, the smallest of processors with tiles.
 constexpr int64_t kTileCache = 2 << 20;
-inline bool isOneTileSum(const WeftGemmRecord &s) {
-  return s.k % 32 == 0 && s.k <= (s.transA ? 608 : 832);
+constexpr int64_t kTileStep = 32; // K comes in steps of it
+inline int64_t longestTileK(const WeftGemmRecord &s) {
+  return s.transA ? 608 : 832;
+}
+
+/// Whether a product in tiles runs in stages that each add up their K in one
+/// go. A low result is rounded once, so it has one stage.
+inline bool isTileSum(const WeftGemmRecord &s) {
+  return s.k % kTileStep == 0 &&
+         (s.dtypeC == WEFT_F32 || s.k <= longestTileK(s));
+}
+
+/// K of such a stage: stages are of nearly equal length.
+inline int64_t tileStageK(const WeftGemmRecord &s) {
+  return roundUp(countPieces(s.k, countPieces(s.k, longestTileK(s))),
+                 kTileStep);
 }
 
 /// Whether a product is rounded once and so long that it runs in blocks.
@@ -149,7 +162,9 @@ inline int64_t oneDnnThreadBytes(const WeftGemmRecord &s) {
   const int64_t depth =
       isLow ? std::min(s.k, kLongestK) * (s.k % 32 != 0 ? 2 : 1) + 192
             : row + (row < 512 ? 0 : 16);
-  const bool adds = s.accumulate || s.k > longestStageK(s, /*blocked=*/false);
+  const bool isStaged = s.k > longestStageK(s, /*blocked=*/false) ||
+                        (isLow && isTileSum(s) && s.k > longestTileK(s));
+  const bool adds = s.accumulate || isStaged;
   const bool isCut = s.k > 512 && (adds || isLowResult);
   const int64_t widest = isCut && copiesA ? 1024 : isLow ? kBlock : 64;
   int64_t sums = 0;

@@ -82,7 +82,7 @@ void prepareQueries(const AttentionHead &h, const AttentionGradients &g,
   }
 }
 
-/// What the gradients of one vector of queries share.
+/// The values that all keys of a tile share for one vector of queries.
 struct QueryVector {
   VisibleKeys keys;
   Vec lse, delta;

@@ -113,7 +113,7 @@ struct RowWords {
 };
 
 /// The rows where they are, if a product can read them there; else a copy in
-/// `to`, which has room for kKeyTile rows of countWords(width).
+/// `to`, of kKeyTile rows of countWords(width).
 WEFT_INLINE RowWords takeRows(const void *from, int64_t fromRow, int64_t rows,
                               int64_t width, float *to) {
   const int64_t words = width / 2, toRow = countWords(width);

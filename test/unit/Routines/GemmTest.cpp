@@ -123,6 +123,9 @@ TEST(Gemm, LowBlocksAndLongSums) {
       g = shaped(17, 100, 5000, trans & 1, trans >> 1);
       g.type = type, g.typeC = typeC, g.accumulate = 1;
       check(g, isa);
+      g = shaped(50, 70, 1696, trans & 1, trans >> 1); // pieces of 576
+      g.type = type, g.typeC = typeC, g.bias = true, g.accumulate = trans;
+      check(g, isa);
     }
   });
 }
@@ -142,7 +145,7 @@ TEST(Gemm, LowTransformerShapesHaveTheSameBitsForEveryThreadCount) {
 
 // Sums that tiles (AMX) compute in one go, and sums that they would split.
 TEST(Gemm, LowSumsAroundTheLongestOfTilesHaveTheSameBits) {
-  for (int64_t k : {32, 64, 96, 608, 640, 832, 864, 1024, 4096})
+  for (int64_t k : {32, 64, 96, 608, 640, 832, 864, 1024, 1248, 4096})
     for (int64_t trans = 0; trans < 4; ++trans)
       for (auto [m, n] : {std::pair<int64_t, int64_t>{256, 384},
                           {1024, 1536},
@@ -150,6 +153,7 @@ TEST(Gemm, LowSumsAroundTheLongestOfTilesHaveTheSameBits) {
                           {700, 17}}) {
         Gemm g = shaped(m, n, k, trans & 1, trans >> 1);
         g.type = WEFT_BF16, g.accumulate = trans == 1;
+        g.typeC = k % 64 == 0 && m < 1024 ? WEFT_BF16 : WEFT_F32;
         Floats one = run(g, 1, 0, CpuIsa::Avx512);
         for (int threads : {2, 3, 8})
           EXPECT_TRUE(sameBits(one, run(g, threads, 0, CpuIsa::Avx512)))
