@@ -50,25 +50,23 @@ private:
   bool use;
 };
 
-// Registers are numbers in the instruction: 0 to 3 hold sums, 4 and 5 left
-// operands, 6 and 7 right ones.
+/// The number of a register, which is part of an instruction: 0 to 3 hold sums,
+/// 4 and 5 left operands, 6 and 7 right ones.
+template <int Number> struct Register {
+  static constexpr int number = Number;
+};
 
-#define WEFT_EACH_SUM(Do)                                                      \
-  do {                                                                         \
-    Do(0, 0, 0);                                                               \
-    if constexpr (Columns > 1)                                                 \
-      Do(1, 0, 1);                                                             \
-    if constexpr (Rows > 1)                                                    \
-      Do(2, 1, 0);                                                             \
-    if constexpr (Rows > 1 && Columns > 1)                                     \
-      Do(3, 1, 1);                                                             \
-  } while (false)
-
-#define WEFT_CLEAR_SUM(sum, row, column) _tile_zero(sum)
-#define WEFT_LOAD_SUM(sum, row, column)                                        \
-  _tile_loadd(sum, c + row * 16 * p.cRow + column * 16, cBytes)
-#define WEFT_STORE_SUM(sum, row, column)                                       \
-  _tile_stored(sum, c + row * 16 * p.cRow + column * 16, cBytes)
+/// Calls body(register, row, column) for each register of sums.
+template <int Rows, int Columns, typename Body>
+WEFT_INLINE void forEachSum(Body body) {
+  body(Register<0>(), 0, 0);
+  if constexpr (Columns > 1)
+    body(Register<1>(), 0, 1);
+  if constexpr (Rows > 1)
+    body(Register<2>(), 1, 0);
+  if constexpr (Rows > 1 && Columns > 1)
+    body(Register<3>(), 1, 1);
+}
 
 /// One or two by one or two registers of sums.
 template <int Rows, int Columns>
@@ -76,33 +74,34 @@ WEFT_INLINE void multiplyRegisters(const TileProduct &p, int64_t row,
                                    int64_t column) {
   const int64_t aBytes = p.aRow * 4, bBytes = p.bRow * 4, cBytes = p.cRow * 4;
   const float *a = p.a + row * p.aRow, *b = p.b + column;
-  float *c = p.c + row * p.cRow + column;
-  if (p.accumulate)
-    WEFT_EACH_SUM(WEFT_LOAD_SUM);
-  else
-    WEFT_EACH_SUM(WEFT_CLEAR_SUM);
+  auto sumAt = [&](int64_t r, int64_t c) {
+    return p.c + (row + r * 16) * p.cRow + column + c * 16;
+  };
+  forEachSum<Rows, Columns>([&](auto sum, int64_t r, int64_t c) {
+    if (p.accumulate)
+      _tile_loadd(sum.number, sumAt(r, c), cBytes);
+    else
+      _tile_zero(sum.number);
+  });
   for (int64_t k = 0; k < p.depth; k += 16, a += 16, b += 16 * p.bRow) {
-    _tile_loadd(6, b, bBytes);
     _tile_loadd(4, a, aBytes);
-    _tile_dpbf16ps(0, 4, 6);
-    if constexpr (Columns > 1) {
-      _tile_loadd(7, b + 16, bBytes);
-      _tile_dpbf16ps(1, 4, 7);
-    }
-    if constexpr (Rows > 1) {
+    _tile_loadd(6, b, bBytes);
+    if constexpr (Rows > 1)
       _tile_loadd(5, a + 16 * p.aRow, aBytes);
+    if constexpr (Columns > 1)
+      _tile_loadd(7, b + 16, bBytes);
+    _tile_dpbf16ps(0, 4, 6);
+    if constexpr (Columns > 1)
+      _tile_dpbf16ps(1, 4, 7);
+    if constexpr (Rows > 1)
       _tile_dpbf16ps(2, 5, 6);
-    }
     if constexpr (Rows > 1 && Columns > 1)
       _tile_dpbf16ps(3, 5, 7);
   }
-  WEFT_EACH_SUM(WEFT_STORE_SUM);
+  forEachSum<Rows, Columns>([&](auto sum, int64_t r, int64_t c) {
+    _tile_stored(sum.number, sumAt(r, c), cBytes);
+  });
 }
-
-#undef WEFT_STORE_SUM
-#undef WEFT_LOAD_SUM
-#undef WEFT_CLEAR_SUM
-#undef WEFT_EACH_SUM
 
 template <int Columns>
 WEFT_INLINE void multiplyColumnsOfRegisters(const TileProduct &p,
