@@ -20,6 +20,11 @@ void weft_cuda_attention_grad_cudnn(WeftContext *, const WeftCommand *,
                                     void *const *);
 void weft_cuda_attention_cudnn_prepare(WeftContext *, const WeftCommand *,
                                        void *const *);
+void weft_cuda_attention_grad_cudnn_nondeterministic(WeftContext *,
+                                                     const WeftCommand *,
+                                                     void *const *);
+void weft_cuda_attention_grad_cudnn_nondeterministic_prepare(
+    WeftContext *, const WeftCommand *, void *const *);
 }
 
 namespace {
@@ -63,6 +68,15 @@ extern "C" void weft_cuda_attention_grad_cudnn_or_own(
     weft_cuda_attention_grad(context, command, buffers);
 }
 
+/// Own kernels have a fixed order of their own.
+extern "C" void weft_cuda_attention_grad_cudnn_or_own_nondeterministic(
+    WeftContext *context, const WeftCommand *command, void *const *buffers) {
+  if (choiceOf(*context).refusal.empty())
+    weft_cuda_attention_grad_cudnn_nondeterministic(context, command, buffers);
+  else
+    weft_cuda_attention_grad(context, command, buffers);
+}
+
 /// The message and the remedy.
 static std::string textOf(const Error &error) {
   const std::string &hint = error.hintText();
@@ -75,13 +89,25 @@ static bool isRefusal(int code) {
   return code == int(ExitCode::Device) || code == int(ExitCode::DoesNotFit);
 }
 
-extern "C" void weft_cuda_attention_cudnn_or_own_prepare(
-    WeftContext *context, const WeftCommand *command, void *const *buffers) {
+/// Lets cuDNN plan the command by a function, unless it computes nothing.
+static void prepareChoice(WeftContext *context, const WeftCommand *command,
+                          void *const *buffers, WeftLibraryFn prepare) {
   if (!choiceOf(*context).refusal.empty())
     return;
   if (Status opened = cuda::openCudnn(*context); !opened)
     return forgoCudnn(*context, textOf(opened.error()));
-  weft_cuda_attention_cudnn_prepare(context, command, buffers);
+  prepare(context, command, buffers);
   if (context->failed() && isRefusal(context->error()))
     forgoCudnn(*context, textOf(context->takeError()));
+}
+
+extern "C" void weft_cuda_attention_cudnn_or_own_prepare(
+    WeftContext *context, const WeftCommand *command, void *const *buffers) {
+  prepareChoice(context, command, buffers, weft_cuda_attention_cudnn_prepare);
+}
+
+extern "C" void weft_cuda_attention_grad_cudnn_or_own_nondeterministic_prepare(
+    WeftContext *context, const WeftCommand *command, void *const *buffers) {
+  prepareChoice(context, command, buffers,
+                weft_cuda_attention_grad_cudnn_nondeterministic_prepare);
 }

@@ -2,7 +2,8 @@
 //
 // weft_cuda_attention_cudnn and weft_cuda_attention_grad_cudnn: the records and
 // buffers of AttentionLaunch.cpp. Plans are made when the program starts; a run
-// only gives one to the stream.
+// only gives one to the stream. The gradients have a second routine, which adds
+// up in any order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,14 +17,15 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <tuple>
 
 using namespace weft;
 using namespace weft::cuda;
 
 namespace {
 
-/// The fields of a record, and the bytes of its workspace.
-using AttentionKey = std::pair<std::vector<int64_t>, int64_t>;
+/// The fields of a record, the bytes of its workspace, and its order of sums.
+using AttentionKey = std::tuple<std::vector<int64_t>, int64_t, CudnnOrder>;
 
 /// State of attention in a context, kept across calls. The library is declared
 /// first so that it closes last.
@@ -56,13 +58,13 @@ struct AttentionWorkspace {
   }
 };
 
-/// One command on its way to cuDNN.
+/// One command on its way to cuDNN. A forward command has a fixed order.
 template <WeftCommandKind Kind> class CudnnAttention {
 public:
   CudnnAttention(WeftContext &context, const WeftCommand &command,
-                 void *const *buffers)
+                 void *const *buffers, CudnnOrder order)
       : context(context), command(command), buffers(buffers),
-        workspace(command, buffers) {}
+        workspace(command, buffers), order(order) {}
 
   /// Reads record and buffers; false, with an error, where they are wrong.
   bool read();
@@ -79,6 +81,7 @@ private:
   AttentionState *state();
   Expected<CudnnPlan> makePlan(const Cudnn &library);
   CudnnArguments arguments();
+  bool takeSums();
   bool succeeds(Status status) {
     if (!status)
       failCommand(context, command, status.error());
@@ -89,10 +92,12 @@ private:
   const WeftCommand &command;
   void *const *buffers;
   AttentionWorkspace workspace;
+  CudnnOrder order;
   const RecordOf<Kind> *record = nullptr;
   const WeftAttentionRecord *s = nullptr; // of the forward command
   void *rowSums = nullptr;
-  float numbers[3] = {}; // kScale, kMasked, kOne
+  void *querySums = nullptr; // without a fixed order
+  float numbers[3] = {};     // kScale, kMasked, kOne
 };
 
 //===----------------------------------------------------------------------===//
@@ -120,6 +125,21 @@ template <WeftCommandKind Kind> bool CudnnAttention<Kind>::checkAddresses() {
   return true;
 }
 
+/// Places the sums of our graph at the front of the workspace. The engine gets
+/// the remainder.
+template <WeftCommandKind Kind> bool CudnnAttention<Kind>::takeSums() {
+  const int64_t rowBytes = cudnnRowSumBytes(*s),
+                queryBytes = cudnnQuerySumBytes(*s, order);
+  if (rowBytes + queryBytes > workspace.bytes)
+    return failCommand(context, command, "expects a workspace of at least ",
+                       rowBytes + queryBytes, " bytes, but got ",
+                       workspace.bytes);
+  rowSums = workspace.data;
+  querySums = workspace.data + rowBytes;
+  workspace.take(workspace.data, workspace.bytes, rowBytes + queryBytes);
+  return true;
+}
+
 template <WeftCommandKind Kind> bool CudnnAttention<Kind>::read() {
   record = recordOf<Kind>(context, command);
   if (!record || !checkBuffers(context, command, kIsGradient ? 9 : 5))
@@ -131,14 +151,8 @@ template <WeftCommandKind Kind> bool CudnnAttention<Kind>::read() {
   numbers[0] = static_cast<float>(s->scale);
   numbers[1] = -std::numeric_limits<float>::infinity();
   numbers[2] = 1.0f;
-  if (kIsGradient) {
-    rowSums = workspace.data;
-    if (cudnnRowSumBytes(*s) > workspace.bytes)
-      return failCommand(context, command, "expects a workspace of at least ",
-                         cudnnRowSumBytes(*s), " bytes, but got ",
-                         workspace.bytes);
-    workspace.take(workspace.data, workspace.bytes, cudnnRowSumBytes(*s));
-  }
+  if (kIsGradient && !takeSums())
+    return false;
   return checkAddresses();
 }
 
@@ -156,7 +170,7 @@ template <WeftCommandKind Kind>
 Expected<CudnnPlan> CudnnAttention<Kind>::makePlan(const Cudnn &library) {
   if constexpr (kIsGradient)
     return planBackward(library, *record, workspace.bytes,
-                        deviceNumber(context));
+                        deviceNumber(context), order);
   else
     return planForward(library, *record, workspace.bytes);
 }
@@ -166,9 +180,10 @@ const CudnnPlan *CudnnAttention<Kind>::prepare() {
   AttentionState *kept = state();
   if (!kept)
     return nullptr;
-  AttentionKey key = {{}, workspace.bytes};
-  key.first.resize(sizeof *record / sizeof(int64_t));
-  std::memcpy(key.first.data(), record, sizeof *record);
+  AttentionKey key = {{}, workspace.bytes, order};
+  std::vector<int64_t> &fields = std::get<0>(key);
+  fields.resize(sizeof *record / sizeof(int64_t));
+  std::memcpy(fields.data(), record, sizeof *record);
   auto found = kept->plans.find(key);
   if (found != kept->plans.end())
     return &found->second;
@@ -199,6 +214,8 @@ CudnnArguments CudnnAttention<Kind>::arguments() {
     addBuffers({kGradOut, kQuery, kKey, kValue, kOut, kStatistics, kGradQuery,
                 kGradKey, kGradValue});
     add(kRowSums, rowSums);
+    if (order == CudnnOrder::Any)
+      add(kQuerySums, querySums);
     add(kOne, &numbers[2]);
   } else {
     addBuffers({kQuery, kKey, kValue, kOut, kStatistics});
@@ -221,16 +238,17 @@ template <WeftCommandKind Kind> void CudnnAttention<Kind>::run() {
 
 template <WeftCommandKind Kind>
 void runCommand(WeftContext &context, const WeftCommand &command,
-                void *const *buffers) {
-  CudnnAttention<Kind> attention(context, command, buffers);
+                void *const *buffers, CudnnOrder order = CudnnOrder::Fixed) {
+  CudnnAttention<Kind> attention(context, command, buffers, order);
   if (attention.read())
     attention.run();
 }
 
 template <WeftCommandKind Kind>
 void prepareCommand(WeftContext &context, const WeftCommand &command,
-                    void *const *buffers) {
-  CudnnAttention<Kind> attention(context, command, buffers);
+                    void *const *buffers,
+                    CudnnOrder order = CudnnOrder::Fixed) {
+  CudnnAttention<Kind> attention(context, command, buffers, order);
   if (attention.read())
     attention.prepare();
 }
@@ -277,4 +295,15 @@ extern "C" void weft_cuda_attention_cudnn_prepare(WeftContext *context,
   command->kind == WEFT_ATTENTION
       ? prepareCommand<WEFT_ATTENTION>(*context, *command, buffers)
       : prepareCommand<WEFT_ATTENTION_GRAD>(*context, *command, buffers);
+}
+
+extern "C" void weft_cuda_attention_grad_cudnn_nondeterministic(
+    WeftContext *context, const WeftCommand *command, void *const *buffers) {
+  runCommand<WEFT_ATTENTION_GRAD>(*context, *command, buffers, CudnnOrder::Any);
+}
+
+extern "C" void weft_cuda_attention_grad_cudnn_nondeterministic_prepare(
+    WeftContext *context, const WeftCommand *command, void *const *buffers) {
+  prepareCommand<WEFT_ATTENTION_GRAD>(*context, *command, buffers,
+                                      CudnnOrder::Any);
 }

@@ -39,6 +39,14 @@ public:
   Tensor scores(cudnnDataType_t of = CUDNN_DATA_FLOAT) {
     return between(of, {s.batch, s.heads, s.queries, s.keys});
   }
+  /// Gradients of queries, of which the engine adds one element in many
+  /// blocks. It clears them itself since cuDNN 9.6.
+  Tensor querySums() {
+    const int64_t head = s.queries * s.headSize;
+    return memory(kQuerySums, CUDNN_DATA_FLOAT,
+                  {s.batch, s.heads, s.queries, s.headSize},
+                  {s.heads * head, head, s.headSize, 1});
+  }
   /// Scores with rows as columns, in the type of the heads.
   Tensor turned(Tensor x) {
     Tensor y =
@@ -84,6 +92,15 @@ public:
     reduce(CUDNN_REDUCE_TENSOR_ADD, all, keys(id, at));
   }
 
+  /// Gradients of queries: the product ds k, in its order.
+  void queryGradient(Tensor ds, Tensor k, Tensor to, CudnnOrder order) {
+    if (order == CudnnOrder::Fixed)
+      return multiply(ds, k, to);
+    Tensor sums = querySums();
+    multiply(ds, k, sums);
+    CudnnGraph::apply(CUDNN_POINTWISE_IDENTITY, to, sums);
+  }
+
   const WeftAttentionRecord &s;
   const cudnnDataType_t type;
 };
@@ -116,7 +133,8 @@ Expected<CudnnPlan> weft::cuda::planForward(const Cudnn &library,
   CudnnGraph::Tensor probabilities = g.scores(g.type);
   g.CudnnGraph::apply(CUDNN_POINTWISE_DIV, probabilities, powers, sum);
   g.multiply(probabilities, g.keys(kValue, s.v), g.queries(kOut, s.out));
-  return g.plan(describe(s, "attention of "), mostBytes, nullptr);
+  return g.plan(describe(s, "attention of "), mostBytes, /*repeatsBits=*/true,
+                nullptr);
 }
 
 /// On sm_100 the order of the library does not say which engine adds the
@@ -137,7 +155,7 @@ static CudnnEngine orderedEngine(size_t version) {
 Expected<CudnnPlan>
 weft::cuda::planBackward(const Cudnn &library,
                          const WeftAttentionGradRecord &record,
-                         int64_t mostBytes, int64_t chip) {
+                         int64_t mostBytes, int64_t chip, CudnnOrder order) {
   const WeftAttentionRecord &s = record.forward;
   AttentionGraph g(library, s);
   CudnnGraph::Tensor q = g.queries(kQuery, s.q);
@@ -168,8 +186,9 @@ weft::cuda::planBackward(const Cudnn &library,
       g.between(CUDNN_DATA_FLOAT, {s.batch, s.keyHeads, s.keys, s.headSize},
                 {s.k.batch, s.k.head, s.k.row, 1});
   g.reshape(k, straight);
-  g.multiply(ds, straight, g.queries(kGradQuery, record.dq));
+  g.queryGradient(ds, straight, g.queries(kGradQuery, record.dq), order);
+  const bool isFixed = order == CudnnOrder::Fixed;
   const CudnnEngine ordered = orderedEngine(library.version());
-  return g.plan(describe(s, "gradients of attention of "), mostBytes,
-                chip / 10 == 10 ? &ordered : nullptr);
+  return g.plan(describe(s, "gradients of attention of "), mostBytes, isFixed,
+                isFixed && chip / 10 == 10 ? &ordered : nullptr);
 }

@@ -1,8 +1,8 @@
 //===- AttentionGraphs.h - Attention as graphs of cuDNN ---------*- C++ -*-===//
 //
 // Operation by operation the graphs that cudnn-frontend 1.32 makes of sdpa and
-// sdpa_backward (causal mask, statistics, deterministic algorithm): the library
-// knows attention by this form.
+// sdpa_backward (causal mask, statistics, deterministic algorithm or not): the
+// library knows attention by this form.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +11,7 @@
 
 #include "Cudnn.h"
 
+#include "weft/Abi/CudnnAttention.h"
 #include "weft/Abi/Records.h"
 
 namespace weft::cuda {
@@ -27,9 +28,10 @@ enum AttentionTensor : int64_t {
   kGradKey = 8,
   kGradValue = 9,
   kRowSums = 10,
-  kScale = 11,  // of scores
-  kMasked = 12, // the score of a key that is not seen; causal alone
-  kOne = 13,    // what sums of rows are multiplied with
+  kScale = 11,     // of scores
+  kMasked = 12,    // the score of a key that is not seen; causal alone
+  kOne = 13,       // what sums of rows are multiplied with
+  kQuerySums = 14, // f32 gradients of queries; without a fixed order alone
 };
 
 /// Plans for a record without wrong fields (CudnnAttention.h) in at most that
@@ -39,7 +41,8 @@ Expected<CudnnPlan> planForward(const Cudnn &library,
                                 int64_t mostBytes);
 Expected<CudnnPlan> planBackward(const Cudnn &library,
                                  const WeftAttentionGradRecord &record,
-                                 int64_t mostBytes, int64_t chip);
+                                 int64_t mostBytes, int64_t chip,
+                                 CudnnOrder order = CudnnOrder::Fixed);
 
 } // namespace weft::cuda
 

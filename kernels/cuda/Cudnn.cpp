@@ -284,7 +284,7 @@ std::vector<CudnnGraph::Tensor> CudnnGraph::askHeuristic(Tensor graph) {
   return found;
 }
 
-bool CudnnGraph::repeatsBits(Tensor configuration) {
+bool CudnnGraph::isDeterministic(Tensor configuration) {
   Tensor engine = make(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   int64_t count = 0;
   calls.BackendGetAttribute(configuration, CUDNN_ATTR_ENGINECFG_ENGINE,
@@ -323,24 +323,26 @@ bool CudnnGraph::finalizePlan(Tensor configuration, CudnnPlan &plan) {
   return calls.ok();
 }
 
-Error CudnnGraph::describeMissing(const std::string &what, int64_t most,
-                                  int64_t least) {
+Error CudnnGraph::describeMissing(const std::string &what, bool repeatsBits,
+                                  int64_t most, int64_t least) {
   if (least < 0)
     return deviceError("expects an engine of ", library.describe(), " for ",
-                       what, ", but got none that repeats its bits", refusal);
+                       what, ", but got none",
+                       repeatsBits ? " that repeats its bits" : "", refusal);
   return memoryError("expects an engine of cuDNN for ", what, " that works in ",
                      exactBytes(most), ", but got one that takes ",
                      exactBytes(least));
 }
 
 Expected<CudnnPlan> CudnnGraph::plan(const std::string &what, int64_t mostBytes,
+                                     bool repeatsBits,
                                      const CudnnEngine *engine) {
   Tensor graph = finishGraph();
   CudnnPlan plan;
   int64_t least = -1;
   for (Tensor configuration :
        engine ? makePinned(graph, *engine) : askHeuristic(graph)) {
-    if (!engine && !repeatsBits(configuration))
+    if (!engine && repeatsBits && !isDeterministic(configuration))
       continue;
     if (!finalizePlan(configuration, plan))
       continue;
@@ -353,7 +355,7 @@ Expected<CudnnPlan> CudnnGraph::plan(const std::string &what, int64_t mostBytes,
   }
   if (!calls.ok())
     return calls.take().takeError();
-  return describeMissing(what, mostBytes, least);
+  return describeMissing(what, repeatsBits, mostBytes, least);
 }
 
 //===----------------------------------------------------------------------===//

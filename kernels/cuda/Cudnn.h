@@ -166,11 +166,11 @@ public:
   void reshape(Tensor x, Tensor y);
 
   /// Has the library plan the graph: by that engine, or by the first of its own
-  /// order that repeats its bits and works in at most that many bytes. Exit 4
-  /// with both numbers where all need more, 9 where there is none; `what` is
-  /// planned, for messages.
+  /// order that works in at most that many bytes and, with `repeatsBits`,
+  /// repeats its bits. Exit 4 with both numbers where all need more, 9 where
+  /// there is none; `what` is planned, for messages.
   Expected<CudnnPlan> plan(const std::string &what, int64_t mostBytes,
-                           const CudnnEngine *engine);
+                           bool repeatsBits, const CudnnEngine *engine);
 
 private:
   Tensor make(cudnnBackendDescriptorType_t type);
@@ -181,11 +181,12 @@ private:
   Tensor finishGraph();
   std::vector<Tensor> makePinned(Tensor graph, const CudnnEngine &engine);
   std::vector<Tensor> askHeuristic(Tensor graph);
-  bool repeatsBits(Tensor configuration);
+  bool isDeterministic(Tensor configuration);
   /// Whether a plan of that configuration can be made, and its workspace.
   bool finalizePlan(Tensor configuration, CudnnPlan &plan);
   /// `least`: what engines need at least that need too much; -1: none does.
-  Error describeMissing(const std::string &what, int64_t most, int64_t least);
+  Error describeMissing(const std::string &what, bool repeatsBits, int64_t most,
+                        int64_t least);
 
   void set(Tensor to, cudnnBackendAttributeName_t name,
            cudnnBackendAttributeType_t type, int64_t count,

@@ -196,6 +196,10 @@ static const FlagSpec kSpeedFlags[] = {
      "attention on CUDA devices: own kernels or cuDNN; auto: cuDNN where it "
      "fits, and own kernels where the machine has none",
      "auto|own|cudnn"},
+    {"deterministic", FlagKind::Enum, CompileFlag, "on", "",
+     "off: gradients of attention may differ from run to run where equal ones "
+     "would take cuDNN more than a tenth of the device's memory",
+     "on|off"},
 };
 
 static const FlagSpec kDiagnosisFlags[] = {

@@ -172,6 +172,8 @@ static const ForeignName precisionNames[] = {
      "recompute=blocks"},
     {"flash-attention|use-flash-attn|flash-attn|attn-implementation|flash",
      "attention", "attention is always one fused kernel"},
+    {"use-deterministic-algorithms|full-determinism|cudnn-deterministic",
+     "deterministic", "on by default"},
     {"torch-compile|jit|use-compile|compile|torchscript", "",
      "every program is compiled"},
     {"cuda-graphs|use-cuda-graphs|cuda-graph", "",

@@ -1,12 +1,14 @@
 //===- CudnnCompute.cpp - Graphs of the emulated cuDNN --------------------===//
 //
 // Every tensor of a graph as f32 values in the order of its sizes, rounded to
-// its type; every operation a loop.
+// its type; every operation a loop. Sums that a graph has in memory are added
+// up in an order that WEFT_EMULATION_SEED decides: real ones have none.
 //
 //===----------------------------------------------------------------------===//
 
 #include "CudnnObjects.h"
 #include "LibraryWork.h"
+#include "Settings.h"
 
 #include "weft/Base/Half.h"
 
@@ -96,16 +98,25 @@ static void storeTensor(const TensorView &t, char *data,
 
 using Values = std::vector<float>;
 
+/// The term of a row that a product adds first.
+static int64_t findFirst(const OperationView &o) {
+  const TensorView &y = o.to[0];
+  if (y.isVirtual || y.type != CUDNN_DATA_FLOAT)
+    return 0;
+  return static_cast<int64_t>(numberSetting("WEFT_EMULATION_SEED", 0) %
+                              static_cast<uint64_t>(o.from[0].sizes[3]));
+}
+
 /// The heads of the second factor may serve several of the first.
 static void multiply(const OperationView &o, const Values &a, const Values &b,
                      Values &y) {
   const Sizes &sa = o.from[0].sizes, &sb = o.from[1].sizes, &s = o.to[0].sizes;
-  const int64_t group = s[1] / sb[1];
+  const int64_t group = s[1] / sb[1], first = findFirst(o);
   for (int64_t n = 0; n < s[0]; ++n)
     for (int64_t h = 0; h < s[1]; ++h)
       for (int64_t i = 0; i < s[2]; ++i)
-        for (int64_t k = 0; k < sa[3]; ++k)
-          for (int64_t j = 0; j < s[3]; ++j)
+        for (int64_t term = 0; term < sa[3]; ++term)
+          for (int64_t j = 0, k = (first + term) % sa[3]; j < s[3]; ++j)
             y[at(s, n, h, i, j)] +=
                 a[((n * sa[1] + h) * sa[2] + i) * sa[3] + k] *
                 b[((n * sb[1] + h / group) * sb[2] + k) * sb[3] + j];
@@ -127,6 +138,8 @@ static float applyMode(int mode, float x, float b, float t) {
     return std::log(x);
   case CUDNN_POINTWISE_CMP_GE:
     return x >= b ? 1.0f : 0.0f;
+  case CUDNN_POINTWISE_IDENTITY:
+    return x;
   default: // a selection, which is all that forms of attention have beside
     return t != 0.0f ? x : b;
   }

@@ -14,6 +14,8 @@ namespace weft::emulation {
 std::vector<int64_t> enginesFor(const Descriptor &graph) {
   AttentionForm form;
   readAttention(graph, form);
+  if (form.hasAnyOrder)
+    return {kHuge, kUnordered};
   if (form.isGradient && emulatedChip() >= 100)
     return {kUnordered};
   return {kUnordered, kHuge, kRight};
@@ -21,13 +23,11 @@ std::vector<int64_t> enginesFor(const Descriptor &graph) {
 
 int64_t workspaceOf(const Descriptor &engine) {
   const auto index = engine.get<int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
-  if (index == kUnordered)
-    return 0;
   if (index == kHuge)
     return int64_t(1) << 50;
   AttentionForm form;
   readAttention(*engine.part(CUDNN_ATTR_ENGINE_OPERATION_GRAPH), form);
-  return engineBytes(form);
+  return index == kUnordered && !form.hasAnyOrder ? 0 : engineBytes(form);
 }
 
 static void setPart(Descriptor &to, int name, DescriptorRef part) {

@@ -4,7 +4,8 @@
 // forms that cudnn-frontend 1.32 gives it, one operation a line, and nothing
 // else is taken: m is a tensor in memory, n a number, v a virtual one, counted
 // as they are met. Lines with ? belong to causal attention, with * to heads
-// that share keys; ! says which line takes the place of those.
+// that share keys, with ~ to gradients that are added up in any order; ! and =
+// say which line takes the place of the last two.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,12 +58,46 @@ static const char kBackward[] = R"(
 * sum dks:low -> dk:low
 ! matmul turnedds:low q:low -> dk:low
   reshape k:low -> straight:f32
-  matmul ds:f32 straight:f32 -> dq:low
+~ matmul ds:f32 straight:f32 -> dqsums:f32
+~ identity dqsums:f32 -> dq:low
+= matmul ds:f32 straight:f32 -> dq:low
 )";
 
+namespace {
+/// A form of attention, and which of its lines a graph has.
+struct FormChoice {
+  bool isGradient, isCausal, sharesKeys, hasAnyOrder;
+
+  /// The choice with a number below 16.
+  static FormChoice of(int number) {
+    return {bool(number & 1), bool(number & 2), bool(number & 4),
+            bool(number & 8)};
+  }
+  const char *text() const { return isGradient ? kBackward : kForward; }
+  bool takes(const std::string &line) const {
+    switch (line.empty() ? '\0' : line[0]) {
+    case '\0':
+      return false;
+    case '?':
+      return isCausal;
+    case '*':
+      return sharesKeys;
+    case '!':
+      return !sharesKeys;
+    case '~':
+      return hasAnyOrder;
+    case '=':
+      return !hasAnyOrder;
+    }
+    return true;
+  }
+};
+} // namespace
+
 /// Which of them are in memory.
-static const char *const kPlaced[] = {"q",    "k",  "v",  "out", "statistics",
-                                      "dout", "dq", "dk", "dv",  "rowsums"};
+static const char *const kPlaced[] = {"q",          "k",       "v",     "out",
+                                      "statistics", "dout",    "dq",    "dk",
+                                      "dv",         "rowsums", "dqsums"};
 
 static bool isPlaced(const std::string &name) {
   for (const char *placed : kPlaced)
@@ -107,6 +142,8 @@ static const char *nameOf(const OperationView &o) {
     return "select";
   case CUDNN_POINTWISE_GEN_INDEX:
     return o.axis == 2 ? "index2" : "index3";
+  case CUDNN_POINTWISE_IDENTITY:
+    return "identity";
   }
   return "pointwise";
 }
@@ -153,14 +190,12 @@ static std::vector<std::string> linesOf(const Descriptor &graph) {
 }
 
 /// The lines of a form, with the tensors counted.
-static std::vector<std::string> linesOf(const char *form, bool isCausal,
-                                        bool sharesKeys) {
+static std::vector<std::string> linesOf(const FormChoice &form) {
   std::vector<std::string> lines;
   Counter counter;
-  std::istringstream text(form);
+  std::istringstream text(form.text());
   for (std::string line; std::getline(text, line);) {
-    if (line.empty() || (line[0] == '?' && !isCausal) ||
-        (line[0] == '*' && !sharesKeys) || (line[0] == '!' && sharesKeys))
+    if (!form.takes(line))
       continue;
     std::istringstream words(line.substr(2));
     std::string made, word;
@@ -173,8 +208,8 @@ static std::vector<std::string> linesOf(const char *form, bool isCausal,
         continue;
       }
       // Without a mask, the operation before the mask gives the scores.
-      if (name == "scores" && !isCausal)
-        name = form == kForward ? "scaled" : "shifted";
+      if (name == "scores" && !form.isCausal)
+        name = form.isGradient ? "shifted" : "scaled";
       const char kind = name[0] == '#' ? 'n' : isPlaced(name) ? 'm' : 'v';
       made += std::string(" ") + kind + std::to_string(counter.number(name)) +
               word.substr(colon);
@@ -199,13 +234,11 @@ namespace {
 /// The tensors in memory of a graph that has a form, by their names in it.
 class Named {
 public:
-  Named(const Descriptor &graph, const char *form, bool isCausal,
-        bool sharesKeys) {
-    std::istringstream text(form);
+  Named(const Descriptor &graph, const FormChoice &form) {
+    std::istringstream text(form.text());
     int64_t i = 0;
     for (std::string line; std::getline(text, line);) {
-      if (line.empty() || (line[0] == '?' && !isCausal) ||
-          (line[0] == '*' && !sharesKeys) || (line[0] == '!' && sharesKeys))
+      if (!form.takes(line))
         continue;
       const OperationView o(*graph.part(CUDNN_ATTR_OPERATIONGRAPH_OPS, i++));
       std::istringstream words(line.substr(2));
@@ -259,7 +292,7 @@ static Problem checkPlaces(const Named &named, const AttentionForm &f) {
   const Sizes rows = {f.batch, f.heads, f.queries, f.size},
               keys = {f.batch, f.keyHeads, f.keys, f.size},
               turned = {f.batch, f.keyHeads, f.size, f.keys};
-  for (const char *name : {"q", "out", "dout", "dq"})
+  for (const char *name : {"q", "out", "dout", "dq", "dqsums"})
     if (named.has(name))
       if (Problem p = checkPlace(name, named[name], rows, false))
         return p;
@@ -287,21 +320,20 @@ static Problem checkPlaces(const Named &named, const AttentionForm &f) {
 
 Problem readAttention(const Descriptor &graph, AttentionForm &form) {
   const std::vector<std::string> lines = linesOf(graph);
-  for (int variant = 0; variant < 8; ++variant) {
-    const bool isGradient = variant & 1, isCausal = variant & 2,
-               sharesKeys = variant & 4;
-    const char *wanted = isGradient ? kBackward : kForward;
-    if (linesOf(wanted, isCausal, sharesKeys) != lines)
+  for (int variant = 0; variant < 16; ++variant) {
+    const FormChoice wanted = FormChoice::of(variant);
+    if (linesOf(wanted) != lines)
       continue;
-    const Named named(graph, wanted, isCausal, sharesKeys);
+    const Named named(graph, wanted);
     const Sizes &q = named["q"].sizes, &k = named["k"].sizes;
-    form.isGradient = isGradient;
-    form.isCausal = isCausal;
+    form.isGradient = wanted.isGradient;
+    form.isCausal = wanted.isCausal;
+    form.hasAnyOrder = wanted.isGradient && wanted.hasAnyOrder;
     form.batch = q[0], form.heads = q[1], form.queries = q[2];
     form.size = q[3], form.keyHeads = k[1], form.keys = k[3];
     form.scale = named["#scale"].id;
-    form.masked = isCausal ? named["#masked"].id : -1;
-    form.one = isGradient ? named["#one"].id : -1;
+    form.masked = wanted.isCausal ? named["#masked"].id : -1;
+    form.one = wanted.isGradient ? named["#one"].id : -1;
     return checkPlaces(named, form);
   }
   return {CUDNN_STATUS_NOT_SUPPORTED,
@@ -327,8 +359,10 @@ int64_t engineBytes(const AttentionForm &f) {
   const int64_t queries = (f.queries + 63) / 64 * 64,
                 keys = (f.keys + 127) / 128 * 128;
   int64_t bytes = 256;
-  if (chip < 100)
+  if (chip < 100 && !f.hasAnyOrder)
     bytes += f.batch * f.heads * queries * keys * 2;
+  if (chip < 90 && f.hasAnyOrder)
+    bytes += f.batch * f.heads * ((f.queries + 7) / 8 * 8) * f.size * 4;
   if (f.keyHeads != f.heads) {
     const int64_t one =
         f.batch * f.heads * f.keys * f.size * (chip < 100 ? 2 : 4);

@@ -94,6 +94,7 @@ Problem checkFinal(const Descriptor &descriptor);
 /// An attention graph: its sizes, and the ids of its numbers.
 struct AttentionForm {
   bool isGradient = false, isCausal = false;
+  bool hasAnyOrder = false; // of the sums of gradients
   int64_t batch, heads, keyHeads, queries, keys, size;
   int64_t scale = -1, masked = -1, one = -1; // ids of numbers
 };
@@ -110,7 +111,8 @@ int64_t engineBytes(const AttentionForm &form);
 
 /// One that adds in any order, one that takes more memory than there is, and
 /// the one to take, in the order of the library. Which engine of sm_100 adds
-/// gradients in one order has to be known.
+/// gradients in one order has to be known. For a graph that leaves the order
+/// open there is no other one than the first.
 enum Engine : int64_t { kUnordered = 0, kHuge = 1, kRight = 2, kOrdered = 5 };
 std::vector<int64_t> enginesFor(const Descriptor &graph);
 /// Workspace of a finished engine, in bytes.

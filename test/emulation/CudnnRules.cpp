@@ -203,6 +203,7 @@ static Problem checkPointwise(const OperationView &o,
   const size_t operands = o.mode == CUDNN_POINTWISE_BINARY_SELECT ? 3
                           : o.mode == CUDNN_POINTWISE_EXP ||
                                   o.mode == CUDNN_POINTWISE_LOG ||
+                                  o.mode == CUDNN_POINTWISE_IDENTITY ||
                                   o.mode == CUDNN_POINTWISE_GEN_INDEX
                               ? 1
                               : 2;

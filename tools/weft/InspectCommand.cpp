@@ -174,6 +174,11 @@ static void printHeader(const Json &meta) {
   if (meta.find("seq"))
     std::printf(", seq %s", viewText(meta.find("seq")).c_str());
   std::printf(", weft %s\n", viewText(meta.find("weft")).c_str());
+  // Own kernels may compute them, so this depends on the machine of the run.
+  if (const Json *count = meta.find("nondeterministic_commands"))
+    std::printf("with cuDNN, %s gradients of attention differ from run to run "
+                "(--deterministic=off)\n",
+                viewText(count).c_str());
 }
 
 static FlagTable inspectFlags() {

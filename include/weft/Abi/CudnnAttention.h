@@ -108,15 +108,32 @@ inline int64_t cudnnRowSumBytes(const WeftAttentionRecord &s) {
 /// come from the plans of cuDNN 9.19 (docs/explanation/kernels-cuda.md).
 constexpr int64_t kCudnnEngineBytes = 256;
 
-/// Backward, before sm_100: the gradients of the scores, two bytes each, in
-/// tiles of 64 queries and 128 keys. If heads share keys: gradients of keys and
-/// values for each query head, two bytes each, or four from sm_100 on.
-inline int64_t cudnnGradEngineBytes(const WeftAttentionRecord &s,
-                                    int64_t chip) {
+/// How cuDNN adds up the gradients of queries. `Any` differs from run to run.
+enum class CudnnOrder { Fixed, Any };
+
+/// The f32 sums of the gradients of queries, which a graph of the order `Any`
+/// keeps in the workspace.
+inline int64_t cudnnQuerySumBytes(const WeftAttentionRecord &s,
+                                  CudnnOrder order) {
+  return order == CudnnOrder::Fixed
+             ? 0
+             : roundUpCudnn(s.batch * s.heads * s.queries * s.headSize * 4,
+                            kCudnnAlignment);
+}
+
+/// Backward in a fixed order, before sm_100: the gradients of the scores, two
+/// bytes each, in tiles of 64 queries and 128 keys. If heads share keys:
+/// gradients of keys and values for each query head, two bytes each, or four
+/// from sm_100 on. In any order, before sm_90: sums of the gradients of queries
+/// once more, in tiles of 8 queries.
+inline int64_t cudnnGradEngineBytes(const WeftAttentionRecord &s, int64_t chip,
+                                    CudnnOrder order = CudnnOrder::Fixed) {
   int64_t bytes = kCudnnEngineBytes;
-  if (chip < 100)
+  if (chip < 100 && order == CudnnOrder::Fixed)
     bytes += s.batch * s.heads * roundUpCudnn(s.queries, 64) *
              roundUpCudnn(s.keys, 128) * 2;
+  if (chip < 90 && order == CudnnOrder::Any)
+    bytes += s.batch * s.heads * roundUpCudnn(s.queries, 8) * s.headSize * 4;
   if (s.keyHeads != s.heads)
     bytes += 2 * roundUpCudnn(s.batch * s.heads * s.keys * s.headSize *
                                   (chip < 100 ? 2 : 4),
@@ -127,11 +144,13 @@ inline int64_t cudnnGradEngineBytes(const WeftAttentionRecord &s,
 /// Workspace bytes of a WEFT_ATTENTION or WEFT_ATTENTION_GRAD command,
 /// including the padding that aligns it to kCudnnAlignment.
 inline int64_t cudnnWorkspaceBytes(WeftCommandKind kind, const void *record,
-                                   int64_t chip) {
+                                   int64_t chip,
+                                   CudnnOrder order = CudnnOrder::Fixed) {
   const auto &s = *static_cast<const WeftAttentionRecord *>(record);
   return kCudnnAlignment +
          (kind == WEFT_ATTENTION_GRAD
-              ? cudnnRowSumBytes(s) + cudnnGradEngineBytes(s, chip)
+              ? cudnnRowSumBytes(s) + cudnnQuerySumBytes(s, order) +
+                    cudnnGradEngineBytes(s, chip, order)
               : kCudnnEngineBytes);
 }
 

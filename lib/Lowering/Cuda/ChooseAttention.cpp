@@ -20,7 +20,34 @@ namespace {
 struct AttentionCommand {
   Operation *op;
   std::string refusal;
-  int64_t draws; // random numbers of its own kernels
+  int64_t draws = 0; // random numbers of its own kernels
+  CudnnOrder order = CudnnOrder::Fixed;
+  // Of cuDNN's workspace.
+  int64_t fixedBytes = 0;
+  /// Gradients that fit into the limit in any order alone.
+  std::optional<int64_t> anyBytes = {};
+};
+
+/// Decides for commands one by one, by the limits of the pass.
+class AttentionChooser {
+public:
+  AttentionChooser(const CudaRoutines &routines, int64_t mostBytes,
+                   bool deterministic)
+      : routines(routines), mostBytes(mostBytes), deterministic(deterministic) {
+  }
+
+  AttentionCommand choose(Operation *op, const RoutineCall &call) const;
+
+private:
+  bool fits(int64_t bytes) const {
+    return mostBytes == 0 || bytes <= mostBytes;
+  }
+  std::string findRefusal(const RoutineCall &call,
+                          const AttentionCommand &command) const;
+
+  const CudaRoutines &routines;
+  int64_t mostBytes;
+  bool deterministic;
 };
 } // namespace
 
@@ -39,6 +66,14 @@ bool weft::usesCudnn(ModuleOp plan) {
                                                 : WalkResult::advance();
       })
       .wasInterrupted();
+}
+
+int64_t weft::countNondeterministic(ModuleOp plan) {
+  int64_t count = 0;
+  plan.walk([&](plan::CommandOpInterface command) {
+    count += command->hasAttr(kNondeterministicAttr);
+  });
+  return count;
 }
 
 /// The mark of a command that the library computes, or "".
@@ -87,20 +122,36 @@ static int64_t countDraws(const RoutineCall &call) {
   return s.batch * s.heads * scores * (call.kind == WEFT_ATTENTION ? 1 : 2);
 }
 
-static std::string findRefusal(const RoutineCall &call,
-                               const CudaRoutines &routines,
-                               int64_t mostBytes) {
+std::string
+AttentionChooser::findRefusal(const RoutineCall &call,
+                              const AttentionCommand &command) const {
   if (std::string wrong = routines.findWrongCudnn(call); !wrong.empty())
     return wrong;
-  const int64_t bytes = routines.getCudnnBytes(call);
-  if (mostBytes == 0 || bytes <= mostBytes)
+  if (command.order == CudnnOrder::Any || fits(command.fixedBytes))
     return "";
   return "expects a workspace of at most " + std::to_string(mostBytes) +
-         " bytes with --attention=auto, but got " + std::to_string(bytes);
+         " bytes with --attention=auto, but got " +
+         std::to_string(command.fixedBytes);
+}
+
+AttentionCommand AttentionChooser::choose(Operation *op,
+                                          const RoutineCall &call) const {
+  AttentionCommand command{op, ""};
+  command.draws = countDraws(call);
+  command.fixedBytes = routines.getCudnnBytes(call, CudnnOrder::Fixed);
+  if (call.kind == WEFT_ATTENTION_GRAD && !fits(command.fixedBytes))
+    if (int64_t bytes = routines.getCudnnBytes(call, CudnnOrder::Any);
+        fits(bytes))
+      command.anyBytes = bytes;
+  if (!deterministic && command.anyBytes)
+    command.order = CudnnOrder::Any;
+  command.refusal = findRefusal(call, command);
+  return command;
 }
 
 static FailureOr<SmallVector<AttentionCommand>>
-findCommands(ModuleOp module, const CudaRoutines &routines, int64_t mostBytes) {
+findCommands(ModuleOp module, const CudaRoutines &routines,
+             const AttentionChooser &chooser) {
   SmallVector<AttentionCommand> found;
   WalkResult walked = module.walk([&](plan::CommandOpInterface command) {
     if (!computesAttention(command))
@@ -108,8 +159,7 @@ findCommands(ModuleOp module, const CudaRoutines &routines, int64_t mostBytes) {
     FailureOr<RoutineCall> call = RoutineCall::get(command, routines);
     if (failed(call))
       return WalkResult::interrupt();
-    found.push_back(
-        {command, findRefusal(*call, routines, mostBytes), countDraws(*call)});
+    found.push_back(chooser.choose(command, *call));
     return WalkResult::advance();
   });
   if (walked.wasInterrupted())
@@ -135,21 +185,40 @@ static void refuseWithoutGradients(MutableArrayRef<AttentionCommand> commands) {
                         "--attention=auto, but got none";
 }
 
-static void report(const AttentionCommand &command) {
-  const auto options =
-      remark::RemarkOpts::name("attention").category("attention");
-  if (command.refusal.empty()) {
-    remark::passed(command.op->getLoc(), options)
-        << "cuDNN computes attention, or own kernels where it is missing";
-    return;
-  }
-  remark::missed(command.op->getLoc(), options)
+static const auto kRemark =
+    remark::RemarkOpts::name("attention").category("attention");
+
+/// Gradients without a fixed order are a choice of the user.
+static void reportOrder(const AttentionCommand &command) {
+  if (command.order == CudnnOrder::Any)
+    remark::passed(command.op->getLoc(), kRemark) << remark::add(
+        "the gradients differ from run to run (--deterministic=off): a fixed "
+        "order of their sums would take {0} bytes of workspace instead of {1}",
+        command.fixedBytes, *command.anyBytes);
+}
+
+static void reportRefusal(const AttentionCommand &command) {
+  const Location loc = command.op->getLoc();
+  remark::missed(loc, kRemark)
       << ("own kernels compute attention: " + command.refusal);
   if (command.draws != 0)
-    remark::missed(command.op->getLoc(), options) << remark::add(
+    remark::missed(loc, kRemark) << remark::add(
         "dropout draws {0} random numbers in each run; without it, or with "
         "dropout of outputs alone, cuDNN could compute attention",
         command.draws);
+  else if (command.anyBytes && command.order == CudnnOrder::Fixed)
+    remark::missed(loc, kRemark) << remark::add(
+        "with --deterministic=off, cuDNN could compute the gradients in {0} "
+        "bytes of workspace, but they would differ from run to run",
+        *command.anyBytes);
+}
+
+static void report(const AttentionCommand &command) {
+  if (!command.refusal.empty())
+    return reportRefusal(command);
+  remark::passed(command.op->getLoc(), kRemark)
+      << "cuDNN computes attention, or own kernels where it is missing";
+  reportOrder(command);
 }
 
 namespace {
@@ -162,20 +231,34 @@ struct ChooseAttentionPass
     ++numCudnn;
   }
 
-  LogicalResult chooseEach(ArrayRef<CudaTarget> devices) {
-    FailureOr<SmallVector<AttentionCommand>> commands = findCommands(
-        getOperation(), CudaRoutines(getOperation(), devices), mostBytes);
-    if (failed(commands))
-      return failure();
-    refuseWithoutGradients(*commands);
-    for (const AttentionCommand &command : *commands) {
-      report(command);
-      if (command.refusal.empty())
-        mark(command.op, kCudnnOrOwn);
-      else
-        ++numOwn;
+  void markOrder(const AttentionCommand &command) {
+    if (command.order == CudnnOrder::Fixed)
+      return;
+    command.op->setAttr(kNondeterministicAttr, UnitAttr::get(&getContext()));
+    ++numNondeterministic;
+  }
+
+  /// cuDNN computes all commands, or the first that it cannot is an error of
+  /// later passes.
+  void takeAll(ArrayRef<AttentionCommand> commands) {
+    for (const AttentionCommand &command : commands) {
+      mark(command.op, kCudnn);
+      markOrder(command);
+      reportOrder(command);
     }
-    return success();
+  }
+
+  void chooseEach(MutableArrayRef<AttentionCommand> commands) {
+    refuseWithoutGradients(commands);
+    for (const AttentionCommand &command : commands) {
+      report(command);
+      if (command.refusal.empty()) {
+        mark(command.op, kCudnnOrOwn);
+        markOrder(command);
+      } else {
+        ++numOwn;
+      }
+    }
   }
 
   void runOnOperation() override {
@@ -186,19 +269,21 @@ struct ChooseAttentionPass
       getOperation().emitError(problem);
       return signalPassFailure();
     }
-    if (attention == AttentionLibrary::CudnnOrOwn) {
-      if (failed(chooseEach(*devices)))
-        signalPassFailure();
+    if (attention == AttentionLibrary::Own) {
+      getOperation().walk(
+          [&](Operation *op) { numOwn += computesAttention(op); });
       return;
     }
-    getOperation().walk([&](Operation *op) {
-      if (!computesAttention(op))
-        return;
-      if (attention == AttentionLibrary::Cudnn)
-        mark(op, kCudnn);
-      else
-        ++numOwn;
-    });
+    CudaRoutines routines(getOperation(), *devices);
+    FailureOr<SmallVector<AttentionCommand>> commands =
+        findCommands(getOperation(), routines,
+                     AttentionChooser(routines, mostBytes, deterministic));
+    if (failed(commands))
+      return signalPassFailure();
+    if (attention == AttentionLibrary::Cudnn)
+      takeAll(*commands);
+    else
+      chooseEach(*commands);
   }
 };
 } // namespace

@@ -41,18 +41,27 @@ AttentionLibrary weft::getAttentionLibrary(Operation *command) {
                                         : AttentionLibrary::CudnnOrOwn;
 }
 
-std::string CudaRoutines::getRoutine(plan::CommandOpInterface command,
-                                     StringRef name) const {
-  const std::string routine = TableTarget::getRoutine(command, name);
-  auto attention = command->getAttrOfType<StringAttr>(kAttentionAttr);
-  return attention ? routine + "_" + attention.str() : routine;
+CudnnOrder weft::getCudnnOrder(Operation *command) {
+  return command->hasAttr(kNondeterministicAttr) ? CudnnOrder::Any
+                                                 : CudnnOrder::Fixed;
 }
 
-int64_t CudaRoutines::getCudnnBytes(const RoutineCall &call) const {
+std::string CudaRoutines::getRoutine(plan::CommandOpInterface command,
+                                     StringRef name) const {
+  std::string routine = TableTarget::getRoutine(command, name);
+  if (auto attention = command->getAttrOfType<StringAttr>(kAttentionAttr))
+    routine += "_" + attention.str();
+  if (getCudnnOrder(command) == CudnnOrder::Any)
+    routine += "_nondeterministic";
+  return routine;
+}
+
+int64_t CudaRoutines::getCudnnBytes(const RoutineCall &call,
+                                    CudnnOrder order) const {
   int64_t most = 0;
   for (const CudaTarget &device : devices)
     most = std::max(most, cudnnWorkspaceBytes(call.kind, call.record.data(),
-                                              device.getNumber()));
+                                              device.getNumber(), order));
   return most;
 }
 
@@ -68,14 +77,15 @@ int64_t CudaRoutines::getWorkspaceBytes(const RoutineCall &call,
   const int64_t own = cudaWorkspaceBytes(call.kind, call.record.data());
   if (!isAttention(call.kind))
     return own;
+  const CudnnOrder order = getCudnnOrder(call.model);
   // Which of the two runs is known when the program starts.
   switch (getAttentionLibrary(call.model)) {
   case AttentionLibrary::Own:
     return own;
   case AttentionLibrary::Cudnn:
-    return getCudnnBytes(call);
+    return getCudnnBytes(call, order);
   case AttentionLibrary::CudnnOrOwn:
-    return std::max(own, getCudnnBytes(call));
+    return std::max(own, getCudnnBytes(call, order));
   }
   llvm_unreachable("an unknown library");
 }
@@ -132,6 +142,12 @@ LogicalResult CudaRoutines::checkAttention(plan::CommandOpInterface command,
            << kMostHeadSize << " elements on CUDA devices, but got "
            << record.headSize;
   auto chosen = command->getAttrOfType<StringAttr>(kAttentionAttr);
+  if (getCudnnOrder(command) == CudnnOrder::Any &&
+      (!chosen || call.kind != WEFT_ATTENTION_GRAD))
+    return command->emitOpError("expects ")
+           << kNondeterministicAttr << " on gradients with " << kAttentionAttr
+           << ", but got "
+           << (chosen ? "a forward command" : "gradients without it");
   if (!chosen)
     return success();
   if (chosen.getValue() != kCudnn && chosen.getValue() != kCudnnOrOwn)

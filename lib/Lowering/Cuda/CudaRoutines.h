@@ -3,6 +3,7 @@
 #ifndef WEFT_LIB_LOWERING_CUDA_CUDAROUTINES_H
 #define WEFT_LIB_LOWERING_CUDA_CUDAROUTINES_H
 
+#include "weft/Abi/CudnnAttention.h"
 #include "weft/Lowering/Cuda/Cuda.h"
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Lowering/Table/Routines.h"
@@ -34,7 +35,7 @@ public:
   /// The rule of cuDNN that attention breaks on one of the chips, or "".
   std::string findWrongCudnn(const RoutineCall &call) const;
   /// Bytes that cuDNN needs for attention on any of the chips.
-  int64_t getCudnnBytes(const RoutineCall &call) const;
+  int64_t getCudnnBytes(const RoutineCall &call, CudnnOrder order) const;
 
 private:
   llvm::LogicalResult checkAttention(plan::CommandOpInterface command,
@@ -51,6 +52,9 @@ inline bool isAttention(WeftCommandKind kind) {
 /// The code that a command of attention has been given
 /// (`weft-choose-attention`).
 AttentionLibrary getAttentionLibrary(mlir::Operation *command);
+
+/// The order of the sums of a command that cuDNN computes.
+CudnnOrder getCudnnOrder(mlir::Operation *command);
 
 /// The variant of a command of attention.
 const WeftAttentionVariant &getVariant(const RoutineCall &call);

@@ -69,13 +69,15 @@ Status Compiler::load(const std::string &model, FlagValues flags) {
 /// Checks flags that have a meaning for some models only.
 static Status checkMeaning(ModuleOp module, const FlagValues &flags) {
   const std::string &attention = flags.getText("attention");
-  if (attention == "auto")
+  const bool isFixed = flags.getText("deterministic") == "on";
+  if (attention == "auto" && isFixed)
     return Status::success();
   WalkResult found =
       module.walk([](AttentionOp) { return WalkResult::interrupt(); });
   if (found.wasInterrupted())
     return Status::success();
-  return usageError("--attention=" + attention +
+  return usageError((attention == "auto" ? "--deterministic=off"
+                                         : "--attention=" + attention) +
                     " expects a model with attention, but got " +
                     inQuotes(module.getName().value_or("").str()));
 }

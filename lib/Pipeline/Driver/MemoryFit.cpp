@@ -197,6 +197,8 @@ Expected<FlagValues> MemoryFit::choose(const MemoryBound &bound) {
   // Own kernels are slower, but recomputation costs more.
   if (!kept && mayForgoCudnn()) {
     base = {{"attention", "own"}};
+    if (flags.getText("deterministic") == "off")
+      base.push_back({"deterministic", "on"});
     if (Status status = tryAll(firsts); !status)
       return status.takeError();
     if (!findFastest(bound.bytes))

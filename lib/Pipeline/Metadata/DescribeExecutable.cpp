@@ -316,7 +316,7 @@ struct DescribeExecutablePass
     meta.set("weft", kVersion);
     describeModel(module, meta);
     meta.set("target", flags->getText("target"));
-    (*target)->describe(meta);
+    (*target)->describe(module, meta);
     describeTraining(module, *flags, meta);
     describeInputs(module, meta);
     meta.set("memory", memoryOf(module, *flags, **target));

@@ -66,6 +66,8 @@ static Json numericOptions(ModuleOp module, const FlagValues &flags) {
                            "gather-dtype", "shard-min"})
     if (flags.isSet(name))
       options.set(name, flags.getText(name));
+  if (flags.getText("deterministic") == "off")
+    options.set("deterministic", "off");
   if (const std::string &chunks = flags.getText("loss-chunks");
       chunks != "auto" && chunks != "1")
     options.set("loss-chunks", chunks);

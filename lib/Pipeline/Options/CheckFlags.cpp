@@ -233,19 +233,39 @@ static Status checkReduction(const FlagValues &flags) {
   return checkForCuda(flags, "reduction");
 }
 
-/// The CPU has one implementation. A build without cuDNN's headers has no
-/// routines that load cuDNN.
+/// A build without cuDNN's headers has no routines that load cuDNN.
+static Status checkCudnnRoutines(const std::string &flag) {
+  if (hasCudnnRoutines())
+    return Status::success();
+  return usageError(flag + " expects a weft that was built with the headers of "
+                           "cuDNN, but this one was not")
+      .hint("get them with scripts/setup-cuda.sh --cudnn and build it again");
+}
+
+/// The CPU has one implementation.
 static Status checkAttention(const FlagValues &flags) {
   const std::string &attention = flags.getText("attention");
   if (attention == "auto")
     return Status::success();
   if (Status status = checkForCuda(flags, "attention"); !status)
     return status;
-  if (attention == "cudnn" && !hasCudnnRoutines())
-    return usageError("--attention=cudnn expects a weft that was built with "
-                      "the headers of cuDNN, but this one was not")
-        .hint("get them with scripts/setup-cuda.sh --cudnn and build it again");
-  return Status::success();
+  return attention == "cudnn" ? checkCudnnRoutines("--attention=cudnn")
+                              : Status::success();
+}
+
+/// Only gradients that cuDNN computes can differ from run to run.
+static Status checkDeterministic(const FlagValues &flags) {
+  if (flags.getText("deterministic") == "on")
+    return Status::success();
+  if (Status status = checkForCuda(flags, "deterministic"); !status)
+    return status.takeError().hint(
+        "leave it out: programs for the CPU are deterministic");
+  if (const std::string &attention = flags.getText("attention");
+      attention == "own")
+    return usageError("--deterministic=off expects --attention=auto or cudnn, "
+                      "but got own")
+        .hint("leave it out: own kernels are deterministic");
+  return checkCudnnRoutines("--deterministic=off");
 }
 
 static Status checkRecompute(const FlagValues &flags) {
@@ -288,5 +308,7 @@ Status weft::checkOptions(const FlagValues &flags) {
     return status;
   if (Status status = checkReduction(flags); !status)
     return status;
-  return checkAttention(flags);
+  if (Status status = checkAttention(flags); !status)
+    return status;
+  return checkDeterministic(flags);
 }

@@ -65,7 +65,7 @@ public:
             {"-ldnnl", "-l:libgomp.so.1"},
             "is libdnnl-dev installed?"};
   }
-  void describe(Json &metadata) const override {
+  void describe(ModuleOp, Json &metadata) const override {
     metadata.set("cpu_features",
                  Json::arrayOf(processor.getRequiredFeatures()));
   }

@@ -41,6 +41,10 @@ static AttentionLibrary getAttention(const FlagValues &flags) {
              : AttentionLibrary::Own;
 }
 
+static bool isDeterministic(const FlagValues &flags) {
+  return flags.getText("deterministic") == "on";
+}
+
 namespace {
 class Cuda final : public Target {
 public:
@@ -106,11 +110,13 @@ public:
                 joinChips(devices) + " in WEFT_CUDA_CHIPS",
             listHandWrittenFiles(devices)};
   }
-  void describe(Json &metadata) const override {
+  void describe(ModuleOp plan, Json &metadata) const override {
     Json chips = Json::array();
     for (const CudaTarget &device : devices)
       chips.push(device.chip);
     metadata.set("cuda_chips", std::move(chips));
+    if (const int64_t commands = countNondeterministic(plan))
+      metadata.set("nondeterministic_commands", commands);
   }
 
 private:
@@ -163,7 +169,8 @@ void Cuda::addPasses(Phase phase, const FlagValues &flags,
     passes.addPass(createAssignStreamsPass());
   if (phase == Phase::PlanMemory) {
     passes.addPass(createChooseAttentionPass(
-        {joinChips(devices), getAttention(flags), getMostCudnnBytes()}));
+        {joinChips(devices), getAttention(flags), getMostCudnnBytes(),
+         isDeterministic(flags)}));
     AddDeviceWorkspacesPassOptions options;
     options.chips = joinChips(devices);
     passes.addPass(createAddDeviceWorkspacesPass(options));
@@ -230,9 +237,10 @@ std::vector<ReservedMemory> Cuda::getReserved(ModuleOp module,
   return reserved;
 }
 
-/// Largest workspace of a command that --attention=auto gives to cuDNN: a tenth
-/// of the memory of the smallest device with one of the chips. It does not
-/// depend on --device, so programs with and without it are equal.
+/// Largest workspace of a command that --attention=auto gives to cuDNN, and of
+/// gradients that stay deterministic with --deterministic=off: a tenth of the
+/// memory of the smallest device with one of the chips. It does not depend on
+/// --device, so programs with and without it are equal.
 int64_t Cuda::getMostCudnnBytes() const {
   int64_t least = 0;
   for (const CudaTarget &device : devices)
@@ -242,6 +250,11 @@ int64_t Cuda::getMostCudnnBytes() const {
 }
 
 Status Cuda::checkPlan(ModuleOp module, const FlagValues &flags) const {
+  if (isDeterministic(flags) && countNondeterministic(module) > 0)
+    return inputError("expects a plan for --deterministic=on in weft.options, "
+                      "but got attention with " +
+                      kNondeterministicAttr.str())
+        .hint("edit a dump from before plan-memory");
   const std::optional<std::string> wrong =
       findOtherMark(module, getAttention(flags));
   if (!wrong)

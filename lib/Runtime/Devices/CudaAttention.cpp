@@ -5,6 +5,7 @@
 #include "weft/Runtime/Execute/CudaAttentionRun.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 // Weak: a program links only the routines of its own commands.
 namespace weft {
@@ -24,32 +25,52 @@ WEFT_WEAK_ROUTINE(weft_cuda_attention_cudnn_prepare)
 WEFT_WEAK_ROUTINE(weft_cuda_attention_cudnn_or_own)
 WEFT_WEAK_ROUTINE(weft_cuda_attention_grad_cudnn_or_own)
 WEFT_WEAK_ROUTINE(weft_cuda_attention_cudnn_or_own_prepare)
+WEFT_WEAK_ROUTINE(weft_cuda_attention_grad_cudnn_nondeterministic)
+WEFT_WEAK_ROUTINE(weft_cuda_attention_grad_cudnn_nondeterministic_prepare)
+WEFT_WEAK_ROUTINE(weft_cuda_attention_grad_cudnn_or_own_nondeterministic)
+WEFT_WEAK_ROUTINE(
+    weft_cuda_attention_grad_cudnn_or_own_nondeterministic_prepare)
 #undef WEFT_WEAK_ROUTINE
 }
 
 using namespace weft;
 
-static bool isOneOf(WeftLibraryFn routine, WeftLibraryFn a, WeftLibraryFn b) {
-  return routine && (routine == a || routine == b);
+/// A routine that the program does not link is null.
+static bool isOneOf(WeftLibraryFn routine,
+                    std::initializer_list<WeftLibraryFn> routines) {
+  return routine &&
+         std::find(routines.begin(), routines.end(), routine) != routines.end();
+}
+
+/// Whether cuDNN adds up in an order that differs from run to run.
+static bool isNondeterministic(const WeftCommand &command) {
+  return isOneOf(command.library,
+                 {weft_cuda_attention_grad_cudnn_nondeterministic,
+                  weft_cuda_attention_grad_cudnn_or_own_nondeterministic});
 }
 
 CudaAttention::Code CudaAttention::codeOf(const WeftCommand &command) {
   const WeftLibraryFn routine = command.library;
-  if (isOneOf(routine, weft_cuda_attention, weft_cuda_attention_grad))
+  if (isOneOf(routine, {weft_cuda_attention, weft_cuda_attention_grad}))
     return Code::Own;
-  if (isOneOf(routine, weft_cuda_attention_cudnn,
-              weft_cuda_attention_grad_cudnn))
+  if (isOneOf(routine,
+              {weft_cuda_attention_cudnn, weft_cuda_attention_grad_cudnn,
+               weft_cuda_attention_grad_cudnn_nondeterministic}))
     return Code::Cudnn;
-  if (isOneOf(routine, weft_cuda_attention_cudnn_or_own,
-              weft_cuda_attention_grad_cudnn_or_own))
+  if (isOneOf(routine,
+              {weft_cuda_attention_cudnn_or_own,
+               weft_cuda_attention_grad_cudnn_or_own,
+               weft_cuda_attention_grad_cudnn_or_own_nondeterministic}))
     return Code::CudnnOrOwn;
   return Code::None;
 }
 
 CudaAttention::CudaAttention(const WeftExecutable &executable) {
   for (const WeftProgram &program : programsOf(executable))
-    for (const WeftCommand &command : commandsOf(program))
+    for (const WeftCommand &command : commandsOf(program)) {
       has[size_t(codeOf(command))] = true;
+      hasAnyOrder |= isNondeterministic(command);
+    }
 }
 
 std::vector<LibraryName> CudaAttention::libraries() const {
@@ -59,9 +80,13 @@ std::vector<LibraryName> CudaAttention::libraries() const {
 WeftLibraryFn CudaAttention::plannerOf(const WeftCommand &command) {
   switch (codeOf(command)) {
   case Code::Cudnn:
-    return weft_cuda_attention_cudnn_prepare;
+    return isNondeterministic(command)
+               ? weft_cuda_attention_grad_cudnn_nondeterministic_prepare
+               : weft_cuda_attention_cudnn_prepare;
   case Code::CudnnOrOwn:
-    return weft_cuda_attention_cudnn_or_own_prepare;
+    return isNondeterministic(command)
+               ? weft_cuda_attention_grad_cudnn_or_own_nondeterministic_prepare
+               : weft_cuda_attention_cudnn_or_own_prepare;
   case Code::Own:
   case Code::None:
     return nullptr;
@@ -105,5 +130,8 @@ Settings CudaAttention::facts(WeftContext &context) const {
                                              : "cudnn"}};
   if (runsCudnn)
     known.push_back({"cudnn", cudnnVersion(context)});
+  // Own kernels are deterministic.
+  if (runsCudnn && hasAnyOrder)
+    known.push_back({"deterministic", "off"});
   return known;
 }

@@ -32,6 +32,16 @@ static bool isOfNccl(const std::string &name) {
   return name == "nccl" || name.rfind("NCCL_", 0) == 0;
 }
 
+/// Recorded only where gradients of attention differ from run to run.
+static constexpr const char *kDeterministic = "deterministic";
+
+/// A setting of a device. One that is not recorded may have a known value.
+static std::string deviceSetting(const Settings &settings,
+                                 const std::string &name) {
+  const std::string text = settingIn(settings, name);
+  return text.empty() && name == kDeterministic ? "on" : text;
+}
+
 /// The readable name of a setting of a device.
 static std::string deviceText(const std::string &name) {
   if (name == "gpu")
@@ -46,6 +56,8 @@ static std::string deviceText(const std::string &name) {
     return "code of attention";
   if (name == "cudnn")
     return "version of cuDNN";
+  if (name == kDeterministic)
+    return "determinism of attention's gradients";
   if (name == "nccl")
     return "version of NCCL";
   if (name.rfind("NCCL_", 0) == 0)
@@ -96,8 +108,8 @@ std::vector<std::string> weft::changedSettings(const RunRecord &was,
   const bool bothAdd = !settingIn(was.device, "nccl").empty() &&
                        !settingIn(now.device, "nccl").empty();
   for (const std::string &name : namesOf(was.device, now.device)) {
-    const std::string a = settingIn(was.device, name),
-                      b = settingIn(now.device, name);
+    const std::string a = deviceSetting(was.device, name),
+                      b = deviceSetting(now.device, name);
     if (a != b && (bothAdd || !isOfNccl(name)))
       changes.push_back("the " + deviceText(name) + change(a, b));
   }

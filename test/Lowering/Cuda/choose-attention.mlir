@@ -5,6 +5,12 @@
 // RUN: weft-opt %s --weft-choose-attention="attention=auto most-bytes=164863" | FileCheck %s --check-prefix=SMALL
 // RUN: weft-opt %s --weft-choose-attention="attention=auto" --weft-add-device-workspaces | FileCheck %s --check-prefix=WORKSPACES
 // RUN: weft-opt %s --weft-choose-attention="attention=auto" --remarks-filter=attention 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARKS
+// RUN: weft-opt %s --weft-choose-attention="attention=auto most-bytes=164863 deterministic=false" --weft-add-device-workspaces | FileCheck %s --check-prefix=ANY
+// RUN: weft-opt %s --weft-choose-attention="attention=cudnn most-bytes=164863 deterministic=false" | FileCheck %s --check-prefix=STRICT
+// RUN: weft-opt %s --weft-choose-attention="attention=auto most-bytes=164864 deterministic=false" | FileCheck %s --check-prefix=FITS
+// RUN: weft-opt %s --weft-choose-attention="attention=auto most-bytes=66559 deterministic=false" | FileCheck %s --check-prefix=SMALL
+// RUN: weft-opt %s --weft-choose-attention="attention=auto most-bytes=164863 deterministic=false" --remarks-filter=attention 2>&1 >/dev/null | FileCheck %s --check-prefix=ANY-REMARKS
+// RUN: weft-opt %s --weft-choose-attention="attention=auto most-bytes=164863" --remarks-filter=attention 2>&1 >/dev/null | FileCheck %s --check-prefix=HINT
 // RUN: not weft-opt %s --weft-choose-attention="attention=flash" 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not weft-opt %s --weft-choose-attention="chips=sm_70" 2>&1 | FileCheck %s --check-prefix=CHIP
 
@@ -29,6 +35,22 @@
 // WORKSPACES: %[[BACKWARD:.*]] = plan.alloc workspace : memref<164864xi8>
 // WORKSPACES: plan.attention {{.*}} workspace(%[[FORWARD]] : memref<512xi8>)
 // WORKSPACES: plan.attention_grad {{.*}} workspace(%[[BACKWARD]] : memref<164864xi8>)
+// Gradients may have any order where a fixed one exceeds the limit, and nowhere
+// else. The f32 sums of the gradients of queries are part of their workspace.
+// ANY-LABEL: plan.program "eval" @fits
+// ANY: %[[BACKWARD:.*]] = plan.alloc workspace : memref<66560xi8>
+// ANY: plan.attention {{.*}}cuda.attention = "cudnn_or_own", scale
+// ANY: plan.attention_grad {{.*}} workspace(%[[BACKWARD]] : memref<66560xi8>) {{.*}}cuda.attention = "cudnn_or_own", cuda.nondeterministic
+// STRICT-LABEL: plan.program "eval" @fits
+// STRICT: plan.attention {{.*}}cuda.attention = "cudnn", scale
+// STRICT: plan.attention_grad {{.*}}cuda.attention = "cudnn", cuda.nondeterministic
+// FITS-NOT: cuda.nondeterministic
+// ANY-REMARKS: remark: {{.*}}cuDNN computes attention, or own kernels where it is missing
+// ANY-REMARKS: remark: {{.*}}cuDNN computes attention, or own kernels where it is missing
+// ANY-REMARKS: remark: {{.*}}the gradients differ from run to run (--deterministic=off): a fixed order of their sums would take 164864 bytes of workspace instead of 66560
+// HINT: remark: {{.*}}own kernels compute attention: expects gradients that cuDNN computes with --attention=auto, but got none
+// HINT: remark: {{.*}}own kernels compute attention: expects a workspace of at most 164863 bytes with --attention=auto, but got 164864
+// HINT: remark: {{.*}}with --deterministic=off, cuDNN could compute the gradients in 66560 bytes of workspace, but they would differ from run to run
 // REMARKS: choose-attention.mlir:[[#@LINE+10]]:3: remark: {{.*}}cuDNN computes attention, or own kernels where it is missing
 // REMARKS: choose-attention.mlir:[[#@LINE+10]]:3: remark: {{.*}}cuDNN computes attention, or own kernels where it is missing
 plan.program "eval" @fits {

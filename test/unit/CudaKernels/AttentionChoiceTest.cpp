@@ -26,6 +26,11 @@ void weft_cuda_attention_grad_cudnn_or_own(WeftContext *, const WeftCommand *,
 void weft_cuda_attention_cudnn_or_own_prepare(WeftContext *,
                                               const WeftCommand *,
                                               void *const *);
+void weft_cuda_attention_grad_cudnn_or_own_nondeterministic(WeftContext *,
+                                                            const WeftCommand *,
+                                                            void *const *);
+void weft_cuda_attention_grad_cudnn_or_own_nondeterministic_prepare(
+    WeftContext *, const WeftCommand *, void *const *);
 }
 
 namespace {
@@ -78,9 +83,10 @@ AttentionResult runOwn() {
 }
 
 void prepare(WeftContext &context, const RecordBytes &record,
-             WeftCommandKind kind) {
+             WeftCommandKind kind,
+             WeftLibraryFn routine = weft_cuda_attention_cudnn_or_own_prepare) {
   alignas(256) static char memory[1 << 12];
-  call(context, weft_cuda_attention_cudnn_or_own_prepare, kind,
+  call(context, routine, kind,
        std::vector<const void *>(kind == WEFT_ATTENTION ? 5 : 9, memory),
        record);
 }
@@ -157,4 +163,30 @@ TEST(AttentionChoice, KeepsErrorsOfTables) {
   prepare(context, c.record(), WEFT_ATTENTION);
   EXPECT_EQ(context.error(), 70);
   EXPECT_EQ(cudnnRefusal(context), "");
+}
+
+TEST(AttentionChoice, OwnKernelsHaveAFixedOrderOfGradients) {
+  auto runAnyOrder = [](WeftContext &context, const char *seed) {
+    Variable variable("WEFT_EMULATION_SEED", seed);
+    return run(context, weft_cuda_attention_cudnn_or_own,
+               weft_cuda_attention_grad_cudnn_or_own_nondeterministic);
+  };
+  auto plan = [](WeftContext &context) {
+    prepare(context, makeCase().record(), WEFT_ATTENTION);
+    prepare(context, makeCase().gradRecord(), WEFT_ATTENTION_GRAD,
+            weft_cuda_attention_grad_cudnn_or_own_nondeterministic_prepare);
+    EXPECT_FALSE(context.failed()) << context.message();
+  };
+  {
+    TestContext context(1);
+    plan(context);
+    EXPECT_EQ(cudnnRefusal(context), "");
+    EXPECT_NE(runAnyOrder(context, "0").dq, runOwn().dq);
+  }
+  Variable version("WEFT_EMULATION_CUDNN", "91400");
+  TestContext context(1);
+  plan(context);
+  EXPECT_NE(cudnnRefusal(context), "");
+  expectEqual(runAnyOrder(context, "0"), runOwn());
+  expectEqual(runAnyOrder(context, "7"), runOwn());
 }

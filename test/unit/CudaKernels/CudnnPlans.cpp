@@ -183,11 +183,13 @@ static bool check(const Cudnn &library, const Shape &shape, int chip) {
               static_cast<long long>(s.keyHeads),
               static_cast<long long>(s.queries), static_cast<long long>(s.keys),
               static_cast<long long>(s.headSize));
-  const int64_t backward = cudnnGradEngineBytes(s, chip);
   bool isRight = report("forward", planForward(library, s, kCudnnEngineBytes),
                         kCudnnEngineBytes);
-  isRight &= report("backward", planBackward(library, record, backward, chip),
-                    backward);
+  for (CudnnOrder order : {CudnnOrder::Fixed, CudnnOrder::Any}) {
+    const int64_t most = cudnnGradEngineBytes(s, chip, order);
+    isRight &= report(order == CudnnOrder::Fixed ? "backward" : "in any order",
+                      planBackward(library, record, most, chip, order), most);
+  }
   std::printf("\n");
   return isRight;
 }

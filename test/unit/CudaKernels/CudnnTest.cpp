@@ -21,21 +21,30 @@ void weft_cuda_attention_grad_cudnn(WeftContext *, const WeftCommand *,
                                     void *const *);
 void weft_cuda_attention_cudnn_prepare(WeftContext *, const WeftCommand *,
                                        void *const *);
+void weft_cuda_attention_grad_cudnn_nondeterministic(WeftContext *,
+                                                     const WeftCommand *,
+                                                     void *const *);
 }
 
 namespace {
 
-WeftLibraryFn routineOf(WeftCommandKind kind) {
-  return kind == WEFT_ATTENTION ? weft_cuda_attention_cudnn
-                                : weft_cuda_attention_grad_cudnn;
+WeftLibraryFn routineOf(WeftCommandKind kind,
+                        CudnnOrder order = CudnnOrder::Fixed) {
+  if (kind == WEFT_ATTENTION)
+    return weft_cuda_attention_cudnn;
+  return order == CudnnOrder::Fixed
+             ? weft_cuda_attention_grad_cudnn
+             : weft_cuda_attention_grad_cudnn_nondeterministic;
 }
 
 /// Runs a command with the workspace that the compiler gives it, or with one
 /// that is `less` bytes smaller.
 void call(WeftContext &context, WeftLibraryFn routine, WeftCommandKind kind,
           std::vector<const void *> buffers, const RecordBytes &record,
-          int64_t chip = 90, int64_t less = 0) {
-  const int64_t bytes = cudnnWorkspaceBytes(kind, record.data(), chip) - less;
+          int64_t chip = 90, int64_t less = 0,
+          CudnnOrder order = CudnnOrder::Fixed) {
+  const int64_t bytes =
+      cudnnWorkspaceBytes(kind, record.data(), chip, order) - less;
   Guarded<char> memory(bytes);
   emulation::DeviceMemory::get().markWritten(memory.data(), bytes);
   buffers.push_back(memory.data());
@@ -44,12 +53,14 @@ void call(WeftContext &context, WeftLibraryFn routine, WeftCommandKind kind,
 
 AttentionResult attentionOfCudnn(WeftContext &context, const AttentionCase &c,
                                  const AttentionInputs &inputs,
-                                 int64_t chip = 90) {
+                                 int64_t chip = 90,
+                                 CudnnOrder order = CudnnOrder::Fixed) {
   return attentionOf(
       c, inputs,
       [&](WeftCommandKind kind, const std::vector<const void *> &buffers,
           const RecordBytes &record) {
-        call(context, routineOf(kind), kind, buffers, record, chip);
+        call(context, routineOf(kind, order), kind, buffers, record, chip,
+             /*less=*/0, order);
         ASSERT_FALSE(context.failed()) << context.message();
       });
 }
@@ -62,7 +73,8 @@ AttentionCase makeCase(int64_t dtype = WEFT_F16) {
   return c;
 }
 
-void check(const AttentionCase &c, int64_t chip = 90) {
+void check(const AttentionCase &c, int64_t chip = 90,
+           CudnnOrder order = CudnnOrder::Fixed) {
   SCOPED_TRACE(testing::Message()
                << "b " << c.b << " t " << c.t << " s " << c.s << " h " << c.h
                << " hkv " << c.hkv << " d " << c.d << " causal " << c.causal
@@ -71,7 +83,7 @@ void check(const AttentionCase &c, int64_t chip = 90) {
   AttentionInputs inputs(c);
   AttentionResult want = attentionInF64(c, inputs);
   TestContext context(1);
-  AttentionResult got = attentionOfCudnn(context, c, inputs, chip);
+  AttentionResult got = attentionOfCudnn(context, c, inputs, chip, order);
   EXPECT_LT(relativeError(got.out, want.out), bound);
   EXPECT_LT(relativeError(got.lse, want.lse), 1e-5);
   EXPECT_LT(relativeError(got.dq, want.dq), bound);
@@ -146,6 +158,38 @@ TEST(CudnnAttention, TakesTheOrderedEngineOfSm100) {
   AttentionCase c = makeCase();
   c.h = 4;
   check(c, 100);
+}
+
+TEST(CudnnAttention, AddsUpGradientsInAnyOrder) {
+  for (int64_t dtype : {WEFT_F16, WEFT_BF16})
+    for (int64_t keyHeads : {1, 4}) {
+      AttentionCase c = makeCase(dtype);
+      c.h = 4, c.hkv = keyHeads, c.d = 16;
+      check(c, 90, CudnnOrder::Any);
+    }
+  for (int64_t chip : {80, 100}) {
+    Variable variable("WEFT_EMULATION_CHIP", "sm_" + std::to_string(chip));
+    check(makeCase(), chip, CudnnOrder::Any);
+  }
+}
+
+/// The order of the test's library depends on the seed.
+TEST(CudnnAttention, FixesTheOrderOfGradientsUnlessItMayBeAny) {
+  // So many elements that rounding to f16 does not hide the order of all.
+  AttentionCase c = makeCase();
+  c.t = c.s = 129, c.d = 64;
+  const AttentionInputs inputs(c);
+  auto run = [&](const char *seed, CudnnOrder order) {
+    Variable variable("WEFT_EMULATION_SEED", seed);
+    TestContext context(1);
+    return attentionOfCudnn(context, c, inputs, 90, order);
+  };
+  EXPECT_EQ(run("0", CudnnOrder::Fixed).dq, run("7", CudnnOrder::Fixed).dq);
+  const AttentionResult one = run("0", CudnnOrder::Any),
+                        other = run("7", CudnnOrder::Any);
+  EXPECT_NE(one.dq, other.dq);
+  EXPECT_EQ(one.dk, other.dk);
+  EXPECT_EQ(one.dv, other.dv);
 }
 
 TEST(CudnnAttention, PassesOverflowOn) {

@@ -21,7 +21,8 @@ protected:
 
   /// The error of a graph that must not be planned.
   std::string errorOf(CudnnGraph &graph) {
-    Expected<CudnnPlan> plan = graph.plan("nothing", 1 << 20, nullptr);
+    Expected<CudnnPlan> plan =
+        graph.plan("nothing", 1 << 20, /*repeatsBits=*/true, nullptr);
     return plan ? "" : plan.error().message();
   }
   void expectError(Expected<CudnnPlan> plan, const std::string &text) {
@@ -106,4 +107,22 @@ TEST_F(EmulatedCudnn, TakesTheEngineThatRepeatsItsBitsAndFits) {
   EXPECT_EQ(plan->workspaceBytes, 256);
   expectError(planForward(*library, makeRecord(), 255),
               "works in 255 bytes, but got one that takes 256 bytes");
+}
+
+TEST_F(EmulatedCudnn, HasNoEngineThatRepeatsSumsInAnyOrder) {
+  WeftAttentionGradRecord record = {};
+  record.forward = makeRecord();
+  record.dout = record.dq = record.forward.q;
+  record.dk = record.dv = record.forward.k;
+  const int64_t most = cudnnGradEngineBytes(record.forward, 90);
+  EXPECT_TRUE(planBackward(*library, record, most, 90).ok());
+  const int64_t least =
+      cudnnGradEngineBytes(record.forward, 90, CudnnOrder::Any);
+  EXPECT_LT(least, most);
+  Expected<CudnnPlan> plan =
+      planBackward(*library, record, least, 90, CudnnOrder::Any);
+  ASSERT_TRUE(plan.ok()) << plan.error().message();
+  EXPECT_EQ(plan->workspaceBytes, least);
+  expectError(planBackward(*library, record, least - 1, 90, CudnnOrder::Any),
+              "but got one that takes " + std::to_string(least) + " bytes");
 }

@@ -258,6 +258,22 @@ TEST(KeptFlags, otherAttentionIsNamed) {
           "the version of cuDNN was 9.19.0 in the checkpoint, now not set"}));
 }
 
+/// Only a run with gradients that differ from run to run records it.
+TEST(KeptFlags, otherDeterminismIsNamed) {
+  RunRecord was, now;
+  was.device = now.device = {{"attention", "cudnn"}};
+  now.device.push_back({"deterministic", "off"});
+  EXPECT_EQ(changedSettings(was, now),
+            (std::vector<std::string>{
+                "the determinism of attention's gradients was on in the "
+                "checkpoint, now off"}));
+  EXPECT_EQ(changedSettings(now, was),
+            (std::vector<std::string>{
+                "the determinism of attention's gradients was off in the "
+                "checkpoint, now on"}));
+  EXPECT_EQ(changedSettings(now, now), std::vector<std::string>());
+}
+
 /// Only programs with native reductions record NCCL.
 TEST(KeptFlags, ncclIsComparedWhereBothRecordIt) {
   RunRecord was, now;

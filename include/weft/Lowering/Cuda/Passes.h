@@ -25,6 +25,10 @@ inline constexpr llvm::StringLiteral kKernelModule = "kernels";
 inline constexpr llvm::StringLiteral kAttentionAttr = "cuda.attention",
                                      kCudnn = "cudnn",
                                      kCudnnOrOwn = "cudnn_or_own";
+/// On a gradient of attention that cuDNN may add up in an order that differs
+/// from run to run (--deterministic=off).
+inline constexpr llvm::StringLiteral kNondeterministicAttr =
+    "cuda.nondeterministic";
 
 /// The launch that a lowered kernel is written for: arrays of three sizes on
 /// its `llvm.func`, threads of a block and blocks of the grid.
@@ -36,6 +40,8 @@ enum class AttentionLibrary { Own, Cudnn, CudnnOrOwn };
 
 /// Whether cuDNN may compute attention of a plan.
 bool usesCudnn(mlir::ModuleOp plan);
+/// The number of commands with kNondeterministicAttr.
+int64_t countNondeterministic(mlir::ModuleOp plan);
 /// The first kAttentionAttr of a plan ("" for none) that
 /// `weft-choose-attention` does not write for the library; nothing if all fit.
 std::optional<std::string> findOtherMark(mlir::ModuleOp plan,

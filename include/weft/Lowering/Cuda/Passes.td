@@ -204,6 +204,11 @@ def ChooseAttentionPass : Pass<"weft-choose-attention", "::mlir::ModuleOp"> {
       cuDNN takes none of them, nothing is marked: an evaluation alone does not
       justify the library.
 
+    A fixed order of the sums of cuDNN's gradients costs workspace that grows
+    with queries x keys. Without `deterministic`, gradients whose workspace
+    exceeds `most-bytes` also get `cuda.nondeterministic`: cuDNN adds them up in
+    any order, in less memory. Gradients within `most-bytes` keep a fixed order.
+
     Precondition: `weft-lower-to-plan`, with final row pitches.
 
     Before:
@@ -226,9 +231,13 @@ def ChooseAttentionPass : Pass<"weft-choose-attention", "::mlir::ModuleOp"> {
                clEnumValN(::weft::AttentionLibrary::CudnnOrOwn, "auto", "cuDNN where possible"))}]>,
     Option<"mostBytes", "most-bytes", "int64_t", "0",
            "Most workspace bytes of a command of cuDNN with auto; 0: any number">,
+    Option<"deterministic", "deterministic", "bool", "true",
+           "Fix the order of the sums of all gradients">,
   ];
   let statistics = [
     Statistic<"numCudnn", "num-cudnn", "Commands of attention for cuDNN">,
+    Statistic<"numNondeterministic", "num-nondeterministic",
+              "Commands of cuDNN without a fixed order of sums">,
     Statistic<"numOwn", "num-own", "Commands of attention for own kernels">,
   ];
 }

@@ -139,8 +139,8 @@ public:
   virtual TargetLibraries getLibraries() const = 0;
   /// Adds the properties of the machine to the metadata of an executable
   /// (docs/reference/executable.md), such as features that it checks when it
-  /// starts.
-  virtual void describe(Json &metadata) const = 0;
+  /// starts, and properties of the plan that only this machine knows.
+  virtual void describe(mlir::ModuleOp plan, Json &metadata) const = 0;
   /// The rates that estimate its commands without a cost table
   /// (findKnownRates in weft/Schedule/CostTableFile.h).
   virtual llvm::StringRef getRates() const { return "cpu"; }

@@ -34,7 +34,8 @@ public:
   /// planned.
   std::string refusal(WeftContext &context) const;
   void forgo(WeftContext &context, const std::string &reason) const;
-  /// The code that runs, and the version of cuDNN if that does.
+  /// The code that runs, the version of cuDNN if that does, and whether its
+  /// gradients differ from run to run.
   Settings facts(WeftContext &context) const;
 
 private:
@@ -44,6 +45,7 @@ private:
   bool contains(Code code) const { return has[size_t(code)]; }
 
   bool has[4] = {};
+  bool hasAnyOrder = false; // a command of cuDNN that is not deterministic
 };
 
 } // namespace weft
