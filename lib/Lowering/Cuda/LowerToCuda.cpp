@@ -166,6 +166,7 @@ struct LowerToCudaPass : weft::impl::LowerToCudaPassBase<LowerToCudaPass> {
     LowerKernelsToGpuPassOptions options;
     options.alignment = alignment;
     pipeline.addPass(createLowerKernelsToGpuPass(options));
+    pipeline.addPass(createMarkKernelArgumentsPass());
     if (failed(runPipeline(pipeline, getOperation())))
       return signalPassFailure();
     for (auto kernels : getOperation().getOps<gpu::GPUModuleOp>()) {

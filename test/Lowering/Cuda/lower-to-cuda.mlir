@@ -3,7 +3,7 @@
 // Kernels end in the LLVM and NVVM dialects; a launch finds them there.
 
 // CHECK: gpu.module @kernels
-// CHECK-LABEL: llvm.func @k_norm(%arg0: !llvm.ptr<1>, %arg1: !llvm.ptr<1>)
+// CHECK-LABEL: llvm.func @k_norm(%arg0: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %arg1: !llvm.ptr<1> {llvm.noalias})
 // CHECK-SAME: nvvm.kernel
 // CHECK-NOT: {{(scf|math|vector|arith|memref)\.}}
 // CHECK: nvvm.read.ptx.sreg.tid.x

@@ -170,13 +170,51 @@ def LowerKernelsToGpuPass : Pass<"weft-lower-kernels-to-gpu", "::mlir::ModuleOp"
   ];
 }
 
+def MarkKernelArgumentsPass : Pass<"weft-mark-kernel-arguments", "::mlir::ModuleOp"> {
+  let summary = "Mark arguments whose bytes no other argument writes";
+  let description = [{
+    Marks arguments of device kernels by the buffers of all their launches, in
+    all programs. LLVM then loads read-only arguments as `ld.global.nc`, and
+    keeps loaded values across stores to other arguments.
+
+    - An input is `llvm.noalias` and `llvm.readonly` if it shares no byte with
+      an output at any launch.
+    - An output is `llvm.noalias` if it shares no byte with another operand at
+      any launch.
+
+    Views of one buffer are compared by their elements, buffers by their arena
+    offsets. Before `weft-plan-memory` buffers share no byte. The function of a
+    `weft.kernel_group` is marked by the launches of the group, whose members
+    may update buffers in place.
+
+    Precondition: `weft-lower-kernels-to-gpu`. Guarantees: the same bits. A
+    kernel that no command launches is not marked. One launch in place keeps the
+    argument of a kernel unmarked for all of its launches (`mixed`).
+
+    Before:
+    ```mlir
+    gpu.func @k_1f(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) kernel
+    ```
+    After:
+    ```mlir
+    gpu.func @k_1f(%x: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}) kernel
+    ```
+    Example: test/Lowering/Cuda/mark-kernel-arguments.mlir.
+  }];
+  let statistics = [
+    Statistic<"numReadOnly", "read-only", "Inputs of kernels that are marked">,
+    Statistic<"numShared", "shared", "Inputs of kernels that an output may overwrite">,
+    Statistic<"numMixed", "mixed", "Shared inputs that only some launches overwrite">,
+  ];
+}
+
 def LowerToCudaPass : Pass<"weft-lower-to-cuda", "::mlir::ModuleOp"> {
   let summary = "Lower kernels to the NVVM dialect";
   let description = [{
-    Runs `weft-lower-kernels-to-gpu` and the conversions of scf, gpu, vector,
-    memref, arith and math to the LLVM and NVVM dialects. Square roots and
-    magnitudes are instructions; other elementary functions are calls of
-    libdevice.
+    Runs `weft-lower-kernels-to-gpu`, `weft-mark-kernel-arguments` and the
+    conversions of scf, gpu, vector, memref, arith and math to the LLVM and NVVM
+    dialects. Square roots and magnitudes are instructions; other elementary
+    functions are calls of libdevice.
 
     Precondition: `weft-convert-kernels-to-linalg`. Guarantees: kernels are
     `llvm.func` ops in the `gpu.module`; nothing is contracted or reassociated.

@@ -69,7 +69,9 @@ def launches_at(kernels, seed):
             # At an odd multiple of 2^shift bytes.
             shift = least + (seed + random.Random(f"{name} {i}").randrange(5)) % (5 - least)
             places[name].append((2 * dice.randrange(256 >> shift + 1) + 1 << shift) if shift < 8 else 0)
-            lines.append(f"    %{name}_{i} = plan.alloc temporary {{offset = {places[name][-1]} : i64}} : memref<{text}>")
+            # Apart in the arena, as the buffers are: no argument is in place.
+            offset = places[name][-1] + (i << 32)
+            lines.append(f"    %{name}_{i} = plan.alloc temporary {{offset = {offset} : i64}} : memref<{text}>")
         sides = ""
         for which, side in (("ins", range(inputs)), ("outs", range(inputs, len(types)))):
             if side:
