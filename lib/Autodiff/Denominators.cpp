@@ -18,13 +18,6 @@ Value weft::makeScalar(OpBuilder &builder, Location loc, Type type,
       builder, loc, cast<ElementsAttr>(DenseElementsAttr::get(tensor, value)));
 }
 
-void weft::eraseDeadOps(ProgramOp program) {
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(program.getBody().front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
-
 //===----------------------------------------------------------------------===//
 // Which means
 //===----------------------------------------------------------------------===//

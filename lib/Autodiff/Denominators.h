@@ -21,9 +21,6 @@ namespace weft {
 mlir::Value makeScalar(mlir::OpBuilder &builder, mlir::Location loc,
                        mlir::Type type, double number);
 
-/// Removes ops of the body whose results no one uses.
-void eraseDeadOps(ProgramOp program);
-
 /// Whether `targets` are the input `targets` of a language model, perhaps
 /// reshaped: classes, the next token of each.
 bool areTokens(ProgramOp program, mlir::Value targets);

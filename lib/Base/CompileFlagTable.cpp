@@ -25,6 +25,8 @@ static const FlagSpec kModelFlags[] = {
     {"predict", FlagKind::Switch, CompileFlag, "", "",
      "compile the program of --predictions: the model's program of kind "
      "predict, or log-likelihoods of a language model"},
+    {"inference", FlagKind::Switch, CompileFlag, "", "",
+     "leave out training: no gradients and no optimizer states"},
     {"ignore-field", FlagKind::List, CompileFlag, "", "NAME",
      "accept this unknown field of config.json"},
 };
@@ -223,9 +225,9 @@ const std::vector<FlagSpec> &weft::compileFlags() {
     appendFlags(all, kSpeedFlags, FlagTopic::Speed);
     appendFlags(all, kDiagnosisFlags, FlagTopic::Diagnosis);
     appendFlags(all, kPluginFlags, FlagTopic::PlugIns);
-    markCommon(all,
-               {"target", "batch", "seq", "predict", "precision", "optimizer",
-                "groups", "mesh", "zero", "recompute", "memory-limit"});
+    markCommon(all, {"target", "batch", "seq", "predict", "inference",
+                     "precision", "optimizer", "groups", "mesh", "zero",
+                     "recompute", "memory-limit"});
     for (FlagSpec &spec : all)
       if (spec.valueName == std::string_view("FILE"))
         spec.file = FlagFile::Read;

@@ -146,7 +146,16 @@ void StateBytes::add(plan::StateOp state) {
   addTensor(state, state.getBufferType().getNumElements(), parameters[owner]);
 }
 
+static bool hasGradients(ModuleOp module) {
+  return llvm::any_of(module.getOps<plan::StateOp>(), [](plan::StateOp state) {
+    return state.getKind() == StateKind::Gradient;
+  });
+}
+
 std::optional<StateFormula> weft::computeStateFormula(ModuleOp module) {
+  // The formula is of training.
+  if (!hasGradients(module))
+    return std::nullopt;
   StateBytes states;
   for (auto state : module.getOps<plan::StateOp>())
     states.add(state);

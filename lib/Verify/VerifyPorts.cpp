@@ -38,7 +38,8 @@ int64_t weft::getBatchRows(ModuleOp module) {
   if (auto batch = module->getAttrOfType<IntegerAttr>("weft.batch"))
     return batch.getInt();
   for (auto program : module.getOps<plan::ProgramOp>())
-    if (program.getKind() == ProgramKind::Micro)
+    if (program.getKind() == ProgramKind::Micro ||
+        program.getKind() == ProgramKind::Eval)
       for (plan::InputOp input : portsOf<plan::InputOp>(program))
         if (isData(program, input) && typeOf(input).getRank() > 0)
           return typeOf(input).getDimSize(0);
@@ -240,8 +241,19 @@ static LogicalResult requirePort(plan::ProgramOp program, StringRef name) {
          << name << "', but got none";
 }
 
+/// The facts of training without an optimizer, as weft-drop-training leaves
+/// them.
+static bool isWithoutTraining(ModuleOp module) {
+  auto training =
+      module->getAttrOfType<TrainingAttr>(WeftDialect::kTrainingAttr);
+  return training && training.getOptimizers().empty();
+}
+
 /// Checks that each number that flags of a run set has an input.
 LogicalResult PortVerifier::verifyApply(plan::ProgramOp apply) {
+  if (isWithoutTraining(module))
+    return apply.emitOpError("expects optimizers in ")
+           << WeftDialect::kTrainingAttr << " of the module, but got none";
   SmallVector<StringRef> needed = {names::kMaxNorm};
   for (const OptimizerInfo *optimizer : optimizers)
     llvm::append_range(needed, optimizer->numbers);
@@ -335,11 +347,14 @@ static LogicalResult verifyKind(ModuleOp module, ProgramKind kind,
 }
 
 LogicalResult PortVerifier::verifyPresent() {
-  for (auto [kind, output] :
-       {std::pair<ProgramKind, StringRef>{ProgramKind::Init, ""},
-        {ProgramKind::Micro, names::kLoss},
-        {ProgramKind::Eval, names::kLoss},
-        {ProgramKind::Apply, names::kFoundInf}}) {
+  SmallVector<std::pair<ProgramKind, StringRef>> kinds = {
+      {ProgramKind::Init, ""}, {ProgramKind::Eval, names::kLoss}};
+  if (!isWithoutTraining(module))
+    kinds = {{ProgramKind::Init, ""},
+             {ProgramKind::Micro, names::kLoss},
+             {ProgramKind::Eval, names::kLoss},
+             {ProgramKind::Apply, names::kFoundInf}};
+  for (auto [kind, output] : kinds) {
     if (failed(verifyKind(module, kind, output)))
       return failure();
     // If several programs could be meant, the target reports an error.

@@ -5,6 +5,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -122,6 +123,13 @@ FailureOr<ProgramOp> weft::findOnlyProgram(ModuleOp module, ProgramKind kind) {
     only = program;
   }
   return only;
+}
+
+void weft::eraseDeadOps(ProgramOp program) {
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(program.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
 }
 
 StringRef ProgramOp::getInputName(unsigned index) {

@@ -35,7 +35,8 @@ LogicalResult
 TrainingAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                      ArrayAttr optimizers, DictionaryAttr counters, ScalerAttr,
                      ArrayAttr indexInputs, ArrayAttr metrics) {
-  if (!isSetOfTexts(optimizers) || !llvm::all_of(optimizers, isOptimizer))
+  if (!optimizers.empty() &&
+      (!isSetOfTexts(optimizers) || !llvm::all_of(optimizers, isOptimizer)))
     return emitError() << "expects optimizers to be an array of "
                        << spellOptimizers("\"")
                        << ", each at most once, but got " << optimizers;

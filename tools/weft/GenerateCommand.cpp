@@ -137,11 +137,12 @@ static Expected<Program> findProgram(const UseCommand &command,
                       "of checkpoints")
         .at(model)
         .hint(resumeHint(command, flags, model));
-  const bool trains = false;
+  FlagValues wanted = command.samples() ? flagsForSamples(flags) : flags;
   if (predicts || command.use == RunUse::Predict)
-    return prepareProgram(flags.with("predict", "on"), model, trains);
-  return prepareProgram(command.samples() ? flagsForSamples(flags) : flags,
-                        model, trains);
+    wanted = wanted.with("predict", "on");
+  if (!wanted.isSet("inference"))
+    wanted = wanted.with("inference", "on");
+  return prepareProgram(wanted, model, /*trains=*/false);
 }
 
 /// The flag of a command that a run knows by another name.

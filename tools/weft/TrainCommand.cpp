@@ -13,11 +13,12 @@
 
 using namespace weft;
 
-/// A training makes no predictions, so short help does not list their flag.
+/// Short help does not list the flags of programs for other uses.
 static std::vector<FlagSpec> trainingFlags() {
   std::vector<FlagSpec> flags = compileFlags();
   for (FlagSpec &spec : flags)
-    spec.isCommon &= spec.name != std::string_view("predict");
+    spec.isCommon &= spec.name != std::string_view("predict") &&
+                     spec.name != std::string_view("inference");
   return flags;
 }
 

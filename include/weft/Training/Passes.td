@@ -131,4 +131,43 @@ def ExpandOptimizerPass : Pass<"weft-expand-optimizer", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def DropTrainingPass : Pass<"weft-drop-training", "::mlir::ModuleOp"> {
+  let summary = "Remove the programs and states of training";
+  let description = [{
+    Erases the programs of kind `micro` and `apply`, the states that no other
+    program reads, and the writes of these states: gradients, optimizer states,
+    step counters and the loss scale. Parameters stay, since weights and
+    checkpoints have all of them.
+
+    `#weft.training` keeps its facts about data and metrics, which evaluations
+    read, and loses optimizers, counters and scaler. `weft.update_groups` is
+    removed.
+
+    Precondition: after `weft-working-copies`, which writes copies of
+    parameters in `apply` too. Guarantees: the values of the other programs do
+    not change. The executable evaluates, samples and predicts, but does not
+    train.
+
+    Before (test/Training/drop-training.mlir):
+    ```mlir
+    weft.param @w : tensor<4xf32>
+    weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
+    weft.program @init() attributes {kind = #weft.kind<init>} {...}
+    weft.program @micro(...) attributes {kind = #weft.kind<micro>} {...}
+    weft.program @apply(...) attributes {kind = #weft.kind<apply>} {...}
+    weft.program @eval(...) attributes {kind = #weft.kind<eval>} {...}
+    ```
+    After:
+    ```mlir
+    weft.param @w : tensor<4xf32>
+    weft.program @init() attributes {kind = #weft.kind<init>} {...}
+    weft.program @eval(...) attributes {kind = #weft.kind<eval>} {...}
+    ```
+  }];
+  let statistics = [
+    Statistic<"numPrograms", "programs", "Programs removed">,
+    Statistic<"numStates", "states", "States removed">,
+  ];
+}
+
 #endif // WEFT_TRAINING_PASSES_TD

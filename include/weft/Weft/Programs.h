@@ -11,6 +11,9 @@ namespace weft {
 llvm::FailureOr<ProgramOp> findOnlyProgram(mlir::ModuleOp module,
                                            ProgramKind kind);
 
+/// Erases ops without effect whose results nothing reads.
+void eraseDeadOps(ProgramOp program);
+
 } // namespace weft
 
 #endif // WEFT_WEFT_PROGRAMS_H

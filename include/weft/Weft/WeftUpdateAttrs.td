@@ -49,7 +49,7 @@ def Weft_TrainingAttr : AttrDef<Weft_Dialect, "Training"> {
   let description = [{
     | field | contents |
     |---|---|
-    | `optimizers` | names of the optimizers of the update |
+    | `optimizers` | names of the optimizers of the update; none after `weft-drop-training` |
     | `counters` | if there are several step counters: for each symbol of a counter, the names of the parameters whose updates it counts |
     | `scaler` | the rule by which the loss scale changes; absent if it is fixed |
     | `index_inputs` | a `#weft.index_input` for each integer input of data whose valid values the model limits |

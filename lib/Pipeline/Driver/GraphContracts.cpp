@@ -201,10 +201,12 @@ LogicalResult weft::checkBuckets(ModuleOp module) {
   return success();
 }
 
-/// Several ranks reduce the gradients, or whatever is made of them.
+/// Several ranks reduce the gradients, or whatever is made of them. Without
+/// training, ranks with all parameters share nothing on the device.
 LogicalResult weft::checkCollectives(ModuleOp module) {
   dist::MeshOp mesh = dist::findMesh(module);
-  if (!mesh || dist::getGroups(mesh, StringAttr()).front().size() == 1)
+  if (!mesh || dist::getGroups(mesh, StringAttr()).front().size() == 1 ||
+      countPrograms(module, ProgramKind::Micro) == 0)
     return success();
   WalkResult result = module.walk([](Operation *op) {
     return isa_and_nonnull<dist::DistDialect>(op->getDialect()) &&

@@ -35,14 +35,14 @@ MemoryFit::MemoryFit(Compiler &compiler, FlagValues given)
   firsts.push_back({});
   if (mayKeepGathered())
     firsts.push_back({{"reshard", "off"}});
-  if (isFree("recompute"))
+  if (mayRecompute())
     rules = {{{"recompute", "blocks"}}, {{"recompute", "every:2"}}};
 }
 
 /// Finds the values that may be recomputed. It runs on demand, since it costs
 /// as much as a trial.
 Status MemoryFit::prepareSteps() {
-  if (!isFree("recompute"))
+  if (!mayRecompute())
     return Status::success();
   if (Status status = compiler.goBack(Phase::DerivePrograms,
                                       Compiler::forTrials(withoutBound(flags)));

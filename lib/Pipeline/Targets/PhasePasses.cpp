@@ -132,6 +132,8 @@ static void workingCopies(const FlagValues &flags, const Target &,
   options.persistent = flags.getText("working-copies") == "on";
   options.master = flags.getText("master-weights") == "on";
   passes.addPass(createWorkingCopiesPass(options));
+  if (flags.getSwitch("inference"))
+    passes.addPass(createDropTrainingPass());
 }
 
 static void shard(const FlagValues &flags, const Target &,

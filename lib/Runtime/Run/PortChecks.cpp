@@ -176,6 +176,11 @@ Status weft::checkTrainable(const WeftExecutable &executable,
                             const DataSet &data) {
   const WeftProgram *micro = findProgram(executable, names::kMicro);
   const WeftProgram *apply = findProgram(executable, names::kApply);
+  if (!micro && !apply)
+    return usageError("expects a program that trains, but this one was "
+                      "compiled with --inference")
+        .hint("weft compile MODEL without --inference, or weft train MODEL, "
+              "compiles one; --eval-only evaluates this one");
   if (!micro)
     return missing("program 'micro'");
   if (!apply)

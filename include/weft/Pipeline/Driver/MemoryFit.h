@@ -57,6 +57,10 @@ private:
 
   Status prepareSteps();
   bool isFree(const std::string &flag) const { return !flags.isSet(flag); }
+  /// A program without training has no backward pass.
+  bool mayRecompute() const {
+    return isFree("recompute") && !flags.getSwitch("inference");
+  }
   bool mayKeepGathered() const;
   bool mayForgoCudnn() const;
   Expected<const MemoryTrial *> tryChange(const Change &change);
