@@ -260,6 +260,7 @@ llvm::json::Object MemoryReport::toJson() const {
   llvm::json::Object json{
       {"max_threads", maxThreads},
       {"persistent_bytes", persistentBytes},
+      {"needed_bytes", getNeededBytes()},
       {"peak", llvm::json::Object{{"program", peak.program},
                                   {"routine", peak.routine},
                                   {"name", peak.name},
@@ -333,6 +334,8 @@ std::string MemoryReport::toText() const {
     line("reserved outside the arena", getReservedBytes());
   for (const ReservedMemory &each : reserved)
     line("  " + each.user, each.bytes);
+  if (getNeededBytes() != arenaBytes)
+    line("memory", getNeededBytes());
   if (formula)
     printFormula(*formula, os);
   os << "peak at " << peak.name << " in " << peak.program;

@@ -232,18 +232,41 @@ static void warnOfUnreadWeights(Compiler &compiler) {
          unreadWeightsHint(paths.front()));
 }
 
+/// The terms of the memory that a program needs; "" if it is the arena alone.
+static std::string listTerms(const MemoryReport &report) {
+  if (report.getNeededBytes() == report.arenaBytes)
+    return "";
+  std::string text = ": arena " + humanBytes(report.arenaBytes);
+  if (report.constantBytes != 0)
+    text += ", constants " + humanBytes(report.constantBytes);
+  if (!report.reserved.empty())
+    text += ", reserved " + humanBytes(report.getReservedBytes());
+  return text;
+}
+
+/// The flags that were chosen in addition to the given ones.
+static std::string listChosen(const FlagValues &given,
+                              const FlagValues &chosen) {
+  const std::vector<std::string> before = given.canonical(CompileFlag);
+  std::string text;
+  for (const std::string &flag : chosen.canonical(CompileFlag))
+    if (!llvm::is_contained(before, flag))
+      text += (text.empty() ? "" : " ") + flag;
+  return text;
+}
+
 /// The memory of a program that fits, on stderr: stdout may be the output.
-static void printMemory(const Compiler &compiler) {
+static void printMemory(const Compiler &compiler, const FlagValues &given) {
   if (!compiler.fit())
     return;
   const auto &[bound, report] = *compiler.fit();
   std::string text = "memory    " + humanBytes(report.getNeededBytes()) +
                      ", fits " + bound.flag + " with " +
-                     humanBytes(bound.bytes);
-  if (!report.reserved.empty())
-    text += ": arena " + humanBytes(report.getDeviceBytes()) + ", reserved " +
-            humanBytes(report.getReservedBytes());
-  std::fprintf(stderr, "%s\n", text.c_str());
+                     humanBytes(bound.bytes) + listTerms(report) + "\n";
+  if (const std::string flags = listChosen(given, compiler.flags());
+      !flags.empty())
+    text += "chosen    " + flags + "\n";
+  std::fputs(text.c_str(), stderr);
 }
 
 /// The report in the program's metadata; none in a module without metadata.
@@ -279,7 +302,8 @@ static void printMade(Compiler &compiler, const std::string &output,
                      threeDigits(took.count(), 2) + " s\n";
   if (!compiler.fit())
     if (auto report = readMemory(compiler.module()))
-      text += "memory    " + humanBytes(report->getNeededBytes()) + "\n";
+      text += "memory    " + humanBytes(report->getNeededBytes()) +
+              listTerms(*report) + "\n";
   std::fputs(text.c_str(), stderr);
 }
 
@@ -298,9 +322,10 @@ static Status compileModel(Compiler &compiler, const FlagValues &flags,
   if (Status status = checkRecordedWeights(compiler, model, *last); !status)
     return status;
   warnOfUnreadWeights(compiler);
+  const FlagValues given = compiler.flags();
   if (Status status = runWithinMemory(compiler, *last); !status)
     return status;
-  printMemory(compiler);
+  printMemory(compiler, given);
   if (Status status = emitResult(compiler, model); !status)
     return status;
   const std::string &emit = compiler.flags().getText("emit");

@@ -6,6 +6,17 @@
 
 using namespace weft;
 
+/// A line with the flags for memory that the program was compiled with.
+static std::string flagsText(const Json &memory) {
+  const Json *flags = memory.find("flags");
+  if (!flags || !flags->isObject() || flags->asObject().empty())
+    return "";
+  std::string text = "compiled with";
+  for (const JsonMember &flag : flags->asObject())
+    text += " --" + flag.name + "=" + viewText(&flag.value);
+  return text + "\n";
+}
+
 std::string weft::memoryText(const Json &metadata) {
   const Json *memory = metadata.find("memory");
   if (!memory || !memory->isObject())
@@ -17,5 +28,7 @@ std::string weft::memoryText(const Json &metadata) {
     return "";
   }
   const llvm::json::Object *object = value->getAsObject();
-  return object ? MemoryReport::fromJson(*object).toText() : "";
+  if (!object)
+    return "";
+  return MemoryReport::fromJson(*object).toText() + flagsText(*memory);
 }

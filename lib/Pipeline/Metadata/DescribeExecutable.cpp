@@ -5,6 +5,7 @@
 #include "weft/Analysis/CommandNames.h"
 #include "weft/Analysis/Cost.h"
 #include "weft/Analysis/PlanQueries.h"
+#include "weft/Base/FlagNames.h"
 #include "weft/Base/Text.h"
 #include "weft/Dist/Dist.h"
 #include "weft/Formats/Json.h"
@@ -280,6 +281,21 @@ static Json speedsOf(ModuleOp module) {
   return json;
 }
 
+/// The flags for memory that change the program, whether given or chosen by a
+/// memory limit. The limit is left out: a program with the chosen flags is the
+/// same without it.
+static Json memoryFlags(const FlagValues &flags) {
+  Json changed = Json::object();
+  for (const char *name : {"recompute", "loss-chunks", "reshard", "attention",
+                           "kv-cache", "inference"}) {
+    const std::string &text = flags.getText(name);
+    if (flags.isSet(name) && text != "auto" &&
+        text != findFlagName(name)->defaultText)
+      changed.set(name, text);
+  }
+  return changed;
+}
+
 /// The memory report without source locations: an executable contains no paths.
 static Json memoryOf(ModuleOp module, const FlagValues &flags,
                      const Target &target) {
@@ -291,7 +307,11 @@ static Json memoryOf(ModuleOp module, const FlagValues &flags,
   std::string text;
   llvm::raw_string_ostream(text) << llvm::json::Value(report.toJson());
   Expected<Json> json = parseJson(text, "memory report");
-  return json ? std::move(*json) : Json::object();
+  if (!json)
+    return Json::object();
+  if (Json changed = memoryFlags(flags); !changed.asObject().empty())
+    json->set("flags", std::move(changed));
+  return std::move(*json);
 }
 
 namespace {

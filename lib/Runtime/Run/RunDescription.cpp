@@ -188,7 +188,7 @@ std::string Run::describe() const {
   std::string text = "model     " + metadata.name + ", " +
                      groupedText(countParameters(executable)) + " parameters\n";
   text += describeTypes();
-  text += "memory    " + humanBytes(executable.arenaBytes) + ", " +
+  text += "arena     " + humanBytes(executable.arenaBytes) + ", " +
           ranks.first().context().device().describe() + "\n";
   text +=
       "start     " +

@@ -152,7 +152,7 @@ TEST_F(TrainTest, dryRunWritesNothing) {
       run.out,
       "model     toy-bigram, 16,384 parameters\n"
       "types     precision f32, recipe amp, weights F32\n"
-      "memory    257.31 KiB, " +
+      "arena     257.31 KiB, " +
           run.out.substr(run.out.find("KiB, ") + 5,
                          run.out.find(" threads") - run.out.find("KiB, ") - 5) +
           " threads\n"
