@@ -27,7 +27,7 @@ using namespace weft;
 static std::vector<FlagSpec> modelViews() {
   return {{"activations", FlagKind::Switch, DriverFlag, "", "",
            "for a MODEL, with the flags of weft compile: forward values that "
-           "the backward pass reads, kept or recomputed"},
+           "the backward pass reads: kept, recomputed, or in chunks"},
           {"tradeoff", FlagKind::Switch, DriverFlag, "", "",
            "for a MODEL, with the flags of weft compile: estimated step time "
            "for each memory limit"}};
@@ -83,10 +83,47 @@ static std::string getTypes(Operation *op) {
   return text;
 }
 
+/// The loss that reads the op's result as logits, perhaps behind casts, or the
+/// op itself; null if it belongs to no loss in chunks.
+static CrossEntropyOp findLoss(Operation *op) {
+  if (auto loss = dyn_cast<CrossEntropyOp>(op))
+    return loss;
+  for (Operation *user : op->getUsers()) {
+    auto loss = dyn_cast<CrossEntropyOp>(user);
+    if (loss && loss.getLogits().getDefiningOp() == op)
+      return loss;
+    if (isa<CastOp>(user))
+      if (CrossEntropyOp behind = findLoss(user))
+        return behind;
+  }
+  return {};
+}
+
+/// The bytes of the largest of `chunks` chunks of the loss's rows.
+static int64_t getChunkBytes(CrossEntropyOp loss, int64_t bytes,
+                             int64_t chunks) {
+  const int64_t rows =
+      cast<ShapedType>(loss.getTargets().getType()).getNumElements();
+  return bytes / rows * llvm::divideCeil(rows, chunks);
+}
+
+namespace {
+/// Whether the saved values can be recomputed, and the chunks of losses.
+struct RowFacts {
+  bool isFree = false;
+  int64_t lossChunks = 1;
+};
+} // namespace
+
 static void add(std::vector<ActivationRow> &rows, const RecomputeChoice &choice,
-                bool isFree) {
+                RowFacts facts) {
   ActivationRow row;
-  row.policy = isComputedAgain(choice.op) ? "recompute" : "kept";
+  const CrossEntropyOp loss =
+      facts.lossChunks > 1 ? findLoss(choice.op) : CrossEntropyOp();
+  const bool isFree = facts.isFree && !loss;
+  row.policy = loss                         ? "chunked"
+               : isComputedAgain(choice.op) ? "recompute"
+                                            : "kept";
   row.op = choice.op->getName().stripDialect().str();
   row.type = getTypes(choice.op);
   row.scope = foldNumbers(getScope(choice.op));
@@ -97,21 +134,22 @@ static void add(std::vector<ActivationRow> &rows, const RecomputeChoice &choice,
   if (found == rows.end())
     found = rows.insert(rows.end(), row);
   ++found->count;
-  found->bytes += choice.bytes;
+  found->bytes +=
+      loss ? getChunkBytes(loss, choice.bytes, facts.lossChunks) : choice.bytes;
   found->us += choice.us;
 }
 
 /// Largest first. `choices` were found before phase mark-recompute, which has
 /// run since.
 static std::vector<ActivationRow>
-describeActivations(const RecomputeChoices &choices) {
+describeActivations(const RecomputeChoices &choices, int64_t lossChunks) {
   std::vector<ActivationRow> rows;
   for (const RecomputeChoice &choice : choices.kept)
-    add(rows, choice, /*isFree=*/false);
+    add(rows, choice, {/*isFree=*/false, lossChunks});
   for (const RecomputeChoice &choice : choices.marked)
-    add(rows, choice, /*isFree=*/false);
+    add(rows, choice, {/*isFree=*/false, lossChunks});
   for (const RecomputeChoice &choice : choices.inOrder)
-    add(rows, choice, /*isFree=*/true);
+    add(rows, choice, {/*isFree=*/true, lossChunks});
   llvm::sort(rows, [](const ActivationRow &a, const ActivationRow &b) {
     return a.bytes != b.bytes ? a.bytes > b.bytes : a.getKey() < b.getKey();
   });
@@ -171,17 +209,30 @@ static void show(const char *view, const char *layout, Json rows, bool isJson) {
   printText(result.pretty());
 }
 
-/// With a memory limit the flags are first made such that the program fits.
-static Status printActivations(Compiler &compiler, bool isJson) {
+/// The chunks of losses; `auto` is one chunk, unless a limit has chosen more.
+static int64_t getLossChunks(const FlagValues &flags) {
+  const std::string &chunks = flags.getText("loss-chunks");
+  return chunks == "auto" ? 1 : std::stoll(chunks);
+}
+
+/// Runs the phases up to derive-programs. With a memory limit the flags are
+/// first made such that the program fits. Chunks of losses run once, since the
+/// model may not have any.
+static Status deriveForView(Compiler &compiler) {
   const bool isBounded = compiler.flags().isSet("memory-limit") ||
                          compiler.flags().isSet("device");
-  const int derived = compiler.phases().find(Phase::DerivePrograms);
-  Status status = runWithinMemory(
-      compiler,
-      isBounded ? compiler.phases().find(Phase::PlanMemory) : derived);
-  if (status && isBounded)
-    status = compiler.goBack(Phase::DerivePrograms, compiler.flags());
-  if (!status)
+  const Phase last = isBounded ? Phase::PlanMemory
+                     : getLossChunks(compiler.flags()) > 1
+                         ? Phase::SelectKernels
+                         : Phase::DerivePrograms;
+  if (Status status = runWithinMemory(compiler, compiler.phases().find(last));
+      !status || last == Phase::DerivePrograms)
+    return status;
+  return compiler.goBack(Phase::DerivePrograms, compiler.flags());
+}
+
+static Status printActivations(Compiler &compiler, bool isJson) {
+  if (Status status = deriveForView(compiler); !status)
     return status;
   const std::optional<RecomputeChoices> choices = findRecomputeChoices(
       compiler.module(), compiler.target().hasGeluOfProducts(compiler.flags()));
@@ -189,8 +240,8 @@ static Status printActivations(Compiler &compiler, bool isJson) {
   const Phase last = choices ? Phase::MarkRecompute : Phase::Autodiff;
   if (Status run = compiler.run(compiler.phases().find(last)); !run)
     return run;
-  const std::vector<ActivationRow> rows =
-      describeActivations(choices.value_or(RecomputeChoices()));
+  const std::vector<ActivationRow> rows = describeActivations(
+      choices.value_or(RecomputeChoices()), getLossChunks(compiler.flags()));
   show("activations", kActivationLayout, toJson(rows), isJson);
   return Status::success();
 }
