@@ -12,6 +12,7 @@
 #include "weft/Base/Text.h"
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/Json.h"
+#include "weft/Frontend/Frontend.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -324,6 +325,10 @@ Expected<ExitCode> weft::inspectCommand(const Arguments &args) {
   const std::string &path = flags->positionals().front();
   if (!hasView(*flags) && isModel(path))
     return inspectSummary(path, flags->getSwitch("json"));
+  // A folder can only be a model.
+  if (!hasView(*flags))
+    if (std::optional<Error> noModel = findFolderError(path))
+      return std::move(*noModel);
   for (const char *flag : {"device", "instructions"})
     if (flags->isSet(flag) && !flags->getSwitch(kRoofline))
       return usageError("--", flag, " expects --roofline, but got none");

@@ -22,13 +22,11 @@ using namespace weft;
 static Expected<std::unique_ptr<llvm::MemoryBuffer>>
 readBytes(const std::string &path) {
   if (llvm::sys::fs::is_directory(path)) {
-    std::optional<Error> noModel = findFolderError(path);
+    const std::string model = findFolderError(path) ? "MODEL" : shellWord(path);
     return inputError("expects a program that weft compile made, but got a "
                       "folder")
         .at(path)
-        .hint(noModel
-                  ? noModel->message() + "; " + noModel->hintText()
-                  : "weft compile " + shellWord(path) + " -o FILE makes one");
+        .hint("weft compile " + model + " -o FILE makes one");
   }
   // A file that is not regular, such as a device, may be endless.
   if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
