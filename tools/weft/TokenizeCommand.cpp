@@ -1,11 +1,13 @@
 //===- TokenizeCommand.cpp - weft tokenize: text to ids and back ----------===//
 
 #include "CommandHelp.h"
+#include "Documents.h"
 #include "TokenFiles.h"
 #include "ToolCommands.h"
 
 #include "weft/Base/InputFile.h"
 #include "weft/Base/Results.h"
+#include "weft/Base/StandardInput.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StepDirectories.h"
@@ -16,8 +18,11 @@ using namespace weft;
 
 static const CommandHelp kTokenizeHelp = {
     {"weft tokenize FILE --tokenizer=PATH [flags]"},
-    {"FILE: text, any bytes; with --decode token numbers, as text or as a file "
-     "of tokens"}};
+    {"FILE: text, or JSON lines with a document in the field 'text' of each; "
+     "with --decode token numbers, as text or as a file of tokens; - or a pipe "
+     "is standard input"}};
+
+static constexpr int64_t kMostBytes = int64_t(1) << 31;
 
 FlagTable weft::tokenizeFlags() {
   return FlagTable({
@@ -51,7 +56,8 @@ namespace {
 class TokenizeRun {
 public:
   TokenizeRun(const FlagValues &flags, std::string input, Tokenizer tokenizer)
-      : flags(flags), input(std::move(input)), tokenizer(std::move(tokenizer)) {
+      : flags(flags), input(std::move(input)),
+        isFile(this->input != kStandardInput), tokenizer(std::move(tokenizer)) {
   }
 
   Status encode();
@@ -59,6 +65,8 @@ public:
 
 private:
   Status encodeDocument(std::string_view text);
+  Status encodeText(std::string_view text);
+  Status encodeFile();
   Status printIds(const int32_t *ids, size_t count);
   Status decodeTokens(TokenFile &file);
   Expected<std::vector<int32_t>> readIds(std::string_view line,
@@ -69,7 +77,8 @@ private:
   void warnOfLosses() const;
 
   const FlagValues &flags;
-  std::string input;
+  std::string input; // a path, or kStandardInput
+  bool isFile;
   Tokenizer tokenizer;
   EncodeLosses losses;
   std::optional<TokenFileWriter> tokens;
@@ -126,29 +135,59 @@ void TokenizeRun::warnOfLosses() const {
                 " characters have no token and are left out"));
 }
 
+/// Text is one document, or one for each line.
+Status TokenizeRun::encodeText(std::string_view text) {
+  if (!flags.getSwitch("lines"))
+    return encodeDocument(text);
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!line.empty() && line.back() == '\r')
+      line.remove_suffix(1);
+    if (Status status = encodeDocument(line); !status)
+      return status;
+  }
+  return Status::success();
+}
+
+/// Reads a file as `weft train --data` does.
+Status TokenizeRun::encodeFile() {
+  Expected<DocumentReader> file = DocumentReader::open(input);
+  if (!file)
+    return file.takeError();
+  if (!file->hasLines()) {
+    Expected<std::optional<std::string>> text = file->next();
+    if (!text)
+      return text.takeError();
+    return encodeText(text->value_or(""));
+  }
+  while (true) {
+    Expected<std::optional<std::string>> document = file->next();
+    if (!document)
+      return document.takeError();
+    if (!*document)
+      return Status::success();
+    if (Status status = encodeDocument(**document); !status)
+      return status;
+  }
+}
+
 Status TokenizeRun::encode() {
-  if (isTokenFile(input))
+  if (isFile && isTokenFile(input))
     return inputError("expects text, but got a file of tokens")
         .at(input)
         .hint("--decode prints the text of tokens");
   if (flags.isSet("output"))
     tokens.emplace(flags.getString("output"), tokenizer.vocabularySize());
-  Expected<std::string> text = readFile(input, int64_t(1) << 31);
-  if (!text)
-    return text.takeError();
-  std::string_view rest = *text;
-  if (!flags.getSwitch("lines")) {
-    if (Status status = encodeDocument(rest); !status)
+  if (isFile) {
+    if (Status status = encodeFile(); !status)
       return status;
-    rest = "";
-  }
-  while (!rest.empty()) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (!line.empty() && line.back() == '\r')
-      line.remove_suffix(1);
-    if (Status status = encodeDocument(line); !status)
+  } else {
+    Expected<std::string> text = readStandardInput(kMostBytes);
+    if (!text)
+      return text.takeError();
+    if (Status status = encodeText(*text); !status)
       return status;
   }
   warnOfLosses();
@@ -203,7 +242,8 @@ Status TokenizeRun::decodeIds(const std::vector<int32_t> &ids) {
 /// Decodes a document for each line. All lines are read first: no text comes
 /// before an error.
 Status TokenizeRun::decodeLines() {
-  Expected<std::string> text = readFile(input, int64_t(1) << 31);
+  Expected<std::string> text =
+      isFile ? readFile(input, kMostBytes) : readStandardInput(kMostBytes);
   if (!text)
     return text.takeError();
   std::vector<std::vector<int32_t>> documents;
@@ -250,7 +290,7 @@ Status TokenizeRun::decode() {
             assign(OutputFile::create(flags.getString("output")), textFile);
         !s)
       return s;
-  if (isTokenFile(input)) {
+  if (isFile && isTokenFile(input)) {
     Expected<TokenFile> file = TokenFile::open(input, TokenFormat::Auto);
     if (!file)
       return file.takeError();
@@ -265,12 +305,15 @@ Status TokenizeRun::decode() {
 /// The input comes first: an output that is kept may hide its errors.
 static Status checkFiles(const FlagValues &flags, const std::string &input) {
   std::vector<FileUse> inputs = flags.files(FlagFile::Read);
-  inputs.push_back({"FILE", input});
+  const bool isFile = input != kStandardInput;
+  if (isFile)
+    inputs.push_back({"FILE", input});
   const std::vector<FileUse> outputs = flags.files(FlagFile::Written);
   if (Status s = checkOutputPaths(outputs, inputs, manifestName); !s)
     return s;
-  if (auto file = InputFile::open(input); !file)
-    return file.takeError();
+  if (isFile)
+    if (auto file = InputFile::open(input); !file)
+      return file.takeError();
   return checkReplaced(outputs, flags.getSwitch("overwrite"));
 }
 
@@ -286,13 +329,15 @@ Expected<ExitCode> weft::tokenizeCommand(const Arguments &args) {
     printCommandHelp(kTokenizeHelp, {table});
     return ExitCode::Ok;
   }
-  if (flags->positionals().empty())
+  if (flags->positionals().empty() && !isInputGiven())
     return usageError("expects FILE, but got none")
-        .hint("weft tokenize --help");
+        .hint("weft tokenize --help; a pipe into it works, too");
   if (!flags->hasValue("tokenizer"))
     return usageError("expects --tokenizer=PATH, but got none")
         .hint("name tokenizer.json, tokenizer.model or the model's folder");
-  const std::string &input = flags->positionals()[0];
+  const bool isPiped =
+      flags->positionals().empty() || flags->positionals()[0] == "-";
+  const std::string input = isPiped ? kStandardInput : flags->positionals()[0];
   if (Status status = checkFiles(*flags, input); !status)
     return status.takeError();
   Expected<Tokenizer> tokenizer =
