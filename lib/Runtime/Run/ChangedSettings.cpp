@@ -4,6 +4,9 @@
 #include "weft/Formats/Manifest.h"
 #include "weft/Runtime/Run/RunFlags.h"
 
+#include <algorithm>
+#include <filesystem>
+
 using namespace weft;
 
 /// " was A in the checkpoint, now B"
@@ -15,6 +18,43 @@ static std::string change(const std::string &was, const std::string &now) {
 static std::string change(const std::string &flag, const std::string &was,
                           const std::string &now) {
   return "--" + flag + change(was, now);
+}
+
+/// Whether a companion file of a model decides which tokens a text has.
+static bool hasVocabulary(const std::string &name) {
+  constexpr std::string_view names[] = {"tokenizer.json", "tokenizer.model",
+                                        "vocab.json",     "merges.txt",
+                                        "vocab.txt",      "added_tokens.json"};
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+/// The digest of the file of that name among the `companions` of model.json; ""
+/// if there is none.
+static std::string findCompanion(const Json &model, const std::string &name) {
+  const Json *files = model.find("companions");
+  if (!files || !files->isArray())
+    return "";
+  for (const Json &file : files->asArray()) {
+    const Json *path = file.find("path"), *digest = file.find("xxh3");
+    if (path && path->isString() && digest && digest->isString() &&
+        std::filesystem::path(path->asString()).filename() == name)
+      return digest->asString();
+  }
+  return "";
+}
+
+std::string weft::changedTokenizer(const Json &model,
+                                   const Metadata &metadata) {
+  for (const InitialFile &file : metadata.companionFiles) {
+    const std::string name = std::filesystem::path(file.path).filename();
+    const std::string was =
+        hasVocabulary(name) ? findCompanion(model, name) : "";
+    if (!was.empty() && was != file.digest)
+      return concat("the tokenizer, ", name, ",",
+                    change("digest " + was.substr(0, 8),
+                           "digest " + file.digest.substr(0, 8)));
+  }
+  return "";
 }
 
 /// The names of both settings without duplicates.

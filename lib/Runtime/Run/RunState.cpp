@@ -59,7 +59,21 @@ static std::string hintOfSizes(const Settings &was, const Settings &now) {
                  : "";
 }
 
+/// Tokens of another tokenizer mean other text, so the loss says nothing.
+void Run::warnOfTokenizer() const {
+  if (!resume || options.byteTokenizer || metadata.companionFiles.empty())
+    return;
+  // Runs that only load weights do without model.json.
+  Expected<Json> model = readModelFile(resume->manifest, resume->directory);
+  if (!model)
+    return;
+  if (std::string text = changedTokenizer(*model, metadata); !text.empty())
+    tell(text, "compile a model with the tokenizer that the weights were "
+               "trained with; weft ckpt export makes one of the checkpoint");
+}
+
 void Run::warnOfChanges() const {
+  warnOfTokenizer();
   if (!resume || resume->weightsOnly)
     return;
   if (std::string thawed = resume->optimizer.describe(); !thawed.empty())

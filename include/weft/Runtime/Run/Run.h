@@ -74,6 +74,7 @@ private:
   ResumeTarget resumeTarget() const;
   Status chooseState();
   Status identifyData();
+  void warnOfTokenizer() const;
   void warnOfChanges() const;
   void warnOfFewReplicas() const;
   Status takeState();

@@ -209,6 +209,10 @@ RunRecord recordOf(const FlagValues &values, const FlagTable &table,
 std::vector<std::string> changedSettings(const RunRecord &was,
                                          const RunRecord &now);
 
+/// A clause that says how a tokenizer file of the program's model differs from
+/// the one of a checkpoint, by the checkpoint's model.json; "" if none does.
+std::string changedTokenizer(const Json &model, const Metadata &metadata);
+
 //===- Learning rates -----------------------------------------------------===//
 
 /// Rules between the numbers of a schedule and the steps of a run that trains:
