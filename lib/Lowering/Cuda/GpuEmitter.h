@@ -55,7 +55,8 @@ void approximateMath(mlir::gpu::GPUFuncOp function);
 /// The op x - y of `exp(x - y)`, in f32, with one y for each row; or null.
 mlir::arith::SubFOp getExponent(const KernelNest &nest, mlir::Operation *op);
 
-/// Whether the x of an exponent x - y is an f16 or bf16 value.
+/// Whether the x of an exponent x - y is an f16 value. A bf16 value may be as
+/// large as an f32 one.
 bool isLowExponent(mlir::arith::SubFOp exponent);
 
 class GpuEmitter {

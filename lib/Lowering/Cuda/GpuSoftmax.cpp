@@ -2,9 +2,8 @@
 //
 // A kernel with the sum of e^(x - max) over long rows finds both in one pass
 // (Milakov and Gimelshein 2018): a thread keeps the maximum so far, and scales
-// its sum when the maximum grows. Exponents are to base 2; f16 and bf16 need
-// one fused multiply-add for each. An element at the index of a row is not
-// searched.
+// its sum when the maximum grows. Exponents are to base 2; f16 needs one fused
+// multiply-add for each. An element at the index of a row is not searched.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +25,7 @@ using namespace weft;
 /// The maximum of no elements: a number, so that no difference of maxima is
 /// NaN.
 static constexpr double kLeastMaximum = std::numeric_limits<float>::lowest();
-/// The same where -y log2(e) has to be finite. Logits below it count as -inf.
+/// The same where -y log2(e) has to be finite; below every number of f16.
 static constexpr double kLeastLowMaximum = -1e38;
 /// Chunks that a thread loads before it uses the first.
 static constexpr int64_t kChunksInFlight = 2;
@@ -92,7 +91,7 @@ arith::SubFOp weft::getExponent(const KernelNest &nest, Operation *op) {
 
 bool weft::isLowExponent(arith::SubFOp exponent) {
   auto wide = exponent.getLhs().getDefiningOp<arith::ExtFOp>();
-  return wide && wide.getIn().getType().getIntOrFloatBitWidth() == 16;
+  return wide && wide.getIn().getType().isF16();
 }
 
 /// Whether the nest has totals alone.

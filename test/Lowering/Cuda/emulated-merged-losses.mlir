@@ -3,10 +3,10 @@
 // RUN: %python %S/Inputs/emulate.py %t/merged.mlir %t/run 1 | FileCheck %s
 // A cross-entropy and its gradient as one kernel of a device: rows with and
 // without a chunk that is not whole, ignored targets, and rows of one warp. Also
-// losses of f32 logits that are large or the least numbers.
+// losses of f32 and bf16 logits that are large or the least numbers.
 
-// CHECK-COUNT-13: {{^k_.*: equal$}}
-// CHECK-NEXT: {{^18 results of 13 kernels as the interpreter computes them$}}
+// CHECK-COUNT-15: {{^k_.*: equal$}}
+// CHECK-NEXT: {{^20 results of 15 kernels as the interpreter computes them$}}
 // CHECK-NOT: {{.}}
 module attributes {weft.options = {target = "cuda:sm_90"}} {
 weft.program @odd(%x: tensor<16x5003xf16> {weft.input = "x"}, %t: tensor<16xi32> {weft.input = "t"}, %g: tensor<f32> {weft.input = "g"})
@@ -44,6 +44,20 @@ weft.program @least(%x: tensor<16x2048xf32> {weft.input = "x"}, %t: tensor<16xi3
   %c = weft.constant dense<-3.40282347E+38> : tensor<f32>
   %y = weft.add %x, %c : tensor<16x2048xf32>, tensor<f32>
   %l, %lse, %n = weft.cross_entropy %y, %t : tensor<16x2048xf32>, tensor<16xi32>
+  weft.return %l : tensor<f32>
+}
+weft.program @large_bf16(%x: tensor<16x2048xbf16> {weft.input = "x"}, %t: tensor<16xi32> {weft.input = "t"})
+    -> (tensor<f32> {weft.output = "l"}) attributes {kind = #weft.kind<eval>} {
+  %c = weft.constant dense<1.0e8> : tensor<bf16>
+  %y = weft.add %x, %c : tensor<16x2048xbf16>, tensor<bf16>
+  %l, %lse, %n = weft.cross_entropy %y, %t : tensor<16x2048xbf16>, tensor<16xi32>
+  weft.return %l : tensor<f32>
+}
+weft.program @least_bf16(%x: tensor<16x2048xbf16> {weft.input = "x"}, %t: tensor<16xi32> {weft.input = "t"})
+    -> (tensor<f32> {weft.output = "l"}) attributes {kind = #weft.kind<eval>} {
+  %c = weft.constant dense<-3.38953139E+38> : tensor<bf16>
+  %y = weft.add %x, %c : tensor<16x2048xbf16>, tensor<bf16>
+  %l, %lse, %n = weft.cross_entropy %y, %t : tensor<16x2048xbf16>, tensor<16xi32>
   weft.return %l : tensor<f32>
 }
 }

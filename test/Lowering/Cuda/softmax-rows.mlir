@@ -56,6 +56,24 @@ weft.kernel @k_loss(%x: tensor<16x8192xf16>, %t: tensor<16x1xi32>, %g: tensor<16
   weft.yield %loss, %r : tensor<16x1xf32>, tensor<16x8192xf16>
 }
 
+// Logits of bf16 have the range of f32 and are subtracted first: only minus
+// infinity is below the maximum of no elements.
+// CHECK-LABEL: gpu.func @k_bf16(
+// CHECK: arith.constant -3.40282347E+38 : f32
+// CHECK: %[[PASS:.*]]:2 = scf.for {{.*}} iter_args(%[[MOST:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}}) -> (f32, f32)
+// CHECK: %[[NEXT:.*]] = arith.maximumf %[[MOST]],
+// CHECK: %[[D:.*]] = arith.subf %{{.*}}, %[[NEXT]] : f32
+// CHECK-NEXT: %[[EXPONENT:.*]] = arith.mulf %[[D]], %{{.*}} : f32
+// CHECK-NEXT: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%[[EXPONENT]])
+weft.kernel @k_bf16(%x: tensor<16x8192xbf16>) -> tensor<16x1xf32> rows [16, 8192] over [1] inplace [[]] {
+  %w = weft.cast %x : tensor<16x8192xbf16> to tensor<16x8192xf32>
+  %max = weft.reduce max %w dims [1] {keep_dims} : tensor<16x8192xf32>
+  %d = weft.sub %w, %max : tensor<16x8192xf32>, tensor<16x1xf32>
+  %e = weft.exp %d : tensor<16x8192xf32>
+  %sum = weft.reduce sum %e dims [1] {keep_dims} : tensor<16x8192xf32>
+  weft.yield %sum : tensor<16x1xf32>
+}
+
 // Logits of f32 are subtracted first, so that e^(max - max) is 1. 40 squares are
 // compared once each with those of the other pass.
 // CHECK-LABEL: gpu.func @k_exact(
