@@ -149,14 +149,19 @@ WEFT_INLINE Vec maskAndMaxWords(const AttentionHead &h, const VisibleTile &tile,
   return maxVec(maxVec(best[0], best[1]), maxVec(best[2], best[3]));
 }
 
+/// The maximum of a query need not be exact: probabilities are relative to an
+/// older one until a score is 2^8 times as likely. So outputs are seldom
+/// scaled.
+constexpr float kMostGrowth = 8.0f;
+
 /// The same as softmaxFloats, with the probabilities as words along the keys.
 WEFT_INLINE void softmaxWords(const AttentionHead &h, const VisibleTile &tile,
                               const ForwardScratch &s, int vec) {
   float *scores = s.sT + vec * kLanes;
   const Vec factor = splat(scaleWords(h, tile, scores));
   RunningSoftmax running = RunningSoftmax::of(s, vec);
-  Vec best =
-      maxVec(running.max, maskAndMaxWords(h, tile, vec, scores) * factor);
+  Vec best = maskAndMaxWords(h, tile, vec, scores) * factor;
+  best = best > running.max + splat(kMostGrowth) ? best : running.max;
   Vec base = RunningSoftmax::baseOf(best);
   Vec shrink = powerOfTwo(running.max - base);
   Vec sums[2] = {}, offset = -base;

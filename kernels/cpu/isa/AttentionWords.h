@@ -138,32 +138,44 @@ WEFT_INLINE void packQueryWords(const void *from, int64_t fromRow, int64_t rows,
   transpose<Words>(source.words, source.row, rows, words, 1.0f, to, kQueryTile);
 }
 
+/// Words (low[i], high[i]).
+WEFT_INLINE Vec pairUp(LowVec low, LowVec high) {
+  return (Vec)(__builtin_convertvector(low, BitsVec) |
+               __builtin_convertvector(high, BitsVec) << 16);
+}
+
+/// The columns of a pair of rows behind the whole vectors, and 0 up to `toRow`.
+WEFT_INLINE void packRestOfPair(const uint16_t *low, const uint16_t *high,
+                                int64_t width, float *to, int64_t toRow) {
+  for (int64_t d = width / kLanes * kLanes; d < toRow; d += kLanes) {
+    int64_t count = width > d ? smaller(kLanes, width - d) : 0;
+    Vec words = pairUp(loadLowPart(low + d, count),
+                       high ? loadLowPart(high + d, count) : LowVec{});
+    storePart(to + d, smaller(kLanes, toRow - d), words);
+  }
+}
+
 /// Packs pairs of rows: to[r / 2][d] = (from[r][d], from[r + 1][d]). Missing
 /// rows up to countWords(rows) pairs, and columns from `width` to `toRow`, are
 /// 0.
 WEFT_INLINE void packRowPairs(const void *from, int64_t fromRow, int64_t rows,
                               int64_t width, float *to, int64_t toRow) {
   const auto *low = static_cast<const uint16_t *>(from);
-  for (int64_t r = 0; r < rows; r += 2, low += 2 * fromRow) {
-    const uint16_t *high = r + 1 < rows ? low + fromRow : nullptr;
-    float *row = to + r / 2 * toRow;
-    for (int64_t d = 0; d < toRow; d += kLanes) {
-      int64_t count = smaller(kLanes, width - d);
-      bool isWhole = count == kLanes;
-      LowVec first = isWhole ? loadLow(low + d) : loadLowPart(low + d, count);
-      LowVec second = {};
-      if (high)
-        second = isWhole ? loadLow(high + d) : loadLowPart(high + d, count);
-      Vec words = (Vec)(__builtin_convertvector(first, BitsVec) |
-                        __builtin_convertvector(second, BitsVec) << 16);
-      if (d + kLanes <= toRow)
-        store(row + d, words);
-      else
-        storePart(row + d, toRow - d, words);
-    }
+  const int64_t whole = width / kLanes * kLanes;
+  int64_t r = 0;
+  for (; r + 2 <= rows; r += 2, low += 2 * fromRow, to += toRow) {
+    const uint16_t *high = low + fromRow;
+    for (int64_t d = 0; d < whole; d += kLanes)
+      store(to + d, pairUp(loadLow(low + d), loadLow(high + d)));
+    packRestOfPair(low, high, width, to, toRow);
   }
-  const int64_t packed = (rows + 1) / 2;
-  clearWords(to + packed * toRow, (countWords(rows) - packed) * toRow);
+  if (r < rows) {
+    for (int64_t d = 0; d < whole; d += kLanes)
+      store(to + d, pairUp(loadLow(low + d), LowVec{}));
+    packRestOfPair(low, nullptr, width, to, toRow);
+    to += toRow;
+  }
+  clearWords(to, (countWords(rows) - (rows + 1) / 2) * toRow);
 }
 
 /// Rows of keys or values as the left operand of a product along the keys: for
