@@ -60,6 +60,12 @@ std::vector<KeptFlag> weft::keptFlags() {
   };
 }
 
+/// Whether the value of a flag names a file. `--tuning=auto` does not.
+static bool namesFile(const KeptFlag &flag, const std::string &text) {
+  const bool isWord = text == "auto" || text == "none";
+  return flag.isFile && !(isWord && std::string_view(flag.name) == "tuning");
+}
+
 /// One spelling per value, so that "1e-3" and "0.001" are the same.
 static std::string settingText(const FlagValues &values, const FlagSpec &spec) {
   if (spec.kind == FlagKind::Switch)
@@ -235,7 +241,8 @@ weft::findKeptSettings(const FlagValues &given, const FlagTable &table,
         std::count(others.begin(), others.end(), flag.name))
       continue;
     std::string value = *text;
-    if (const std::string *file = findSetting(kept.record->files, flag.name)) {
+    const std::string *file = findSetting(kept.record->files, flag.name);
+    if (file && namesFile(flag, *text)) {
       value = locateFile(value, *file, isWritten(flag.name));
       if (!isWritten(flag.name))
         kept.inputs.emplace_back(flag.name, value);
@@ -299,13 +306,14 @@ RunRecord weft::recordOf(const FlagValues &values, const FlagTable &table,
     if (!values.isSet(name) && !values.hasValue(name))
       continue;
     std::string text = settingText(values, *table.find(name));
-    std::string file = flag.isFile ? absolutePath(text) : "";
+    const bool isFile = namesFile(flag, text);
+    std::string file = isFile ? absolutePath(text) : "";
     // A kept file is recorded again under the name that the user gave.
-    if (flag.isFile && kept.record)
+    if (isFile && kept.record)
       if (settingIn(kept.record->files, name) == file)
         text = settingIn(kept.record->flags, name);
     record.flags.push_back({name, text});
-    if (flag.isFile)
+    if (isFile)
       record.files.push_back({name, file});
   }
   return record;
