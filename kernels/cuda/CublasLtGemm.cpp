@@ -240,9 +240,27 @@ Status weft::checkCudaProducts(WeftContext &context) {
   return state.tuning ? state.tuning->checkAllFound() : Status::success();
 }
 
-Expected<std::string> weft::takeCachedTuning(WeftContext &context,
+std::string weft::describeTuning(WeftContext &context) {
+  const GemmMachine &machine = GemmState::of(context).machine;
+  return concat(machine.device, " with ", machine.multiprocessors,
+                " multiprocessors and cuBLASLt ", machine.library);
+}
+
+Expected<std::string> weft::findCachedTuning(WeftContext &context,
                                              const std::string &cache) {
-  return takeCached(context, GemmState::of(context), cache);
+  return findCached(context, GemmState::of(context), cache);
+}
+
+Expected<std::string> weft::takeFoundTuning(WeftContext &context,
+                                            const std::string &text) {
+  GemmState &state = GemmState::of(context);
+  if (Status s = state.planAgain(
+          GemmTuning::parse(text, "the algorithms of rank 0", state.machine));
+      !s)
+    return s.takeError();
+  if (Status s = state.tuning->checkAllFound(); !s)
+    return s.takeError();
+  return state.tuning->digest();
 }
 
 Expected<int64_t> weft::tuneCudaProducts(WeftContext &context,

@@ -127,9 +127,9 @@ Expected<TunedProduct> tuneProduct(WeftContext &context, const GemmState &state,
 Expected<int64_t> tuneProducts(WeftContext &context, const GemmState &state,
                                const std::string &path);
 
-/// Plans all products with the algorithms in a folder, after measuring those
-/// that it lacks (weft::takeCachedTuning).
-Expected<std::string> takeCached(WeftContext &context, GemmState &state,
+/// The algorithms of all products in a folder. Products that the folder lacks
+/// are measured (weft::findCachedTuning).
+Expected<std::string> findCached(WeftContext &context, const GemmState &state,
                                  const std::string &folder);
 
 } // namespace weft::cuda

@@ -5,9 +5,10 @@ usage: two-processes.py PROGRAM DATA EMULATION TWINS WORK [--rounds N]
 
 Each process has an emulated device of its own, so this shows what they share
 beside it: the files. Runs that write one file of tuning at once leave a whole
-one, with the bytes of a run alone, which a run then takes; of runs that start
-with one save directory one gets it and saves what it saves alone, and the others
-end with exit 5 before they write.
+one, with the bytes of a run alone, which a run then takes; runs that fill one
+cache of measured algorithms at once all end well, with the same algorithms; of
+runs that start with one save directory one gets it and saves what it saves
+alone, and the others end with exit 5 before they write.
 """
 import argparse
 import os
@@ -28,15 +29,15 @@ class Programs:
         self.environment = dict(os.environ, LD_LIBRARY_PATH=options.emulation,
                                 WEFT_TWINS=":".join(twins))
 
-    def start(self, *flags, seed=0):
+    def start(self, *flags, seed=0, **variables):
         return subprocess.Popen(
             [self.options.program, "--progress", "none", *flags], text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env=dict(self.environment, WEFT_EMULATION_SEED=str(seed)))
+            env=dict(self.environment, WEFT_EMULATION_SEED=str(seed), **variables))
 
-    def train(self, folder, *flags, seed=0):
+    def train(self, folder, *flags, seed=0, **variables):
         return self.start("--data", self.options.data, "--steps", "4", "--save-every", "1",
-                          "--save-dir", folder, *flags, seed=seed)
+                          "--save-dir", folder, *flags, seed=seed, **variables)
 
 
 def expect(holds, text, *ended):
@@ -76,6 +77,29 @@ def tune_together(programs, work, alone):
     return sum(code == 0 for code, _ in ended)
 
 
+def digest_of(folder):
+    """The digest of the algorithms of a run, in its last checkpoint."""
+    found = re.findall(rb'"tuning": "([0-9a-f]+)"', read(folder, "step_00000004", "MANIFEST.json"))
+    return found[0] if found else None
+
+
+def fill_cache_together(programs, work, products):
+    cache = os.path.join(work, "cache")
+    shutil.rmtree(cache, ignore_errors=True)
+    folders = [os.path.join(work, f"filled{seed}") for seed in range(3)]
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+    ended = [end(process) for process in
+             [programs.train(folder, "--tuning", "auto", seed=seed, XDG_CACHE_HOME=cache)
+              for seed, folder in enumerate(folders)]]
+    expect(all(code == 0 for code, _ in ended), "a run cannot fill the cache", *ended)
+    files = os.listdir(os.path.join(cache, "weft", "tuning"))
+    expect(len(files) == products and all(name.endswith(".json") for name in files),
+           f"the cache has other files than one for each of {products} products: {files}", *ended)
+    digests = {digest_of(folder) for folder in folders}
+    expect(len(digests) == 1 and None not in digests, "runs have other algorithms", *ended)
+
+
 def save_together(programs, work, alone):
     folder = os.path.join(work, "together")
     shutil.rmtree(folder, ignore_errors=True)
@@ -107,8 +131,12 @@ def main():
     for process in (programs.start("--tune", tuned), programs.train(saved)):
         code, err = end(process)
         expect(code == 0, "a run alone fails", (code, err))
-    counts = [(tune_together(programs, options.work, tuned),
-               save_together(programs, options.work, saved)) for _ in range(options.rounds)]
+    products = len(algorithms(tuned))
+    counts = []
+    for _ in range(options.rounds):
+        fill_cache_together(programs, options.work, products)
+        counts.append((tune_together(programs, options.work, tuned),
+                       save_together(programs, options.work, saved)))
     print(f"{options.rounds} rounds: {sum(c[0] for c in counts)} files of tuning, "
           f"{sum(c[1] for c in counts)} runs refused")
 

@@ -13,8 +13,11 @@ namespace weft {
 openCudaProducts(WeftContext &context, const CudaProductRun &run);
 [[gnu::weak]] Status checkCudaTuning(const CudaProductRun &run);
 [[gnu::weak]] Status checkCudaProducts(WeftContext &context);
-[[gnu::weak]] Expected<std::string> takeCachedTuning(WeftContext &context,
+[[gnu::weak]] std::string describeTuning(WeftContext &context);
+[[gnu::weak]] Expected<std::string> findCachedTuning(WeftContext &context,
                                                      const std::string &cache);
+[[gnu::weak]] Expected<std::string> takeFoundTuning(WeftContext &context,
+                                                    const std::string &text);
 [[gnu::weak]] Expected<int64_t> tuneCudaProducts(WeftContext &context,
                                                  const std::string &path);
 } // namespace weft
@@ -127,12 +130,24 @@ static Expected<std::string> tuningCache() {
       .hint("set HOME or XDG_CACHE_HOME, or use --tune FILE");
 }
 
-/// Takes measured algorithms, and records their digest for checkpoints.
-Status CudaDevice::takeCached(WeftContext &context) {
+std::string CudaDevice::describeTuning(WeftContext &context) const {
+  return weft::describeTuning ? weft::describeTuning(context) : "";
+}
+
+Expected<std::string> CudaDevice::findAlgorithms(WeftContext &context) {
   auto folder = tuningCache();
   if (!folder)
     return folder.takeError();
-  auto digest = takeCachedTuning(context, *folder);
+  return findCachedTuning ? findCachedTuning(context, *folder)
+                          : Device::findAlgorithms(context);
+}
+
+/// Records the digest of the algorithms for checkpoints.
+Status CudaDevice::useAlgorithms(WeftContext &context,
+                                 const std::string &text) {
+  if (!takeFoundTuning)
+    return Device::useAlgorithms(context, text);
+  auto digest = takeFoundTuning(context, text);
   if (!digest)
     return digest.takeError();
   known.push_back({"tuning", *digest});
@@ -148,9 +163,6 @@ Status CudaDevice::planLibraries(WeftContext &context) {
   }
   if (Status s = planCommands(context); !s)
     return s;
-  if (tunesItself(options))
-    if (Status s = takeCached(context); !s)
-      return s;
   attentionFacts = attention.facts(context);
   return openCudaProducts ? checkCudaProducts(context) : Status::success();
 }

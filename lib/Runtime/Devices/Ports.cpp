@@ -164,6 +164,18 @@ Expected<double> weft::loadArenaNumber(const WeftContext &context,
 
 Device::~Device() = default;
 
+static Error hasNoAlgorithms() {
+  return internalError("expects a device whose products have algorithms");
+}
+
+Expected<std::string> Device::findAlgorithms(WeftContext &) {
+  return hasNoAlgorithms();
+}
+
+Status Device::useAlgorithms(WeftContext &, const std::string &) {
+  return hasNoAlgorithms();
+}
+
 Expected<int64_t> Device::tune(WeftContext &, const std::string &) {
   return usageError("--tune expects a program with products on a CUDA device, "
                     "but got one without");

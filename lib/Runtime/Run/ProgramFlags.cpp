@@ -116,11 +116,6 @@ Status weft::checkRankFlags(const FlagValues &flags, const Metadata &metadata,
   const int64_t ranks = metadata.ranks();
   if (Status s = checkLoopback(ranks, options.loopback); !s)
     return s;
-  if (ranks > 1 && options.tuning == "auto")
-    return usageError("--tuning=auto expects a program of one rank, but got "
-                      "one of ",
-                      ranks)
-        .hint("--tune FILE measures with one rank, --tuning FILE uses it");
   if (ranks > 1 && !options.tune.empty())
     return usageError("--tune expects a program of one rank, but got one of ",
                       ranks)

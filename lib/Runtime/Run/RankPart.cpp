@@ -97,6 +97,18 @@ void RankPart::forgoLibrary(const std::string &reason) {
   opened->device().forgoLibrary(*opened, reason);
 }
 
+std::string RankPart::describeTuning() const {
+  return opened->device().describeTuning(*opened);
+}
+
+Expected<std::string> RankPart::findAlgorithms() {
+  return opened->device().findAlgorithms(*opened);
+}
+
+Status RankPart::useAlgorithms(const std::string &text) {
+  return opened->device().useAlgorithms(*opened, text);
+}
+
 Absence RankPart::absence() const {
   return opened ? absenceOf(*opened) : Absence();
 }

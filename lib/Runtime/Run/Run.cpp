@@ -345,6 +345,8 @@ Expected<ExitCode> Run::execute(Status ready) {
     return s.takeError();
   if (!options.tune.empty())
     return tune();
+  if (Status s = chooseCommonAlgorithms(); !s)
+    return s.takeError();
   if (Status s = prepare(); !s)
     return s.takeError();
   const bool talks = isForPeople(options.progress);

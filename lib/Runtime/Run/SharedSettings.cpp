@@ -183,6 +183,53 @@ Status Run::chooseCommonLibrary() {
   });
 }
 
+/// The kind of device and library of each rank, for which measured algorithms
+/// are valid.
+Expected<std::vector<std::string>> Run::describeTunings() {
+  std::vector<std::string> own;
+  // Nothing in it fails.
+  (void)ranks.inTurn([&](RankPart &rank) {
+    own.push_back(rank.describeTuning());
+    return Status::success();
+  });
+  if (!inputs.process)
+    return own;
+  return ranks.reach(Status::success(), own.front());
+}
+
+/// The algorithms of --tuning=auto. Rank 0 finds them for all ranks, so that
+/// replicas have equal bits. Each one would measure others, and other kinds of
+/// devices have other algorithms.
+Status Run::chooseCommonAlgorithms() {
+  if (options.tuning != "auto" || options.dryRun)
+    return Status::success();
+  auto kinds = describeTunings();
+  if (!kinds)
+    return kinds.takeError();
+  const auto other =
+      std::find_if(kinds->begin(), kinds->end(), [&](const std::string &kind) {
+        return kind != kinds->front();
+      });
+  if (other != kinds->end()) {
+    if (isFirst())
+      warn(concat("--tuning=auto has no effect: expects one kind of device and "
+                  "one cuBLASLt, but got ",
+                  kinds->front(), " in rank 0 and ", *other, " in rank ",
+                  other - kinds->begin()));
+    return Status::success();
+  }
+  std::string found;
+  Status measured = ranks.inTurn([&](RankPart &rank) {
+    return rank.context().rank() == 0 ? assign(rank.findAlgorithms(), found)
+                                      : Status::success();
+  });
+  auto texts = ranks.reach(std::move(measured), found);
+  if (!texts)
+    return texts.takeError();
+  return ranks.settle(ranks.inTurn(
+      [&](RankPart &rank) { return rank.useAlgorithms(texts->front()); }));
+}
+
 static std::string identityText(const std::optional<DataIdentity> &identity) {
   if (!identity)
     return "none";

@@ -60,6 +60,9 @@ public:
   }
   std::string libraryRefusal(WeftContext &context) const override;
   void forgoLibrary(WeftContext &context, const std::string &reason) override;
+  std::string describeTuning(WeftContext &context) const override;
+  Expected<std::string> findAlgorithms(WeftContext &context) override;
+  Status useAlgorithms(WeftContext &context, const std::string &text) override;
   Json observations() const override;
   int64_t peakBytes() const override { return allBytes; }
   char *hostView() const override { return nullptr; }
@@ -147,7 +150,6 @@ private:
              const DeviceOptions &options)
       : cuda(driver), executable(executable), options(options),
         attention(executable) {}
-  Status takeCached(WeftContext &context);
   Status openProducts(WeftContext &context);
   Status planCommands(WeftContext &context);
   void rehearse(WeftContext &context, WeftLibraryFn routine,

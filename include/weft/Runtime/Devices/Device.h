@@ -44,6 +44,19 @@ public:
   /// the first run.
   virtual void forgoLibrary(WeftContext &, const std::string & /*reason*/) {}
 
+  //===- Algorithms that a run measures (--tuning=auto) -------------------===//
+
+  /// The kind of device and library for which measured algorithms are valid, as
+  /// text; "" if the program has none.
+  virtual std::string describeTuning(WeftContext &) const { return ""; }
+  /// The algorithms of all library products, as text for useAlgorithms(). They
+  /// come from the cache of this machine, or are measured. Before the state is
+  /// loaded, because tensors are lost.
+  virtual Expected<std::string> findAlgorithms(WeftContext &context);
+  /// Takes the algorithms that rank 0 has found. All ranks do it, or none,
+  /// before the first run.
+  virtual Status useAlgorithms(WeftContext &context, const std::string &text);
+
   /// Peak memory for this program, in bytes.
   virtual int64_t peakBytes() const = 0;
 
@@ -133,7 +146,8 @@ struct DeviceOptions : ContextOptions {
   int64_t collectiveCtas = 0;
   /// f32 products may round their factors to TF32.
   bool tf32 = false;
-  /// A file with measured algorithms of library products, or "".
+  /// A file with measured algorithms of library products, or "". "auto": the
+  /// run calls useAlgorithms().
   std::string tuning;
 };
 

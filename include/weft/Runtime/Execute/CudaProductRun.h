@@ -51,11 +51,18 @@ Status checkCudaProducts(WeftContext &context);
 Expected<int64_t> tuneCudaProducts(WeftContext &context,
                                    const std::string &path);
 
-/// Gives every planned product the algorithm that the folder `cache` has for
-/// it, and measures products without one. Overwrites the arena. Returns the
-/// digest of the algorithms.
-Expected<std::string> takeCachedTuning(WeftContext &context,
+/// The kind of device and the library for which measured algorithms are valid,
+/// for comparison and for people.
+std::string describeTuning(WeftContext &context);
+/// The text of a tuning file with the algorithm that the folder `cache` has for
+/// every planned product. Measures products without one; that overwrites the
+/// arena.
+Expected<std::string> findCachedTuning(WeftContext &context,
                                        const std::string &cache);
+/// Plans every product again with the algorithms of such a text, from this rank
+/// or another one of the same kind. Returns the digest of the algorithms.
+Expected<std::string> takeFoundTuning(WeftContext &context,
+                                      const std::string &text);
 
 } // namespace weft
 

@@ -66,6 +66,8 @@ private:
   Status checkStart(Status ready);
   Status chooseCommonLevel();
   Status chooseCommonLibrary();
+  Expected<std::vector<std::string>> describeTunings();
+  Status chooseCommonAlgorithms();
   Status checkFound();
   Status findInputs();
   Status prepare();

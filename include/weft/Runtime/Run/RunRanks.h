@@ -46,6 +46,9 @@ public:
   std::string optionalLibrary() const;
   std::string libraryRefusal() const;
   void forgoLibrary(const std::string &reason);
+  std::string describeTuning() const;
+  Expected<std::string> findAlgorithms();
+  Status useAlgorithms(const std::string &text);
   /// Ranks that did not reach the collective that failed.
   Absence absence() const;
   /// Notifies the ranks that wait for this one that it has left the run.
