@@ -7,6 +7,7 @@
 #include "weft/Analysis/PlanQueries.h"
 #include "weft/Base/CountText.h"
 #include "weft/Base/Text.h"
+#include "weft/Plan/StateStorage.h"
 #include "weft/Plan/Transfers.h"
 #include "weft/Support/TypeText.h"
 
@@ -49,7 +50,7 @@ bool weft::isGathered(plan::StateOp state) {
 
 static void addStates(ModuleOp module, MemoryReport &report) {
   for (auto state : module.getOps<plan::StateOp>()) {
-    int64_t bytes = plan::getBufferBytes(state.getBufferType());
+    int64_t bytes = plan::getBufferBytes(plan::getStorageType(state));
     switch (state.getKind()) {
     case StateKind::Param:
       report.parameters += bytes;

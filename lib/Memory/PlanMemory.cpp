@@ -5,6 +5,7 @@
 #include "weft/Analysis/Liveness.h"
 #include "weft/Memory/MemoryReport.h"
 #include "weft/Memory/Packing.h"
+#include "weft/Plan/StateStorage.h"
 #include "weft/Plan/Transfers.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -49,8 +50,8 @@ static FailureOr<int64_t> placeStates(ModuleOp module, StateOffsets &offsets,
         continue;
       state.setOffsetAttr(builder.getI64IntegerAttr(end));
       offsets[state.getSymNameAttr()] = end;
-      end +=
-          llvm::alignTo(plan::getBufferBytes(state.getBufferType()), alignment);
+      end += llvm::alignTo(plan::getBufferBytes(plan::getStorageType(state)),
+                           alignment);
       if (end > kMostBytes)
         return FailureOr<int64_t>(
             state.emitOpError("expects states of at most 2^47 bytes together, "

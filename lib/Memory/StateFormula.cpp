@@ -8,6 +8,7 @@
 #include "weft/Memory/MemoryReport.h"
 
 #include "weft/Plan/Plan.h"
+#include "weft/Plan/StateStorage.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -107,7 +108,8 @@ namespace {
 /// The persistent bytes of a module by what they are for.
 struct StateBytes {
   llvm::MapVector<StringAttr, ParameterBytes> parameters;
-  int64_t all = 0, gaps = 0, elsewhere = 0, others = 0, counts = 0, caches = 0;
+  int64_t all = 0, gaps = 0, padding = 0, elsewhere = 0, others = 0, counts = 0,
+          caches = 0;
   bool isLow = false;
 
   void add(plan::StateOp state);
@@ -130,7 +132,9 @@ void StateBytes::addFlat(plan::StateOp state, int64_t bytes) {
 
 void StateBytes::add(plan::StateOp state) {
   int64_t bytes = plan::getBufferBytes(state.getBufferType());
-  all += bytes;
+  const int64_t stored = plan::getBufferBytes(plan::getStorageType(state));
+  all += stored;
+  padding += stored - bytes;
   bool isParam = state.getKind() == StateKind::Param;
   if (!isParam && !state.getParamAttr() && !state.getSegments()) {
     (state.getKind() == StateKind::Cache ? caches
@@ -167,6 +171,7 @@ std::optional<StateFormula> weft::computeStateFormula(ModuleOp module) {
     compare(bytes, formula);
   for (auto [what, bytes] :
        {std::pair("gaps in flat states", states.gaps),
+        {"padding behind gradients", states.padding},
         {"shards of other ranks", -states.elsewhere},
         {"step counters and loss scale", states.others},
         {"counts of dropped layers and of targets", states.counts},

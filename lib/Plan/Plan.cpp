@@ -1,6 +1,7 @@
 //===- Plan.cpp - The plan dialect and its structure ops ------------------===//
 
 #include "weft/Plan/PlanCollectives.h"
+#include "weft/Plan/StateStorage.h"
 #include "weft/Plan/Transfers.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -101,6 +102,16 @@ LogicalResult StateOp::verify() {
   return success();
 }
 
+MemRefType getStorageType(StateOp state) {
+  MemRefType type = state.getBufferType();
+  auto rows = state->getAttrOfType<IntegerAttr>(kPaddedRowsAttr);
+  if (!rows || type.getRank() == 0 || rows.getInt() <= type.getDimSize(0))
+    return type;
+  SmallVector<int64_t> sizes(type.getShape());
+  sizes.front() = rows.getInt();
+  return MemRefType::get(sizes, type.getElementType());
+}
+
 bool StateOp::holdsParameters() { return getKind() == StateKind::Param; }
 StringAttr StateOp::getSlotName() { return getSlotAttr(); }
 FlatSymbolRefAttr StateOp::getOwner() { return getParamAttr(); }
@@ -140,14 +151,14 @@ LogicalResult UseOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("expects a state of the module, but got @")
            << getState();
   // A state behind the program has not been verified yet.
-  TypeAttr type = state.getTypeAttr();
-  if (!type)
+  TypeAttr known = state.getTypeAttr();
+  if (!known || !isa<MemRefType>(known.getValue()))
     return emitOpError("expects a state with a type, but got @") << getState();
-  if (type.getValue() == getBuffer().getType())
+  MemRefType type = getStorageType(state);
+  if (type == getBuffer().getType())
     return success();
   InFlightDiagnostic error = emitOpError("expects the type of the state, ")
-                             << type.getValue() << ", but got "
-                             << getBuffer().getType();
+                             << type << ", but got " << getBuffer().getType();
   error.attachNote(state.getLoc()) << "declared here";
   return error;
 }

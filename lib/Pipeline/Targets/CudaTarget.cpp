@@ -129,6 +129,7 @@ private:
 static void alignProducts(const FlagValues &flags, OpPassManager &passes) {
   passes.addPass(createPadRowsPass());
   passes.addPass(createWidenProductsPass());
+  passes.addPass(createPadGradientsPass());
 }
 
 /// Sums over rows that many blocks compute, in the kernels of their rows, and

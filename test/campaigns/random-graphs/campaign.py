@@ -179,11 +179,13 @@ class Check:
         self.compare_modules(self.unfused, self.path("narrow.mlir"))
 
     def compare_padded(self):
-        """Room between the rows of matrices, which products run over."""
+        """Padding between the rows of matrices and behind gradients, which
+        products run over."""
         least, most = [(8, 8), (16, 16), (16, 128), (64, 64), (4, 32)][self.graph.seed // 4 % 5]
         plan = self.dumps()["lower-to-plan"]
         call("padded", "weft-opt", plan, "-o", self.path("padded.mlir"),
-             f"--weft-pad-rows=least={least} most={most} share=0", "--weft-widen-products=rows=1 share=0")
+             f"--weft-pad-rows=least={least} most={most} share=0", "--weft-widen-products=rows=1 share=0",
+             "--weft-pad-gradients=rows=1 share=0")
         self.compare_modules(plan, self.path("padded.mlir"), "0")
         call("padded", "weft", "compile", self.path("padded.mlir"), "--from=lower-to-plan",
              "-o", self.path("program"))

@@ -123,7 +123,7 @@ public:
   TargetLibraries getLibraries() const override {
     return {{"libToy.a"}, {"-ltoy"}, "is the toy there?"};
   }
-  void describe(Json &metadata) const override {
+  void describe(ModuleOp, Json &metadata) const override {
     metadata.set("toy_level", level);
   }
 
