@@ -35,6 +35,14 @@ static constexpr EventName kArrived = {"arrived", Readback};
 namespace {
 /// One program with commands and no stream.
 class StreamAssigner {
+  /// The outputs of the program on their way to the host.
+  struct Results {
+    llvm::SetVector<Value> read;          // by stream 2
+    llvm::MapVector<Value, Value> copies; // to the staging part
+    Operation *first = nullptr;           // to use the staging part
+    bool isInPlace = false;               // one is not in the staging part
+  };
+
 public:
   StreamAssigner(plan::ProgramOp program, int64_t stagedBytes);
   void run() {
@@ -45,7 +53,12 @@ public:
 private:
   void addInputs();
   void addOutputs();
-  Value stage(Value output);
+  void addOutput(plan::OutputOp output, Results &results);
+  void addReadback(const Results &results);
+  Value declareStaged(Value output);
+  bool isWrittenHere(Value output) const;
+  Value moveToStaging(Value output);
+  Operation *findFirstUser(Value staged) const;
   bool isSmall(Value output) const {
     auto type = cast<MemRefType>(output.getType());
     return plan::getBufferBytes(type) <= stagedBytes;
@@ -72,7 +85,8 @@ private:
   Location loc;
   int64_t stagedBytes;
   OpBuilder builder;
-  Operation *last = nullptr; // of the declarations
+  Operation *last = nullptr;    // of the declarations
+  llvm::DenseSet<Value> placed; // copies of inputs
 };
 } // namespace
 
@@ -99,6 +113,7 @@ void StreamAssigner::addInputs() {
                                        plan::Role::Temporary, IntegerAttr());
     buffer.replaceAllUsesWith(place);
     copies.push_back({buffer, place});
+    placed.insert(place);
     if (last == input)
       last = place;
   }
@@ -114,8 +129,8 @@ void StreamAssigner::addInputs() {
   record(kPlaced);
 }
 
-/// A buffer of the staging part for an output, declared.
-Value StreamAssigner::stage(Value output) {
+/// A buffer of the staging part for a copy of an output, declared.
+Value StreamAssigner::declareStaged(Value output) {
   auto type = cast<MemRefType>(output.getType());
   builder.setInsertionPointAfter(last);
   auto staged = plan::StagingOp::create(
@@ -125,38 +140,107 @@ Value StreamAssigner::stage(Value output) {
   return staged;
 }
 
+/// The ops that use a root, or views of it.
+static SmallVector<Operation *> getUsers(Value root) {
+  SmallVector<Operation *> users;
+  for (Operation *user : root.getUsers())
+    if (auto view = dyn_cast<plan::ViewOp>(user))
+      llvm::append_range(users, view.getView().getUsers());
+    else
+      users.push_back(user);
+  return users;
+}
+
+/// Whether commands of stream 0 alone use the output, which is a buffer of this
+/// run: they may work in the staging part. A copy of an input starts a program,
+/// where it would wait for results of the program before.
+bool StreamAssigner::isWrittenHere(Value output) const {
+  if (!output.getDefiningOp<plan::AllocOp>() || placed.contains(output))
+    return false;
+  return llvm::all_of(getUsers(output), [](Operation *user) {
+    auto command = dyn_cast<plan::CommandOpInterface>(user);
+    return !command || !command.getStreamAttr();
+  });
+}
+
+/// Replaces the output's buffer by one of the staging part.
+Value StreamAssigner::moveToStaging(Value output) {
+  auto alloc = output.getDefiningOp<plan::AllocOp>();
+  builder.setInsertionPoint(alloc);
+  auto staged = plan::StagingOp::create(builder, alloc.getLoc(),
+                                        cast<MemRefType>(output.getType()),
+                                        IntegerAttr());
+  if (last == alloc)
+    last = staged;
+  output.replaceAllUsesWith(staged);
+  alloc.erase();
+  return staged;
+}
+
+/// The first command that uses a buffer; null if none does.
+Operation *StreamAssigner::findFirstUser(Value staged) const {
+  Operation *first = nullptr;
+  for (Operation *user : getUsers(staged))
+    if (isa<plan::CommandOpInterface>(user) &&
+        (!first || user->isBeforeInBlock(first)))
+      first = user;
+  return first;
+}
+
+/// Small outputs are in the staging part. States, inputs and buffers of other
+/// streams are copied there.
+void StreamAssigner::addOutput(plan::OutputOp output, Results &results) {
+  Value buffer = output.getBuffer();
+  if (results.read.contains(buffer))
+    return;
+  if (!isSmall(buffer)) {
+    results.read.insert(buffer);
+    results.isInPlace = true;
+    return;
+  }
+  if (isWrittenHere(buffer)) {
+    Value staged = moveToStaging(buffer);
+    results.read.insert(staged);
+    Operation *user = findFirstUser(staged);
+    if (user && (!results.first || user->isBeforeInBlock(results.first)))
+      results.first = user;
+    return;
+  }
+  Value &staged = results.copies[buffer];
+  if (!staged)
+    staged = declareStaged(buffer);
+  output.getBufferMutable().assign(staged);
+  results.read.insert(staged);
+}
+
+/// The host gets the results while the next run computes.
+void StreamAssigner::addReadback(const Results &results) {
+  for (auto [from, to] : results.copies)
+    copy(from, to);
+  record(kGathered);
+  wait(kGathered, Readback);
+  plan::ReadbackOp::create(builder, loc, results.read.getArrayRef(), {}, {}, {},
+                           number(Readback));
+  record(kArrived);
+  if (results.isInPlace)
+    wait(kArrived, Compute);
+}
+
 void StreamAssigner::addOutputs() {
   auto outputs = llvm::to_vector(body.getOps<plan::OutputOp>());
   if (outputs.empty())
     return;
-  llvm::SetVector<Value> read;
-  llvm::MapVector<Value, Value> copies;
-  bool isInPlace = false;
-  for (plan::OutputOp output : outputs) {
-    Value buffer = output.getBuffer();
-    if (!isSmall(buffer)) {
-      read.insert(buffer);
-      isInPlace = true;
-      continue;
-    }
-    Value &staged = copies[buffer];
-    if (!staged)
-      staged = stage(buffer);
-    output.getBufferMutable().assign(staged);
-    read.insert(staged);
+  Results results;
+  for (plan::OutputOp output : outputs)
+    addOutput(output, results);
+  if (!results.first && !results.copies.empty())
+    results.first = outputs.front();
+  if (results.first) {
+    builder.setInsertionPoint(results.first);
+    wait(kArrived, Compute);
   }
   builder.setInsertionPoint(outputs.front());
-  if (!copies.empty())
-    wait(kArrived, Compute);
-  for (auto [from, to] : copies)
-    copy(from, to);
-  record(kGathered);
-  wait(kGathered, Readback);
-  plan::ReadbackOp::create(builder, loc, read.getArrayRef(), {}, {}, {},
-                           number(Readback));
-  record(kArrived);
-  if (isInPlace)
-    wait(kArrived, Compute);
+  addReadback(results);
 }
 
 static bool isOfCopies(int64_t stream) {

@@ -46,9 +46,10 @@ def normal(line):
 
 
 def moves_port(line, ports):
-    """Whether a command copies an input in transit, or to a result in transit."""
+    """Whether a command copies an input in transit, or to a result in transit: without a time, as it is added later.
+    A copy that computes a result has one."""
     copy = re.search(r"plan\.copy (%\w+) to (%\w+)", line)
-    return copy and (copy[1] in ports["input"] or copy[2] in ports["staging"])
+    return copy and "est_us" not in line and (copy[1] in ports["input"] or copy[2] in ports["staging"])
 
 
 def parts_of(path):

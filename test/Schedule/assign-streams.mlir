@@ -6,15 +6,14 @@
 // CHECK: plan.event @arrived on 2
 
 // Inputs come in stream 1 and are copied; one that nobody reads is not. A small
-// output is copied before stream 2 reads it back, whatever names it.
+// output is written where stream 2 reads it back, whatever names it.
 // CHECK-LABEL: plan.program "micro" @micro
 plan.program "micro" @micro {
   // CHECK: %[[X:.*]] = plan.input "x"
   // CHECK: %[[PLACE:.*]] = plan.alloc temporary : memref<8xf32>
   // CHECK: %[[UNUSED:.*]] = plan.input "unused"
   // CHECK: %[[VIEW:.*]] = plan.view %[[PLACE]]
-  // CHECK: %[[L:.*]] = plan.alloc temporary : memref<4xf32>
-  // CHECK: %[[R:.*]] = plan.staging : memref<4xf32>
+  // CHECK-NEXT: %[[R:.*]] = plan.staging : memref<4xf32>
   %x = plan.input "x" : memref<8xf32>
   %unused = plan.input "unused" : memref<f32>
   %part = plan.view %x : memref<8xf32> to memref<4xf32, strided<[1], offset: 4>>
@@ -25,10 +24,9 @@ plan.program "micro" @micro {
   // CHECK-NEXT: plan.wait @uploaded
   // CHECK-NEXT: plan.copy %[[X]] to %[[PLACE]]
   // CHECK-NEXT: plan.record @placed
-  // CHECK-NEXT: plan.copy %[[VIEW]] to %[[L]] {scope = "h.0"}
-  plan.copy %part to %l {scope = "h.0"} : memref<4xf32, strided<[1], offset: 4>> to memref<4xf32>
   // CHECK-NEXT: plan.wait @arrived
-  // CHECK-NEXT: plan.copy %[[L]] to %[[R]] : memref<4xf32> to memref<4xf32>
+  // CHECK-NEXT: plan.copy %[[VIEW]] to %[[R]] {scope = "h.0"}
+  plan.copy %part to %l {scope = "h.0"} : memref<4xf32, strided<[1], offset: 4>> to memref<4xf32>
   // CHECK-NEXT: plan.record @gathered
   // CHECK-NEXT: plan.wait @gathered {stream = 2 : i64}
   // CHECK-NEXT: plan.readback %[[R]] {stream = 2 : i64} : memref<4xf32>
@@ -54,6 +52,57 @@ plan.program "eval" @eval {
   // CHECK-NEXT: plan.wait @arrived
   // CHECK-NEXT: plan.output "x" %[[PLACE]]
   plan.output "x" %x : memref<5xf32>
+}
+
+// The first command that uses the staging part waits: here a view of a result,
+// which a later command reads again.
+// CHECK-LABEL: plan.program "predict" @parts
+plan.program "predict" @parts {
+  // CHECK: %[[ALL:.*]] = plan.staging : memref<4xf32>
+  // CHECK: %[[S:.*]] = plan.staging : memref<2xf32>
+  // CHECK: %[[LOW:.*]] = plan.view %[[ALL]] : memref<4xf32> to memref<2xf32>
+  // CHECK: plan.constant
+  // CHECK-NEXT: plan.wait @arrived
+  // CHECK-NEXT: plan.copy %{{.*}} to %[[LOW]]
+  // CHECK-NEXT: plan.copy
+  // CHECK-NEXT: plan.copy %[[LOW]] to %[[S]]
+  // CHECK-NEXT: plan.record @gathered
+  %a = plan.alloc temporary : memref<2xf32>
+  %r = plan.alloc temporary : memref<4xf32>
+  %s = plan.alloc temporary : memref<2xf32>
+  %low = plan.view %r : memref<4xf32> to memref<2xf32>
+  %high = plan.view %r : memref<4xf32> to memref<2xf32, strided<[1], offset: 2>>
+  plan.constant %a = dense<1.0> : tensor<2xf32> : memref<2xf32>
+  plan.copy %a to %low : memref<2xf32> to memref<2xf32>
+  plan.copy %a to %high : memref<2xf32> to memref<2xf32, strided<[1], offset: 2>>
+  plan.copy %low to %s : memref<2xf32> to memref<2xf32>
+  plan.output "r" %r : memref<4xf32>
+  plan.output "s" %s : memref<2xf32>
+}
+
+// A state, and a small input: they are copied. The wait is for the first result,
+// which is written before.
+// CHECK-LABEL: plan.program "apply" @apply
+// CHECK: plan.copy %[[IN:.*]] to %[[PLACE:.*]] : memref<f32> to memref<f32>
+// CHECK-NEXT: plan.record @placed
+// CHECK-NEXT: plan.wait @arrived
+// CHECK-NEXT: plan.copy %[[PLACE]] to %[[NEW:.*]] : memref<f32> to memref<f32>
+// CHECK-NEXT: plan.copy %[[PLACE]] to %[[STATE:.*]] : memref<f32> to memref<f32>
+// CHECK-NEXT: plan.copy %[[STATE]] to %[[OLD:.*]] : memref<f32> to memref<f32>
+// CHECK-NEXT: plan.copy %[[PLACE]] to %[[SAME:.*]] : memref<f32> to memref<f32>
+// CHECK-NEXT: plan.record @gathered
+// CHECK-NEXT: plan.wait @gathered {stream = 2 : i64}
+// CHECK-NEXT: plan.readback %[[OLD]], %[[SAME]], %[[NEW]] {stream = 2 : i64}
+plan.state scaler @scale : memref<f32>
+plan.program "apply" @apply {
+  %x = plan.input "x" : memref<f32>
+  %state = plan.use @scale : memref<f32>
+  %new = plan.alloc temporary : memref<f32>
+  plan.copy %x to %new : memref<f32> to memref<f32>
+  plan.copy %x to %state : memref<f32> to memref<f32>
+  plan.output "old" %state : memref<f32>
+  plan.output "same" %x : memref<f32>
+  plan.output "new" %new : memref<f32>
 }
 
 // CHECK-LABEL: plan.program "refresh" @refresh

@@ -289,9 +289,11 @@ def AssignStreamsPass : Pass<"weft-assign-streams", "::mlir::ModuleOp"> {
     Stream 1 copies inputs to the staging part of the arena. The program copies
     them from there to its buffers, so that the inputs of the next run are
     uploaded while this run computes. Outputs of at most `staged-bytes` bytes
-    are copied to the staging part, from which stream 2 reads them back while
-    the next run computes. Larger outputs are read back from their own buffers,
-    and the next run waits until that is done.
+    are in the staging part, from which stream 2 reads them back while the next
+    run computes. The first command that uses one waits until the results of the
+    run before have arrived. Outputs that are states, inputs or buffers of
+    another stream than 0 are copied to the staging part. Larger outputs are read
+    back from their own buffers, and the next run waits until that is done.
 
     Before:
     ```mlir
@@ -311,22 +313,20 @@ def AssignStreamsPass : Pass<"weft-assign-streams", "::mlir::ModuleOp"> {
     plan.program "eval" @eval {
       %x = plan.input "x" : memref<4xf32>
       %0 = plan.alloc temporary : memref<4xf32>
-      %y = plan.alloc temporary : memref<4xf32>
-      %1 = plan.staging : memref<4xf32>
+      %y = plan.staging : memref<4xf32>
       plan.wait @placed {stream = 1 : i64}
       plan.upload %x {stream = 1 : i64} : memref<4xf32>
       plan.record @uploaded {stream = 1 : i64}
       plan.wait @uploaded
       plan.copy %x to %0 : memref<4xf32> to memref<4xf32>
       plan.record @placed
-      plan.copy %0 to %y : memref<4xf32> to memref<4xf32>
       plan.wait @arrived
-      plan.copy %y to %1 : memref<4xf32> to memref<4xf32>
+      plan.copy %0 to %y : memref<4xf32> to memref<4xf32>
       plan.record @gathered
       plan.wait @gathered {stream = 2 : i64}
-      plan.readback %1 {stream = 2 : i64} : memref<4xf32>
+      plan.readback %y {stream = 2 : i64} : memref<4xf32>
       plan.record @arrived {stream = 2 : i64}
-      plan.output "y" %1 : memref<4xf32>
+      plan.output "y" %y : memref<4xf32>
     }
     ```
 
