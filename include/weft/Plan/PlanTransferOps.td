@@ -62,8 +62,8 @@ def Plan_StagingOp : Plan_Op<"staging", [HasParent<"ProgramOp">]> {
   let summary = "The buffer of a result on its way to the host";
   let description = [{
     In the staging part of the arena, with the inputs that commands upload. No
-    transient buffer shares it, and programs use it one after the other. Commands
-    of stream 0 may read and write it like any buffer.
+    transient buffer shares it, and programs use it one after the other.
+    Commands of stream 0 may read and write it like any buffer.
 
     Example: `%r = plan.staging {offset = 4096 : i64} : memref<f32>`.
 

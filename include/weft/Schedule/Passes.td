@@ -292,8 +292,8 @@ def AssignStreamsPass : Pass<"weft-assign-streams", "::mlir::ModuleOp"> {
     are in the staging part, from which stream 2 reads them back while the next
     run computes. The first command that uses one waits until the results of the
     run before have arrived. Outputs that are states, inputs or buffers of
-    another stream than 0 are copied to the staging part. Larger outputs are read
-    back from their own buffers, and the next run waits until that is done.
+    another stream than 0 are copied to the staging part. Larger outputs are
+    read back from their own buffers, and the next run waits until that is done.
 
     Before:
     ```mlir

@@ -41,6 +41,11 @@ int64_t threadsOfColumn(const KernelShape &shape);
 /// Threads of a block that runs a kernel of that shape.
 int64_t threadsOfBlock(const KernelShape &shape);
 
+/// The module's group of these kernels in this order, or a new one.
+KernelGroupOp findOrCreateGroup(mlir::SymbolTable &symbols,
+                                llvm::ArrayRef<KernelOp> kernels,
+                                mlir::Location loc);
+
 /// Writes the kernel of a group, whose members are functions of `kernels` with
 /// so many outputs. Fails with an error unless all have blocks of kGroupThreads
 /// threads, or if no grid has that many blocks.

@@ -64,7 +64,6 @@ private:
   bool mayJoin(const Candidate &candidate, const OpenGroup &group) const;
   void visit(plan::CommandOpInterface command);
   void close(OpenGroup &group);
-  KernelGroupOp getGroup(ArrayRef<KernelOp> kernels, Location loc);
   void replace(ArrayRef<Candidate> launches);
 
   plan::ProgramOp program;
@@ -179,8 +178,8 @@ void LaunchGrouper::close(OpenGroup &group) {
   group.clear();
 }
 
-/// The group of these kernels, which several programs may share.
-KernelGroupOp LaunchGrouper::getGroup(ArrayRef<KernelOp> kernels,
+KernelGroupOp weft::findOrCreateGroup(SymbolTable &symbols,
+                                      ArrayRef<KernelOp> kernels,
                                       Location loc) {
   std::string names;
   for (KernelOp kernel : kernels)
@@ -189,7 +188,7 @@ KernelGroupOp LaunchGrouper::getGroup(ArrayRef<KernelOp> kernels,
       "g_" + llvm::utohexstr(llvm::xxh3_64bits(names), /*LowerCase=*/true);
   if (auto known = symbols.lookup<KernelGroupOp>(name))
     return known;
-  OpBuilder builder(program->getContext());
+  OpBuilder builder(kernels.back()->getContext());
   builder.setInsertionPointAfter(kernels.back());
   KernelGroupOp group = KernelGroupOp::createGroup(builder, loc, name, kernels);
   symbols.insert(group);
@@ -240,7 +239,7 @@ void LaunchGrouper::replace(ArrayRef<Candidate> launches) {
   }
   OpBuilder builder(launches.back().launch);
   Location loc = builder.getFusedLoc(places);
-  KernelGroupOp group = getGroup(kernels, loc);
+  KernelGroupOp group = findOrCreateGroup(symbols, kernels, loc);
   const std::string scope = getCommonScope(launches);
   plan::LaunchOp::create(
       builder, loc, FlatSymbolRefAttr::get(group.getSymNameAttr()), inputs,

@@ -166,8 +166,11 @@ void Cuda::addPasses(Phase phase, const FlagValues &flags,
     alignProducts(flags, passes);
   if (phase == Phase::GroupLaunches && !checksBuffers)
     passes.addPass(createGroupLaunchesPass());
-  if (phase == Phase::AssignStreams)
+  if (phase == Phase::AssignStreams) {
     passes.addPass(createAssignStreamsPass());
+    if (!checksBuffers)
+      passes.addPass(createGroupCopiesPass());
+  }
   if (phase == Phase::PlanMemory) {
     passes.addPass(createChooseAttentionPass(
         {joinChips(devices), getAttention(flags), getMostCudnnBytes(),

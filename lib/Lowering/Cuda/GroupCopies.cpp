@@ -1,0 +1,186 @@
+//===- GroupCopies.cpp - Run copies of small buffers in one launch --------===//
+
+#include "GpuEmitter.h"
+#include "weft/Analysis/KernelLayout.h"
+#include "weft/Lowering/Cuda/Passes.h"
+#include "weft/Plan/Plan.h"
+#include "weft/Support/TypeText.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
+
+namespace weft {
+#define GEN_PASS_DEF_GROUPCOPIESPASS
+#include "weft/Lowering/Cuda/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+
+/// Forms the groups of one program.
+class CopyGrouper {
+public:
+  CopyGrouper(plan::ProgramOp program, SymbolTable &symbols, int64_t bytes,
+              int64_t buffers)
+      : program(program), symbols(symbols), mostBytes(bytes),
+        mostBuffers(buffers) {}
+
+  LogicalResult run();
+  int64_t numGroups = 0, numGrouped = 0;
+
+private:
+  bool mayJoin(plan::CopyOp copy) const;
+  bool conflicts(plan::CopyOp copy) const;
+  LogicalResult visit(Operation &op);
+  LogicalResult close();
+  FailureOr<KernelOp> getKernel(plan::CopyOp copy);
+
+  plan::ProgramOp program;
+  SymbolTable &symbols;
+  int64_t mostBytes, mostBuffers;
+  SmallVector<plan::CopyOp> open;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Candidates
+//===----------------------------------------------------------------------===//
+
+/// Whether a routine may ask the host for the number that is copied: the flag
+/// of a product that accumulates. The runtime finds the input by its copy.
+static bool isFlagOfRoutine(plan::CopyOp copy) {
+  auto type = cast<MemRefType>(copy.getTarget().getType());
+  if (!type.getElementType().isF32() || type.getNumElements() != 1)
+    return false;
+  return llvm::any_of(copy.getTarget().getUsers(), [&](Operation *user) {
+    return user != copy && isa<plan::CommandOpInterface>(user) &&
+           !isa<plan::LaunchOp, plan::CopyOp>(user);
+  });
+}
+
+bool CopyGrouper::mayJoin(plan::CopyOp copy) const {
+  auto source = cast<MemRefType>(copy.getSource().getType());
+  auto target = cast<MemRefType>(copy.getTarget().getType());
+  return !copy.getStreamAttr() && plan::getBufferBytes(source) <= mostBytes &&
+         plan::Layout::get(source).isDense() &&
+         plan::Layout::get(target).isDense() && !isFlagOfRoutine(copy);
+}
+
+static bool overlap(Value x, Value y) {
+  auto layoutOf = [](Value buffer) {
+    return plan::Layout::get(cast<MemRefType>(buffer.getType()));
+  };
+  return plan::getRoot(x) == plan::getRoot(y) &&
+         layoutOf(x).overlaps(layoutOf(y));
+}
+
+/// Whether the copy has to run after one of the group.
+bool CopyGrouper::conflicts(plan::CopyOp copy) const {
+  return llvm::any_of(open, [&](plan::CopyOp other) {
+    return overlap(other.getTarget(), copy.getSource()) ||
+           overlap(other.getTarget(), copy.getTarget()) ||
+           overlap(other.getSource(), copy.getTarget());
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+/// The kernel that copies a buffer of that shape and type.
+FailureOr<KernelOp> CopyGrouper::getKernel(plan::CopyOp copy) {
+  auto buffer = cast<MemRefType>(copy.getSource().getType());
+  auto type = RankedTensorType::get(buffer.getShape(), buffer.getElementType());
+  const std::string text = "materialize " + getTypeText(type);
+  const std::string name =
+      "k_" + llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true,
+                             /*Width=*/16);
+  if (auto known = symbols.lookup<KernelOp>(name))
+    return known;
+  OpBuilder builder(program->getContext());
+  builder.setInsertionPoint(program);
+  auto kernel = KernelOp::create(
+      builder, copy.getLoc(), builder.getStringAttr(name),
+      TypeAttr::get(builder.getFunctionType(type, type)), /*kind=*/nullptr,
+      /*sizes=*/nullptr, /*over=*/nullptr, /*sums=*/nullptr,
+      /*inplace=*/nullptr, /*pitches=*/nullptr, /*arg_attrs=*/nullptr,
+      /*res_attrs=*/nullptr);
+  Block *body = builder.createBlock(&kernel.getBody(), {}, type, copy.getLoc());
+  Value copied =
+      MaterializeOp::create(builder, copy.getLoc(), body->getArgument(0));
+  YieldOp::create(builder, copy.getLoc(), copied);
+  if (failed(KernelLayout::recordFacts(kernel)))
+    return failure();
+  kernel->remove();
+  symbols.insert(kernel);
+  return kernel;
+}
+
+LogicalResult CopyGrouper::close() {
+  SmallVector<plan::CopyOp> copies = std::move(open);
+  open.clear();
+  if (copies.size() < 2)
+    return success();
+  SmallVector<KernelOp> kernels;
+  SmallVector<Value> sources, targets;
+  SmallVector<Location> places;
+  for (plan::CopyOp copy : copies) {
+    FailureOr<KernelOp> kernel = getKernel(copy);
+    if (failed(kernel))
+      return failure();
+    kernels.push_back(*kernel);
+    sources.push_back(copy.getSource());
+    targets.push_back(copy.getTarget());
+    places.push_back(copy.getLoc());
+  }
+  OpBuilder builder(copies.back());
+  Location loc = builder.getFusedLoc(places);
+  KernelGroupOp group = findOrCreateGroup(symbols, kernels, loc);
+  plan::LaunchOp::create(
+      builder, loc, FlatSymbolRefAttr::get(group.getSymNameAttr()), sources,
+      targets, StringAttr(), IntegerAttr(), FloatAttr(), IntegerAttr());
+  for (plan::CopyOp copy : copies)
+    copy.erase();
+  numGrouped += static_cast<int64_t>(copies.size());
+  ++numGroups;
+  return success();
+}
+
+LogicalResult CopyGrouper::visit(Operation &op) {
+  auto copy = dyn_cast<plan::CopyOp>(op);
+  if (!copy || conflicts(copy) ||
+      static_cast<int64_t>(2 * open.size() + 2) > mostBuffers)
+    if (failed(close()))
+      return failure();
+  if (copy && mayJoin(copy))
+    open.push_back(copy);
+  return success();
+}
+
+LogicalResult CopyGrouper::run() {
+  for (Operation &op : llvm::make_early_inc_range(program.getBody().front()))
+    if (isa<plan::CommandOpInterface>(op))
+      if (failed(visit(op)))
+        return failure();
+  return close();
+}
+
+namespace {
+struct GroupCopiesPass : weft::impl::GroupCopiesPassBase<GroupCopiesPass> {
+  using GroupCopiesPassBase::GroupCopiesPassBase;
+
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    for (auto program : getOperation().getOps<plan::ProgramOp>()) {
+      CopyGrouper grouper(program, symbols, bytes, buffers);
+      if (failed(grouper.run()))
+        return signalPassFailure();
+      numGrouped += grouper.numGrouped;
+      numGroups += grouper.numGroups;
+    }
+  }
+};
+} // namespace
