@@ -299,32 +299,32 @@ Expected<SampledText>
 weft::generateText(WeftContext &context, const Metadata &metadata,
                    const RunOptions &options, int64_t seed,
                    const StopRequest *signals, const TextReader &reader) {
-  auto isStopped = [=] { return signals && signals->stopSignal() != 0; };
-  Expected<SampleDecoder> decoder =
-      SampleDecoder::open(context, options, isStopped);
+  Expected<SampleDecoder> decoder = SampleDecoder::open(
+      context, options, [=] { return signals && signals->stopSignal() != 0; });
   if (!decoder)
     return decoder.takeError();
   // A run that stops takes no more samples, so a lost tokenizer is no news.
   auto failure = [&] {
-    return isStopped() ? std::optional<Error>() : decoder->takeFailure();
+    return decoder->isStopped() ? std::optional<Error>()
+                                : decoder->takeFailure();
   };
-  if (isStopped() || decoder->isLost())
+  if (decoder->isStopped() || decoder->isLost())
     return SampledText{"", failure()};
   const int64_t choices = std::min(metadata.vocab, decoder->size());
   Generator generator(context, metadata, choices);
   GrowingSample sample(options.stop, reader);
   bool isCut = false;
-  Status done = draw(generator, options, seed, choices,
-                     [&](int32_t id) -> Expected<bool> {
-                       if (decoder->isEnd(id))
-                         return true;
-                       Expected<std::string> text = decoder->add(id);
-                       if (!text)
-                         return text.takeError();
-                       if (Status s = assign(sample.add(*text), isCut); !s)
-                         return s.takeError();
-                       return isCut || decoder->isLost() || isStopped();
-                     });
+  Status done = draw(
+      generator, options, seed, choices, [&](int32_t id) -> Expected<bool> {
+        if (decoder->isEnd(id))
+          return true;
+        Expected<std::string> text = decoder->add(id);
+        if (!text)
+          return text.takeError();
+        if (Status s = assign(sample.add(*text), isCut); !s)
+          return s.takeError();
+        return isCut || decoder->isLost() || decoder->isStopped();
+      });
   if (!done)
     return done.takeError();
   const bool isWhole = isCut || decoder->isLost();

@@ -20,7 +20,7 @@ double weft::tokenizerSeconds(const RunOptions &options) {
 Expected<SampleDecoder> SampleDecoder::open(WeftContext &context,
                                             const RunOptions &options,
                                             std::function<bool()> isStopped) {
-  SampleDecoder decoder(context);
+  SampleDecoder decoder(context, isStopped);
   if (!options.samplesWithTokenizer)
     return decoder;
   Expected<std::string> opened = std::string();
@@ -59,12 +59,13 @@ Expected<std::string> SampleDecoder::agree(Expected<std::string> reply) {
   if (!reply)
     failure = reply.takeError();
   if (context->ranks() > 1) {
-    auto lost =
-        gatherNumbers(*context, {double(isLost())}, "the text of a sample");
-    if (!lost)
-      return lost.takeError();
-    if (!isLost() && sumOverRanks(*lost, 0) > 0)
+    auto all = gatherNumbers(*context, {double(isLost()), double(asksToStop())},
+                             "the text of a sample");
+    if (!all)
+      return all.takeError();
+    if (!isLost() && sumOverRanks(*all, 0) > 0)
       failure = internalError("another rank has lost its tokenizer");
+    isAnyStopped = sumOverRanks(*all, 1) > 0;
   }
   return isLost() ? std::string() : std::move(*reply);
 }

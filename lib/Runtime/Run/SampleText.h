@@ -14,7 +14,8 @@ double tokenizerSeconds(const RunOptions &options);
 
 /// Turns the ids of a sample into text: each is a byte, or a token of the
 /// tokenizer beside the run. Ranks draw the same ids in collectives, so they
-/// agree after each request whether the tokenizer of any rank is lost.
+/// agree after each request whether the tokenizer of any rank is lost, and
+/// whether any rank is asked to stop.
 class SampleDecoder {
 public:
   /// An error is one of the collective.
@@ -30,10 +31,16 @@ public:
   Expected<std::string> add(int32_t id);
   Expected<std::string> finish();
   bool isLost() const { return failure.has_value(); }
+  /// Whether the run is asked to stop. Several ranks know it of each other only
+  /// with a tokenizer, after a request.
+  bool isStopped() const {
+    return context->ranks() > 1 ? isAnyStopped : asksToStop();
+  }
   std::optional<Error> takeFailure() { return std::move(failure); }
 
 private:
-  explicit SampleDecoder(WeftContext &context) : context(&context) {}
+  SampleDecoder(WeftContext &context, std::function<bool()> asksToStop)
+      : context(&context), asksToStop(std::move(asksToStop)) {}
 
   /// Leaves out the space that the prompt already ends with.
   Expected<std::string> withoutSpace(Expected<std::string> text);
@@ -42,6 +49,8 @@ private:
   Expected<std::string> agree(Expected<std::string> reply);
 
   WeftContext *context;
+  std::function<bool()> asksToStop; // this rank
+  bool isAnyStopped = false;        // a rank, as all of them know
   std::optional<TextClient> client;
   std::optional<Error> failure;
   /// The prompt ends with a space that is in no token.

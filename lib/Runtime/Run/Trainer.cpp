@@ -179,9 +179,7 @@ Expected<bool> Trainer::evaluate() {
 /// Prints a sample of the prompt with the current weights. All ranks train on
 /// without samples once the tokenizer of a rank is lost.
 Status Trainer::sample() {
-  const bool isAlone = metadata.ranks() == 1;
-  auto text = generateText(context, metadata, options, now.seed,
-                           isAlone ? &signals : nullptr);
+  auto text = generateText(context, metadata, options, now.seed, &signals);
   if (!text) {
     leaveRanks(context);
     return text.takeError();
