@@ -22,10 +22,14 @@ static void runCommand(WeftContext &context, const WeftCommand &command,
 
 static void runTraced(WeftContext &context, const WeftProgram &program,
                       const WeftCommand &command, void *const *buffers) {
-  int64_t start = steadyNs();
+  // A clock of processor time is a system call: it stays outside of the
+  // duration.
+  const int64_t used = threadNs(), start = steadyNs();
   runCommand(context, command, buffers);
+  const int64_t duration = steadyNs() - start;
   if (!std::exchange(context.isTracedLater, false))
-    context.traceHook({&program, &command, start, steadyNs() - start});
+    context.traceHook(
+        {&program, &command, start, duration, /*stream=*/0, threadNs() - used});
 }
 
 bool weft::runProgram(WeftContext &context, const WeftProgram &program) {

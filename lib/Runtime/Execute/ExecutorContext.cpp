@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <ctime>
 
 using namespace weft;
 
@@ -132,6 +133,12 @@ int64_t weft::steadyNs() {
   return std::chrono::nanoseconds(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
+}
+
+int64_t weft::threadNs() {
+  timespec time = {};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
 std::string weft::placeOf(const WeftCommand &command) {

@@ -164,6 +164,8 @@ static std::string eventText(const TraceEvent &event, int64_t origin,
   std::string out = sliceText(0, event.stream, table.of(*event.program, index),
                               event.program->symbol, event.startNs - origin,
                               event.durationNs);
+  if (event.threadNs >= 0)
+    out += ", \"tdur\": " + micros(event.threadNs);
   out += ", \"args\": {\"scope\": ";
   appendJsonString(out, command.scope ? command.scope : "");
   out += ", \"routine\": ";

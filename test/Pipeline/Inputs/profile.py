@@ -17,6 +17,8 @@ def load(path):
 def main(profile, schedule, trace, metrics):
     profile = load(profile)["profile"]
     events = [e for e in load(trace)["traceEvents"] if e["ph"] == "X" and e["pid"] == 0]
+    # The clock of processor time is read outside of the duration.
+    assert all(e["tdur"] > 0 for e in events), [e for e in events if e["tdur"] <= 0]
     commands = load(schedule)["schedule"]
     total = sum(e["dur"] for e in events)
     assert isclose(profile["total_us"], total, rel_tol=1e-6), (profile["total_us"], total)

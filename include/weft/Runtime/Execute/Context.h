@@ -39,6 +39,8 @@ struct TraceEvent {
   int64_t startNs; // steady clock
   int64_t durationNs;
   int64_t stream = 0; // TransferRecords.h; 0 computes
+  /// Processor time of the thread that ran the command. -1: a device ran it.
+  int64_t threadNs = -1;
 };
 
 struct ContextOptions {
@@ -59,6 +61,8 @@ struct ContextOptions {
 
 /// Nanoseconds of the steady clock, as in traces.
 int64_t steadyNs();
+/// Nanoseconds of processor time that the calling thread has used.
+int64_t threadNs();
 
 /// An array of the tables of a program, for loops.
 template <typename Entry> struct TableRange {
