@@ -9,12 +9,34 @@
 using namespace mlir;
 using namespace weft;
 
+static int64_t getBytes(Value buffer) {
+  return plan::getBufferBytes(cast<MemRefType>(buffer.getType()));
+}
+
+/// The bytes of a table that a command touches if it looks rows up or adds to
+/// rows: at most one row for each id.
+static int64_t getTouchedBytes(plan::CommandOpInterface command, Value buffer) {
+  auto rowsOf = [&](Value table, Value rows) {
+    auto type = cast<MemRefType>(table.getType());
+    return std::min(getBytes(table),
+                    cast<MemRefType>(rows.getType()).getNumElements() *
+                        int64_t(type.getElementTypeBitWidth() / 8));
+  };
+  if (auto lookup = dyn_cast<plan::EmbeddingOp>(*command);
+      lookup && buffer == lookup.getTable())
+    return rowsOf(buffer, lookup.getTarget());
+  if (auto gradient = dyn_cast<plan::EmbeddingGradOp>(*command);
+      gradient && buffer == gradient.getTarget() && gradient.accumulates())
+    return rowsOf(buffer, gradient.getGrad());
+  return getBytes(buffer);
+}
+
 int64_t weft::getTrafficBytes(plan::CommandOpInterface command) {
   int64_t bytes = 0;
   for (auto [buffer, isRead, isWritten] : command.getAccesses()) {
     if (plan::isWorkspace(buffer))
       continue;
-    int64_t size = plan::getBufferBytes(cast<MemRefType>(buffer.getType()));
+    const int64_t size = getTouchedBytes(command, buffer);
     bytes += isRead && isWritten ? 2 * size : size;
   }
   return bytes;
