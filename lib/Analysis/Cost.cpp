@@ -2,12 +2,18 @@
 
 #include "weft/Analysis/Cost.h"
 
+#include "weft/Abi/CpuWorkspaces.h"
 #include "weft/Dist/Dist.h"
+#include "weft/Layout/AttentionMask.h"
 #include "weft/Plan/PlanCollectives.h"
 #include "weft/Support/TypeText.h"
 
 using namespace mlir;
 using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
 
 static int64_t getBytes(Value buffer) {
   return plan::getBufferBytes(cast<MemRefType>(buffer.getType()));
@@ -47,12 +53,65 @@ double weft::getFlops(plan::CommandOpInterface command) {
   return flops ? static_cast<double>(flops.getInt()) : 0;
 }
 
-Rates CostTable::getRates(StringRef kind, Type element) const {
-  std::string type = element ? getTypeText(element) : "";
-  std::string both = kind.str() + "." + type;
-  Rates rates = base ? base->getRates(kind, element) : Rates();
+/// Queries and keys of a call.
+template <typename OpT> static WeftAttentionRecord getSizes(OpT op) {
+  ArrayRef<int64_t> query =
+      cast<MemRefType>(op.getQuery().getType()).getShape();
+  ArrayRef<int64_t> key = cast<MemRefType>(op.getKey().getType()).getShape();
+  WeftAttentionRecord sizes = {};
+  sizes.batch = query[0], sizes.queries = query[1], sizes.heads = query[2];
+  sizes.keys = key[1], sizes.keyHeads = key[2], sizes.headSize = query[3];
+  return sizes;
+}
+
+template <typename OpT> static double countScores(OpT op) {
+  const WeftAttentionRecord sizes = getSizes(op);
+  const double pairs = AttentionMask::get(op, sizes.queries, sizes.keys)
+                           .countPairs(AttentionMask::kCostTile);
+  return static_cast<double>(sizes.batch * sizes.heads) * pairs;
+}
+
+double weft::getScores(plan::CommandOpInterface command) {
+  if (auto op = dyn_cast<plan::AttentionOp>(*command))
+    return countScores(op);
+  if (auto op = dyn_cast<plan::AttentionGradOp>(*command))
+    return countScores(op);
+  return 0;
+}
+
+CommandWork weft::getWork(plan::CommandOpInterface command) {
+  return {getFlops(command), static_cast<double>(getTrafficBytes(command)),
+          getScores(command)};
+}
+
+/// The time of the thread with most units of work over the time with even ones,
+/// on a CPU whose ranks have that many threads.
+static double getImbalance(plan::CommandOpInterface command, int64_t threads) {
+  int64_t units = 0;
+  if (auto op = dyn_cast<plan::AttentionOp>(*command))
+    units = AttentionWork(getSizes(op), /*gradient=*/false).units;
+  else if (auto op = dyn_cast<plan::AttentionGradOp>(*command))
+    units = AttentionWork(getSizes(op), /*gradient=*/true).units;
+  if (units == 0 || threads == 0)
+    return 1;
+  return static_cast<double>((units + threads - 1) / threads * threads) /
+         static_cast<double>(units);
+}
+
+//===----------------------------------------------------------------------===//
+// Rates
+//===----------------------------------------------------------------------===//
+
+Rates CostTable::getRates(ArrayRef<StringRef> kinds, Type element) const {
+  const std::string type = element ? getTypeText(element) : "";
+  Rates rates = base ? base->getRates(kinds, element) : Rates();
   // The special parts come last and win.
-  for (StringRef name : {StringRef(), StringRef(type), kind, StringRef(both)}) {
+  SmallVector<std::string> names = {"", type};
+  for (StringRef kind : kinds) {
+    names.push_back(kind.str());
+    names.push_back(kind.str() + "." + type);
+  }
+  for (const std::string &name : names) {
     auto part = parts.find(name);
     if (part == parts.end())
       continue;
@@ -61,6 +120,8 @@ Rates CostTable::getRates(StringRef kind, Type element) const {
     rates.gigabytesPerSecond =
         given.gigabytesPerSecond.value_or(rates.gigabytesPerSecond);
     rates.overheadUs = given.overheadUs.value_or(rates.overheadUs);
+    rates.gigascoresPerSecond =
+        given.gigascoresPerSecond.value_or(rates.gigascoresPerSecond);
   }
   return rates;
 }
@@ -172,12 +233,14 @@ static Estimate estimateCollective(plan::CommandOpInterface command,
 }
 
 Estimate weft::estimate(plan::CommandOpInterface command,
-                        const CostTable &table) {
+                        const CostTable &table, CostKinds &kinds) {
   if (int64_t bytes = getSentBytes(command))
     return estimateCollective(command, bytes, table);
-  Rates rates =
-      table.getRates(command.getCommandKind(), command.getElementType());
-  const auto bytes = static_cast<double>(getTrafficBytes(command));
+  const Rates rates =
+      table.getRates(kinds.getKinds(command), command.getElementType());
   const double shared = table.cluster ? table.cluster->ranksPerCore : 1;
-  return {shared * rates.getTimeUs(getFlops(command), bytes), 0, {}};
+  return {shared * getImbalance(command, table.getThreads()) *
+              rates.getTimeUs(getWork(command)),
+          0,
+          {}};
 }

@@ -5,8 +5,9 @@
 #include "weft/Plan/Plan.h"
 #include "weft/Support/TypeText.h"
 
+#include "llvm/ADT/SmallVector.h"
+
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 
@@ -17,7 +18,7 @@ using namespace weft;
 // Costs of commands
 //===----------------------------------------------------------------------===//
 
-static CostSample describe(plan::CommandOpInterface command) {
+static CostSample describe(plan::CommandOpInterface command, CostKinds &kinds) {
   CostSample sample;
   sample.kind = command.getCommandKind().str();
   sample.stream = command.getStreamNumber();
@@ -26,8 +27,11 @@ static CostSample describe(plan::CommandOpInterface command) {
     sample.bytes = static_cast<double>(sent);
     return sample;
   }
-  sample.flops = getFlops(command);
-  sample.bytes = static_cast<double>(getTrafficBytes(command));
+  const CommandWork work = getWork(command);
+  sample.flops = work.flops, sample.bytes = work.bytes;
+  sample.scores = work.scores;
+  if (const CostKindList list = kinds.getKinds(command); list.size() > 1)
+    sample.special = list.back().str();
   if (Type element = command.getElementType())
     sample.element = getTypeText(element);
   return sample;
@@ -36,10 +40,11 @@ static CostSample describe(plan::CommandOpInterface command) {
 std::map<std::string, std::vector<CostSample>>
 weft::describeCosts(ModuleOp module) {
   std::map<std::string, std::vector<CostSample>> programs;
+  CostKinds kinds(module);
   for (auto program : module.getOps<plan::ProgramOp>()) {
     std::vector<CostSample> &samples = programs[program.getSymName().str()];
     program.walk([&](plan::CommandOpInterface command) {
-      samples.push_back(describe(command));
+      samples.push_back(describe(command, kinds));
     });
   }
   return programs;
@@ -50,7 +55,7 @@ weft::describeCosts(ModuleOp module) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Searches for the logarithms of the three rates.
+/// Searches for the logarithms of the rates: three, or four with scores.
 class Fitter {
 public:
   explicit Fitter(ArrayRef<const CostSample *> samples);
@@ -59,15 +64,17 @@ public:
   Rates getRates() const { return toRates(point); }
 
 private:
-  using Point = std::array<double, 3>;
+  using Point = SmallVector<double, 4>;
 
   static Rates toRates(const Point &point);
   double measure(const Point &point) const;
-  bool improve(double step);
+  bool improve(double step, bool isOverheadOnly);
+  void searchWith(double newExponent, bool isOverheadOnly);
 
   ArrayRef<const CostSample *> samples;
   Point point, least, most;
-  double best;
+  double best = 0;
+  double exponent = 1; // of times, as weights
 };
 } // namespace
 
@@ -76,7 +83,13 @@ Rates Fitter::toRates(const Point &point) {
   rates.overheadUs = std::exp(point[0]);
   rates.gflops = std::exp(point[1]);
   rates.gigabytesPerSecond = std::exp(point[2]);
+  if (point.size() > 3)
+    rates.gigascoresPerSecond = std::exp(point[3]);
   return rates;
+}
+
+static CommandWork toWork(const CostSample &sample) {
+  return {sample.flops, sample.bytes, sample.scores};
 }
 
 /// Mean squared logarithm of estimate to measured time.
@@ -84,9 +97,8 @@ double Fitter::measure(const Point &point) const {
   const Rates rates = toRates(point);
   double sum = 0, weights = 0;
   for (const CostSample *sample : samples) {
-    const double weight = std::sqrt(sample->us);
-    const double ratio =
-        rates.getTimeUs(sample->flops, sample->bytes) / sample->us;
+    const double ratio = rates.getTimeUs(toWork(*sample)) / sample->us;
+    const double weight = std::pow(sample->us, exponent);
     sum += weight * std::log(ratio) * std::log(ratio);
     weights += weight;
   }
@@ -97,24 +109,30 @@ double Fitter::measure(const Point &point) const {
 /// may be far higher if all commands are short. The overhead is at most twice
 /// the shortest time.
 Fitter::Fitter(ArrayRef<const CostSample *> samples) : samples(samples) {
-  double shortest = INFINITY, gflops = 1e-3, gigabytes = 1e-3;
+  double shortest = INFINITY, gflops = 1e-3, gigabytes = 1e-3, gigascores = 0;
   for (const CostSample *sample : samples) {
     shortest = std::min(shortest, sample->us);
     gflops = std::max(gflops, sample->flops / sample->us * 1e-3);
     gigabytes = std::max(gigabytes, sample->bytes / sample->us * 1e-3);
+    gigascores = std::max(gigascores, sample->scores / sample->us * 1e-3);
   }
   point = {std::log(shortest / 2), std::log(gflops), std::log(gigabytes)};
   least = {std::log(shortest / 1e4), std::log(gflops / 2),
            std::log(gigabytes / 2)};
   most = {std::log(shortest * 2), std::log(gflops * 1e3),
           std::log(gigabytes * 1e3)};
-  best = measure(point);
+  if (gigascores > 0) {
+    point.push_back(std::log(gigascores));
+    least.push_back(std::log(gigascores / 2));
+    most.push_back(std::log(gigascores * 1e3));
+  }
 }
 
 /// Tries all moves of the rates by one step up or down.
-bool Fitter::improve(double step) {
+bool Fitter::improve(double step, bool isOverheadOnly) {
   bool isBetter = false;
-  for (int code = 1; code < 27; ++code) {
+  const int moves = isOverheadOnly ? 3 : point.size() > 3 ? 81 : 27;
+  for (int code = 1; code < moves; ++code) {
     Point next = point;
     int rest = code;
     for (size_t i = 0; i < next.size(); ++i, rest /= 3)
@@ -130,20 +148,28 @@ bool Fitter::improve(double step) {
   return isBetter;
 }
 
-void Fitter::search() {
+void Fitter::searchWith(double newExponent, bool isOverheadOnly) {
+  exponent = newExponent;
+  best = measure(point);
   for (double step = 1; step > 1e-3; step /= 2)
-    while (improve(step))
+    while (improve(step, isOverheadOnly))
       ;
+}
+
+/// Long commands give the rates, short ones the overhead.
+void Fitter::search() {
+  searchWith(1, /*isOverheadOnly=*/false);
+  searchWith(0.5, /*isOverheadOnly=*/true);
 }
 
 std::string CostFit::getPart() const {
   return element.empty() ? kind : kind + "." + element;
 }
 
-double CostFit::getTimeUs(double flops, double bytes) const {
+double CostFit::getTimeUs(const CommandWork &work) const {
   CostTable table;
   table.parts[""] = rates;
-  return table.getRates("", Type()).getTimeUs(flops, bytes);
+  return table.getRates({}, Type()).getTimeUs(work);
 }
 
 using Samples = ArrayRef<const CostSample *>;
@@ -158,6 +184,8 @@ static CostTable::Part fitRates(Samples samples) {
   auto computes = [](const CostSample *sample) { return sample->flops > 0; };
   if (llvm::any_of(samples, computes))
     part.gflops = rates.gflops;
+  if (rates.gigascoresPerSecond > 0)
+    part.gigascoresPerSecond = rates.gigascoresPerSecond;
   return part;
 }
 
@@ -189,17 +217,16 @@ static size_t countSizes(Samples samples) {
 static double findError(const CostFit &fit, Samples samples) {
   double sum = 0;
   for (const CostSample *sample : samples) {
-    const double off =
-        std::log(fit.getTimeUs(sample->flops, sample->bytes) / sample->us);
+    const double off = std::log(fit.getTimeUs(toWork(*sample)) / sample->us);
     sum += off * off;
   }
   return std::sqrt(sum / static_cast<double>(samples.size()));
 }
 
-static CostFit fitOne(Samples samples) {
+static CostFit fitOne(Samples samples, const std::string &kind) {
   constexpr size_t kFewSizes = 4;
   CostFit fit;
-  fit.kind = samples.front()->kind;
+  fit.kind = kind;
   fit.element = samples.front()->element;
   fit.samples = samples.size();
   fit.rates =
@@ -212,10 +239,13 @@ std::vector<CostFit> weft::fitCosts(const std::vector<CostSample> &samples) {
   std::map<std::pair<std::string, std::string>, std::vector<const CostSample *>>
       groups;
   for (const CostSample &sample : samples)
-    if (sample.us > 0 && sample.flops + sample.bytes > 0)
+    if (sample.us > 0 && sample.flops + sample.bytes > 0) {
       groups[{sample.kind, sample.element}].push_back(&sample);
+      if (!sample.special.empty())
+        groups[{sample.special, sample.element}].push_back(&sample);
+    }
   std::vector<CostFit> fits;
   for (const auto &group : groups)
-    fits.push_back(fitOne(group.second));
+    fits.push_back(fitOne(group.second, group.first.first));
   return fits;
 }

@@ -4,6 +4,8 @@
 
 #include "CostTableReader.h"
 
+#include "weft/Analysis/CostKinds.h"
+
 #include "weft/Plan/Plan.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -24,6 +26,8 @@ public:
   /// The rates of `kind` on `element`, "" for all, and the tables inside.
   LogicalResult read(const toml::table &table, StringRef kind,
                      StringRef element);
+  /// The format of the file, from its top level.
+  LogicalResult readFormat(const toml::table &table);
 
   CostTable costs;
 
@@ -35,7 +39,17 @@ private:
                          std::optional<double> &rate);
   LogicalResult refuse(StringRef name, const toml::node &value, StringRef kind,
                        StringRef element);
-  bool isKind(StringRef name) const;
+  LogicalResult readThreads(const toml::node &value);
+  LogicalResult checkFormat(StringRef name, const toml::node &value,
+                            StringRef kind, bool isTop);
+  bool isCommand(StringRef name) const;
+  /// A kind of generated kernels.
+  bool isKernel(StringRef name) const {
+    return !isCommand(name) && isKernelCostKind(name, context);
+  }
+
+  int64_t format = 1;
+  bool hasFormat = false;
 };
 
 } // namespace
@@ -51,15 +65,20 @@ static std::optional<double> *findRate(CostTable::Part &part, StringRef name) {
       .Case("gflops", &part.gflops)
       .Case("gigabytes_per_second", &part.gigabytesPerSecond)
       .Case("overhead_us", &part.overheadUs)
+      .Case(kGigascoresKey, &part.gigascoresPerSecond)
       .Default(nullptr);
 }
 
-bool CostTableReader::isKind(StringRef name) const {
+bool CostTableReader::isCommand(StringRef name) const {
   std::string full =
       (plan::PlanDialect::getDialectNamespace() + "." + name).str();
   std::optional<RegisteredOperationName> op =
       RegisteredOperationName::lookup(full, context);
   return op && op->hasInterface<plan::CommandOpInterface>();
+}
+
+static bool isAttention(StringRef kind) {
+  return kind == "attention" || kind == "attention_grad";
 }
 
 /// One that ranks send for: neither arithmetic nor a type enters its time.
@@ -171,6 +190,46 @@ LogicalResult CostTableReader::readLink(const toml::table &table,
   return success();
 }
 
+LogicalResult CostTableReader::readFormat(const toml::table &table) {
+  const toml::node *value = table.get(kFormatKey.str());
+  if (!value)
+    return success();
+  std::optional<int64_t> number = value->value_exact<int64_t>();
+  if (number && (*number == 1 || *number == kCostTableFormat)) {
+    format = *number;
+    hasFormat = true;
+    return success();
+  }
+  InFlightDiagnostic error = report(*value);
+  error << "expects `format` to be 1 or " << kCostTableFormat << ", but got ";
+  return number ? error << *number : error << describeToml(*value);
+}
+
+/// Files of format 1 have no rates of scores, no threads and no kinds of
+/// kernels.
+LogicalResult CostTableReader::checkFormat(StringRef name,
+                                           const toml::node &value,
+                                           StringRef kind, bool isTop) {
+  const bool isNew = isTop ? name == kThreadsKey || isKernel(name)
+                           : isAttention(kind) && name == kGigascoresKey;
+  if (!isNew || format >= kCostTableFormat)
+    return success();
+  return report(value) << "expects `format = " << kCostTableFormat
+                       << "` at the top of a table with `" << name
+                       << "`, but got "
+                       << (hasFormat ? "`format = 1`" : "none");
+}
+
+LogicalResult CostTableReader::readThreads(const toml::node &value) {
+  std::optional<int64_t> number = value.value_exact<int64_t>();
+  if (!number || *number < 1 || *number > 4096)
+    return report(value)
+           << "expects `threads` to be an integer from 1 to 4096, but got "
+           << (number ? std::to_string(*number) : describeToml(value));
+  costs.threads = *number;
+  return success();
+}
+
 LogicalResult CostTableReader::refuse(StringRef name, const toml::node &value,
                                       StringRef kind, StringRef element) {
   if (isCollectiveKind(kind))
@@ -182,7 +241,7 @@ LogicalResult CostTableReader::refuse(StringRef name, const toml::node &value,
                    : !kind.empty()
                        ? ", overhead_us or an element type"
                        : ", overhead_us, an element type, link or a kind of "
-                         "command";
+                         "command or kernel";
   return report(value) << "expects gflops, gigabytes_per_second" << last
                        << ", but got `" << name << "`";
 }
@@ -193,7 +252,19 @@ LogicalResult CostTableReader::read(const toml::table &table, StringRef kind,
   std::string part = (kind + (isNested ? "." : "") + element).str();
   for (auto &&[key, value] : table) {
     StringRef name(key.str());
+    const bool isTop = kind.empty() && element.empty();
+    if (isTop && name == kFormatKey)
+      continue;
+    if (failed(checkFormat(name, value, kind, isTop)))
+      return failure();
+    if (isTop && name == kThreadsKey) {
+      if (failed(readThreads(value)))
+        return failure();
+      continue;
+    }
     if (isCollectiveKind(kind) && (name == "gflops" || isElementType(name)))
+      return refuse(name, value, kind, element);
+    if (name == kGigascoresKey && !isAttention(kind))
       return refuse(name, value, kind, element);
     if (std::optional<double> *rate = findRate(costs.parts[part], name)) {
       if (failed(readRate(name, value, *rate)))
@@ -201,9 +272,9 @@ LogicalResult CostTableReader::read(const toml::table &table, StringRef kind,
       continue;
     }
     bool isElement = element.empty() && isElementType(name);
-    const bool isLink = kind.empty() && element.empty() && name == "link";
+    const bool isLink = isTop && name == "link";
     if (!isElement && !isLink &&
-        !(kind.empty() && element.empty() && isKind(name)))
+        !(isTop && (isCommand(name) || isKernel(name))))
       return refuse(name, value, kind, element);
     if (!value.is_table())
       return report(value) << "expects `" << name
@@ -224,7 +295,8 @@ LogicalResult CostTableReader::read(const toml::table &table, StringRef kind,
 FailureOr<CostTable> weft::readCosts(MLIRContext *context, StringRef path,
                                      const toml::table &table) {
   CostTableReader reader(context, path);
-  if (failed(reader.read(table, /*kind=*/"", /*element=*/"")))
+  if (failed(reader.readFormat(table)) ||
+      failed(reader.read(table, /*kind=*/"", /*element=*/"")))
     return failure();
   return std::move(reader.costs);
 }

@@ -18,6 +18,8 @@ public:
   explicit CostTableText(const llvm::StringMap<std::string> &notes)
       : notes(notes) {}
 
+  /// The top level: rates of all commands.
+  void add(const CostTable &table);
   void add(StringRef part, const CostTable::Part &rates);
   void add(StringRef axis, const CostTable::LinkPart &rates);
   void add(const Overlap &overlap);
@@ -25,6 +27,7 @@ public:
 
 private:
   void begin(StringRef part);
+  void addRates(const CostTable::Part &rates);
   void addRate(StringRef name, std::optional<double> rate);
   void addSlowdown(StringRef name, double part);
 
@@ -54,11 +57,24 @@ void CostTableText::addRate(StringRef name, std::optional<double> rate) {
          << llvm::format("%.*f", std::max(4 - before, 0), value) << "\n";
 }
 
-void CostTableText::add(StringRef part, const CostTable::Part &rates) {
-  begin(part);
+void CostTableText::addRates(const CostTable::Part &rates) {
   addRate("gflops", rates.gflops);
+  addRate(kGigascoresKey, rates.gigascoresPerSecond);
   addRate("gigabytes_per_second", rates.gigabytesPerSecond);
   addRate("overhead_us", rates.overheadUs);
+}
+
+void CostTableText::add(const CostTable &table) {
+  begin("");
+  text += (kFormatKey + " = " + Twine(kCostTableFormat) + "\n").str();
+  if (table.threads > 0)
+    text += (kThreadsKey + " = " + Twine(table.threads) + "\n").str();
+  addRates(table.parts.lookup(""));
+}
+
+void CostTableText::add(StringRef part, const CostTable::Part &rates) {
+  begin(part);
+  addRates(rates);
 }
 
 void CostTableText::add(StringRef axis, const CostTable::LinkPart &rates) {
@@ -97,8 +113,10 @@ static std::vector<StringRef> sortedKeys(const Map &map) {
 std::string weft::writeCostTable(const CostTable &table,
                                  const llvm::StringMap<std::string> &notes) {
   CostTableText text(notes);
+  text.add(table);
   for (StringRef part : sortedKeys(table.parts))
-    text.add(part, table.parts.find(part)->second);
+    if (!part.empty())
+      text.add(part, table.parts.find(part)->second);
   const Overlap &overlap = table.overlap;
   if (table.links.contains("") || overlap.slowsCompute > 0 ||
       overlap.slowsComputeAcross || overlap.besideUs > 0 ||

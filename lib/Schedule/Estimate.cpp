@@ -5,6 +5,7 @@
 #include "weft/Plan/PlanCollectives.h"
 #include "weft/Schedule/ClusterFile.h"
 #include "weft/Schedule/CostTableFile.h"
+#include "weft/Weft/Weft.h"
 
 namespace weft {
 #define GEN_PASS_DEF_ESTIMATEPASS
@@ -16,7 +17,7 @@ using namespace weft;
 
 /// For reports that compare measured times with the machine's speed.
 static DictionaryAttr describe(const CostTable &costs, Builder &builder) {
-  Rates rates = costs.getRates(/*kind=*/"", /*element=*/Type());
+  Rates rates = costs.getRates(/*kinds=*/{}, /*element=*/Type());
   auto speed = [&](StringRef name, double value) {
     return builder.getNamedAttr(name, builder.getF64FloatAttr(value));
   };
@@ -45,8 +46,9 @@ struct EstimatePass : weft::impl::EstimatePassBase<EstimatePass> {
     Builder builder(&getContext());
     if (isGiven)
       getOperation()->setAttr(kSpeedsAttr, describe(*costs, builder));
+    CostKinds kinds(getOperation());
     getOperation()->walk([&](plan::CommandOpInterface command) {
-      const Estimate time = estimate(command, *costs);
+      const Estimate time = estimate(command, *costs, kinds);
       command.setEstUsAttr(builder.getF64FloatAttr(time.all));
       if (time.link > 0)
         command->setAttr(plan::kLinkUsAttr, builder.getF64FloatAttr(time.link));

@@ -94,10 +94,6 @@ LogicalResult AttentionOp::verify() {
   return verifyAttentionNumbers(*this);
 }
 
-/// The tile size in the CPU's kernels (kAttentionTile); a device also has tiles
-/// of 128.
-constexpr int64_t kAttentionTile = 64;
-
 /// `products` multiply-adds of a head's width for each pair, and the numbers of
 /// dropout, whose cost was measured on a Zen 5 with and without dropout. They
 /// cost more here than in a kernel of their own (Weft_ElementFlops), since they
@@ -105,7 +101,7 @@ constexpr int64_t kAttentionTile = 64;
 template <typename OpT> static double getAttentionFlops(OpT op, int products) {
   constexpr double kDropout = 128;
   ArrayRef<int64_t> query = tensorType(op.getQuery()).getShape();
-  const double pairs = getMask(op).countPairs(kAttentionTile);
+  const double pairs = getMask(op).countPairs(AttentionMask::kCostTile);
   const double each = 2.0 * products * static_cast<double>(query[3]) +
                       (op.getRng() ? kDropout : 0);
   return static_cast<double>(query[0]) * static_cast<double>(query[2]) * pairs *

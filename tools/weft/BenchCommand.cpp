@@ -12,6 +12,7 @@
 #include "weft/Formats/StepDirectories.h"
 #include "weft/Pipeline/Options/CompileFlags.h"
 #include "weft/Pipeline/Simulate/OverlapFit.h"
+#include "weft/Runtime/Execute/ParallelFor.h"
 #include "weft/Schedule/CostTableFile.h"
 #include "weft/Support/HelperProgram.h"
 
@@ -87,6 +88,7 @@ private:
                                  std::vector<std::string> flags);
   Status measure(Pair &pair);
   double findSlowdown(const std::vector<CostFit> &rates) const;
+  int64_t findThreads() const;
   Expected<std::vector<ExposedPlan>> findExposed() const;
 
   BenchOptions options;
@@ -210,7 +212,7 @@ static double sumSending(const std::vector<CostSample> &collectives,
   double us = 0;
   for (const CostSample &sample : collectives)
     if (const CostFit *fit = findFit(rates, sample.kind))
-      us += fit->getTimeUs(0, sample.bytes) - fit->getTimeUs(0, 0);
+      us += fit->getTimeUs({0, sample.bytes}) - fit->getTimeUs({});
   return us;
 }
 
@@ -259,8 +261,16 @@ static CostTable makeRates(const std::vector<CostFit> &fits) {
   return table;
 }
 
+/// 0 if ranks choose their threads themselves.
+int64_t Bench::findThreads() const {
+  if (options.threads > 0 || options.ranks > 1)
+    return options.threads;
+  return availableThreads();
+}
+
 Expected<CostTable> Bench::makeTable(const std::vector<CostFit> &rates) const {
   CostTable table = makeRates(rates);
+  table.threads = findThreads();
   table.overlap.slowsCompute = findSlowdown(rates);
   table.overlap.beginUs = medianOfAny(handOvers);
   auto plans = findExposed();

@@ -13,7 +13,7 @@ static std::string textIn(const Json &json) {
 }
 
 static Expected<CommandCost> readCost(const Json &row) {
-  if (!row.isArray() || row.asArray().size() < 7)
+  if (!row.isArray() || row.asArray().size() < 12)
     return inputError("expects a program of this version of weft");
   const Json::Array &fields = row.asArray();
   CommandCost cost;
@@ -23,6 +23,10 @@ static Expected<CommandCost> readCost(const Json &row) {
   cost.name = textIn(fields[4]);
   cost.flops = numberIn(fields[5]);
   cost.bytes = numberIn(fields[6]);
+  if (!fields[11].isArray())
+    return inputError("expects a program of this version of weft");
+  for (const Json &kind : fields[11].asArray())
+    cost.kinds.push_back(textIn(kind));
   return cost;
 }
 

@@ -18,6 +18,7 @@ struct CommandCost {
   std::string scope, name;
   bool isGenerated = false;
   double flops = 0, bytes = 0;
+  std::vector<std::string> kinds; // in a cost table, the most general first
 
   /// A wait for another stream, or what ends one: its time is no work.
   bool isEvent() const { return flops == 0 && bytes == 0; }

@@ -4,6 +4,7 @@
 
 #include "weft/Base/Text.h"
 #include "weft/Plan/Plan.h"
+#include "weft/Weft/Weft.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Diagnostics.h"
@@ -68,7 +69,7 @@ Expected<RooflineRates> RooflineRates::find(const std::string &device) {
   RooflineRates rates;
   rates.name = device;
   rates.context = std::make_shared<MLIRContext>();
-  rates.context->loadDialect<plan::PlanDialect>();
+  rates.context->loadDialect<plan::PlanDialect, WeftDialect>();
   for (const KnownDevice &known : kDevices)
     if (device == known.name) {
       rates.table = known.makeTable();
@@ -92,7 +93,7 @@ static Type findElement(StringRef name, MLIRContext *context) {
 }
 
 Rates RooflineRates::getRates(const CommandCost &command) const {
-  const StringRef kind =
-      command.isGenerated ? StringRef("launch") : StringRef(command.routine);
-  return table.getRates(kind, findElement(command.name, context.get()));
+  const SmallVector<StringRef> kinds(command.kinds.begin(),
+                                     command.kinds.end());
+  return table.getRates(kinds, findElement(command.name, context.get()));
 }

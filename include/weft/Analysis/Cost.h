@@ -4,6 +4,7 @@
 #define WEFT_ANALYSIS_COST_H
 
 #include "weft/Analysis/CollectiveCost.h"
+#include "weft/Analysis/CostKinds.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Types.h"
@@ -20,17 +21,32 @@ namespace plan {
 class CommandOpInterface;
 } // namespace plan
 
+/// The work of a command.
+struct CommandWork {
+  double flops = 0, bytes = 0;
+  /// Pairs of a query and a key whose score attention computes.
+  double scores = 0;
+};
+
 /// Speed of a command. The defaults are for two 3.7 GHz x86 cores with AVX2
 /// (products in f32, reads from memory).
 struct Rates {
   double gflops = 200;
   double gigabytesPerSecond = 45;
   double overheadUs = 1;
+  /// Softmax of attention; 0: it takes no time besides the products.
+  double gigascoresPerSecond = 0;
 
-  /// Overhead plus the longer of arithmetic and traffic, in microseconds.
-  double getTimeUs(double flops, double bytes) const {
-    return overheadUs +
-           std::max(flops / (gflops * 1e3), bytes / (gigabytesPerSecond * 1e3));
+  /// Overhead plus the longer of arithmetic and traffic, in microseconds. With
+  /// a rate of scores, products, softmax and traffic add up: the routines of
+  /// attention pack rows, multiply and exponentiate in turn.
+  double getTimeUs(const CommandWork &work) const {
+    const double arithmetic = work.flops / (gflops * 1e3);
+    const double traffic = work.bytes / (gigabytesPerSecond * 1e3);
+    if (work.scores > 0 && gigascoresPerSecond > 0)
+      return overheadUs + arithmetic + traffic +
+             work.scores / (gigascoresPerSecond * 1e3);
+    return overheadUs + std::max(arithmetic, traffic);
   }
 };
 
@@ -65,9 +81,12 @@ struct CostTable {
   /// Rates of a group of commands. A more general part supplies missing rates.
   struct Part {
     std::optional<double> gflops, gigabytesPerSecond, overheadUs;
+    std::optional<double> gigascoresPerSecond = std::nullopt;
   };
   /// By "gemm.bf16" (a kind and a type), "gemm", "bf16" and "": all commands.
   llvm::StringMap<Part> parts;
+  /// Threads of a rank that the rates were measured with; 0: unknown.
+  int64_t threads = 0;
   /// By the axis of the mesh along which ranks differ, and "": all links.
   struct LinkPart {
     std::optional<double> gigabytesPerSecond, latencyUs;
@@ -79,8 +98,13 @@ struct CostTable {
   /// Supplies the rates that no part gives; null for the defaults.
   std::shared_ptr<const CostTable> base;
 
-  /// The rates of a kind on a type. "" and null select all commands.
-  Rates getRates(llvm::StringRef kind, mlir::Type element) const;
+  /// The rates of a command on a type. A rate of a more special kind wins, then
+  /// one of a type. An empty list and null select all commands.
+  Rates getRates(llvm::ArrayRef<llvm::StringRef> kinds,
+                 mlir::Type element) const;
+  int64_t getThreads() const {
+    return threads > 0 || !base ? threads : base->getThreads();
+  }
   /// The rates of a collective of that kind along an axis. Rates of the axis
   /// override rates of the kind, which override rates of all links.
   LinkRates getLink(llvm::StringRef kind, llvm::StringRef axis) const;
@@ -115,10 +139,18 @@ int64_t getTrafficBytes(plan::CommandOpInterface command);
 /// Floating-point operations of a command; 0 if nobody counted them.
 double getFlops(plan::CommandOpInterface command);
 
+/// The pairs of a query and a key whose score an attention command computes; 0
+/// for another command. Causal attention counts whole tiles.
+double getScores(plan::CommandOpInterface command);
+
+/// The three of them.
+CommandWork getWork(plan::CommandOpInterface command);
+
 /// Time of a command without overlap, in microseconds: overhead plus the longer
 /// of arithmetic and traffic. A collective among several ranks takes its
 /// latency plus its transfer time, `link`. A cluster with links overrides the
-/// link rates of the table.
+/// link rates of the table. Attention whose units of work do not divide evenly
+/// among the threads of the table takes as long as the thread with most units.
 struct Estimate {
   double all = 0, link = 0;
   llvm::StringRef linkName = {}; // of a cluster
@@ -128,7 +160,8 @@ struct Estimate {
 inline constexpr llvm::StringLiteral kNodeLink = "node";
 inline constexpr llvm::StringLiteral kNetworkLink = "network";
 
-Estimate estimate(plan::CommandOpInterface command, const CostTable &table);
+Estimate estimate(plan::CommandOpInterface command, const CostTable &table,
+                  CostKinds &kinds);
 
 } // namespace weft
 

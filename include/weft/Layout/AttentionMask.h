@@ -12,6 +12,10 @@ namespace weft {
 /// The mask of attention apart from documents: query i, at position
 /// p = i + keys - queries, sees a range of keys.
 struct AttentionMask {
+  /// Tile with which estimates count pairs: the tile of the CPU's kernels
+  /// (Abi/CpuWorkspaces.h). A device also has tiles of 128.
+  static constexpr int64_t kCostTile = 64;
+
   int64_t queries, keys;
   bool causal;                   // keys up to p
   std::optional<int64_t> window; // W: p - W < key < p + W

@@ -1,13 +1,18 @@
 //===- CostFit.h - Rates from measured times --------------------*- C++ -*-===//
 //
 // The estimate of a command is overhead plus the longer of arithmetic and
-// traffic (Cost.h). The fit chooses the three rates that minimise the
-// difference between estimates and measured times of the commands of one kind.
-// Commands are weighted by the square root of their time, so that neither the
-// many short commands nor the few long ones dominate. Rates are at least half
-// of the best measured rate of a command. Commands of fewer than four sizes
-// determine only one rate: their mean arithmetic or traffic rate, or the
-// latency of collectives.
+// traffic, of attention plus products, softmax and traffic (Cost.h). The fit
+// chooses the rates that minimise the difference between estimates and measured
+// times of the commands of one kind. A launch counts for all of its kinds, but
+// a kernel with a formula does not count for its iteration space: kernels of
+// primitive ops are the ones that have no other kind.
+// Commands are weighted by their time, so that the sum of a step is right: many
+// short commands whose data lie in a cache must not decide on the few long
+// ones. The overhead is then fitted again, weighted by the square root of the
+// time, since short commands determine it. Rates are at least half of the best
+// measured rate of a command. Commands of fewer than four sizes determine only
+// one rate: their mean arithmetic or traffic rate, or the latency of
+// collectives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,6 +35,8 @@ struct CostSample {
   std::string element; // "f32"; "" of a collective
   double flops = 0;
   double bytes = 0; // of a collective: bytes that a rank sends
+  double scores = 0;
+  std::string special = {}; // the most special kind of a launch: "rope"
   int64_t stream = 0;
   bool isCollective = false;
   double us = 0;
@@ -49,7 +56,7 @@ struct CostFit {
   double error = 0;
 
   /// The time of a command of this kind.
-  double getTimeUs(double flops, double bytes) const;
+  double getTimeUs(const CommandWork &work) const;
   /// The table of the cost file for these rates: "gemm.bf16".
   std::string getPart() const;
 };

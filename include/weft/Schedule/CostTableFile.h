@@ -11,10 +11,19 @@
 
 namespace weft {
 
+/// The format that writeCostTable writes. A file without `format` has format 1:
+/// it has no threads, no rates of scores and no kinds of kernels besides
+/// "launch".
+inline constexpr int64_t kCostTableFormat = 2;
+inline constexpr llvm::StringLiteral kFormatKey = "format";
+inline constexpr llvm::StringLiteral kThreadsKey = "threads";
+inline constexpr llvm::StringLiteral kGigascoresKey = "gigascores_per_second";
+
 /// Reads rates from a TOML file: rates of all commands at the top level, and
 /// tables for an element type (`[bf16]`), a kind of command (`[gemm]`) and both
 /// (`[gemm.bf16]`). Emits an error at the line of the file. Kinds are the
-/// commands of the plan dialect, which must be loaded.
+/// commands of the plan dialect and the kinds of kernels (CostKinds.h); both
+/// dialects must be loaded.
 llvm::FailureOr<CostTable> readCostTable(mlir::MLIRContext *context,
                                          llvm::StringRef path);
 

@@ -16,7 +16,14 @@ def EstimatePass : Pass<"weft-estimate", "::mlir::ModuleOp"> {
     TOML file and are never measured in the pass, so that every rank gets the
     same program. Tables of the file override the rates at the top level: for an
     element type (`[bf16]`), a kind of command (`[gemm]`), and both
-    (`[gemm.bf16]`). A later table of this list overrides an earlier one.
+    (`[gemm.bf16]`). A later table of this list overrides an earlier one. A
+    launch has up to three kinds: `launch`, the iteration space of its kernel,
+    and the op whose formula the kernel computes (`[rope]`). A more special kind
+    overrides a more general one.
+
+    Attention with `gigascores_per_second` takes its overhead plus the sum of
+    arithmetic, scores and traffic. With `threads` it takes as long as the
+    thread with most units of work.
 
     Before:
     ```mlir
@@ -41,7 +48,8 @@ def EstimatePass : Pass<"weft-estimate", "::mlir::ModuleOp"> {
 
     The pass does not move commands.
   }];
-  let dependentDialects = ["::weft::plan::PlanDialect"];
+  // Names of weft ops are kinds of kernels in a cost table.
+  let dependentDialects = ["::weft::plan::PlanDialect", "::weft::WeftDialect"];
   let options = [
     Option<"costTable", "cost-table", "std::string", "\"\"", "TOML file with the rates of the machine">,
     Option<"cluster", "cluster", "std::string", "\"\"", "TOML file with the nodes and links of a cluster">,

@@ -43,9 +43,10 @@ static SmallVector<int64_t> getBytesInUse(plan::ProgramOp program) {
 
 /// Commands of every program as [command or kernel, scope, estimated time,
 /// generated, name, floating-point operations, bytes read and written, stream,
-/// planned begin, planned time, bytes of the arena in use].
+/// planned begin, planned time, bytes of the arena in use, kinds in a cost
+/// table].
 static Json describeCommand(const TimelineEntry &entry, int64_t bytesInUse,
-                            CommandNames &names) {
+                            CommandNames &names, CostKinds &kinds) {
   plan::CommandOpInterface command = entry.command;
   Json row = Json::array();
   row.push(command.getCommandName().str());
@@ -62,11 +63,16 @@ static Json describeCommand(const TimelineEntry &entry, int64_t bytesInUse,
   row.push(static_cast<double>(begin) / 1e3);
   row.push(static_cast<double>(end - begin) / 1e3);
   row.push(bytesInUse);
+  Json list = Json::array();
+  for (StringRef kind : kinds.getKinds(command))
+    list.push(kind.str());
+  row.push(std::move(list));
   return row;
 }
 
 FailureOr<Json> weft::describeSchedule(ModuleOp module) {
   CommandNames names(module);
+  CostKinds kinds(module);
   Json programs = Json::object();
   for (auto program : module.getOps<plan::ProgramOp>()) {
     Json commands = Json::array();
@@ -75,7 +81,7 @@ FailureOr<Json> weft::describeSchedule(ModuleOp module) {
       return failure();
     for (auto [entry, bytes] :
          llvm::zip_equal(timeline->getEntries(), getBytesInUse(program)))
-      commands.push(describeCommand(entry, bytes, names));
+      commands.push(describeCommand(entry, bytes, names, kinds));
     programs.set(program.getSymName().str(), std::move(commands));
   }
   return programs;

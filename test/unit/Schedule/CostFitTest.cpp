@@ -4,6 +4,7 @@
 
 #include "weft/Plan/Plan.h"
 #include "weft/Schedule/CostTableFile.h"
+#include "weft/Weft/Weft.h"
 
 #include "gtest/gtest.h"
 
@@ -30,8 +31,8 @@ std::vector<CostSample> makeSamples(const Rates &rates, double noise,
     sample.element = "f32";
     sample.flops = std::pow(10, exponent(random));
     sample.bytes = std::pow(10, exponent(random) - 1);
-    sample.us =
-        rates.getTimeUs(sample.flops, sample.bytes) * std::exp(off(random));
+    sample.us = rates.getTimeUs({sample.flops, sample.bytes, sample.scores}) *
+                std::exp(off(random));
     samples.push_back(sample);
   }
   return samples;
@@ -87,11 +88,54 @@ TEST(CostFit, KeepsKindsAndTypesApart) {
   EXPECT_EQ(fits[0].getPart(), "all_gather");
   EXPECT_FALSE(fits[0].rates.gflops);
   EXPECT_NEAR(*fits[0].rates.overheadUs, 50, 0.5);
-  EXPECT_NEAR(fits[0].getTimeUs(0, 2e6), 1050, 10);
+  EXPECT_NEAR(fits[0].getTimeUs({0, 2e6}), 1050, 10);
   EXPECT_EQ(fits[1].getPart(), "gemm.bf16");
   EXPECT_NEAR(*fits[1].rates.gflops, 7, 0.1);
   EXPECT_EQ(fits[2].getPart(), "gemm.f32");
   EXPECT_NEAR(*fits[2].rates.gflops, 70, 1);
+}
+
+TEST(CostFit, LaunchesCountForAllOfTheirKinds) {
+  std::vector<CostSample> samples = makeSamples(makeRates(70, 30, 9), 0, 1);
+  for (CostSample &sample : samples)
+    sample.kind = "launch", sample.special = "rope";
+  for (CostSample sample : makeSamples(makeRates(7, 3, 90), 0, 2)) {
+    sample.kind = "launch", sample.special = "rows";
+    samples.push_back(sample);
+  }
+  std::vector<CostFit> fits = fitCosts(samples);
+  ASSERT_EQ(fits.size(), 3u);
+  EXPECT_EQ(fits[0].getPart(), "launch.f32");
+  EXPECT_EQ(fits[0].samples, 400u);
+  EXPECT_GT(fits[0].error, 0.5);
+  EXPECT_EQ(fits[1].getPart(), "rope.f32");
+  EXPECT_EQ(fits[1].samples, 200u);
+  EXPECT_NEAR(*fits[1].rates.gflops, 70, 1);
+  EXPECT_EQ(fits[2].getPart(), "rows.f32");
+  EXPECT_NEAR(*fits[2].rates.gflops, 7, 0.1);
+}
+
+/// Heads of 32 to 128 numbers, whose products take one to four times as long as
+/// the softmax of a score.
+TEST(CostFit, TellsSoftmaxFromProducts) {
+  Rates rates = makeRates(80, 5, 3);
+  rates.gigascoresPerSecond = 0.6;
+  std::vector<CostSample> samples;
+  for (double width : {32, 64, 128})
+    for (double rows : {64, 192, 512, 1024}) {
+      CostSample sample;
+      sample.kind = "attention";
+      sample.element = "f32";
+      sample.scores = 8 * rows * (rows + 64) / 2;
+      sample.flops = 4 * width * sample.scores;
+      sample.bytes = 8 * rows * width * 16;
+      sample.us = rates.getTimeUs({sample.flops, sample.bytes, sample.scores});
+      samples.push_back(sample);
+    }
+  const CostFit fit = fitCosts(samples)[0];
+  EXPECT_LT(fit.error, 0.02);
+  EXPECT_NEAR(std::log(*fit.rates.gflops / 80), 0, 0.1);
+  EXPECT_NEAR(std::log(*fit.rates.gigascoresPerSecond / 0.6), 0, 0.2);
 }
 
 TEST(CostFit, LeavesOutWhatOnlyWaits) {
@@ -139,16 +183,16 @@ TEST(CostFit, ALongLatencyDoesNotMakeALinkSlow) {
     samples.push_back(sample);
   }
   const CostFit fit = fitCosts(samples)[0];
-  EXPECT_NEAR(fit.getTimeUs(0, 0), 50000, 1000);
-  EXPECT_NEAR(fit.getTimeUs(0, 1e6), 50333, 2000);
+  EXPECT_NEAR(fit.getTimeUs({}), 50000, 1000);
+  EXPECT_NEAR(fit.getTimeUs({0, 1e6}), 50333, 2000);
   // Four times the longest of them.
-  EXPECT_LT(fit.getTimeUs(0, 4e6), 60000);
+  EXPECT_LT(fit.getTimeUs({0, 4e6}), 60000);
 }
 
 /// The table that readCostTable reads from `text`.
 CostTable readBack(const std::string &text) {
   mlir::MLIRContext context;
-  context.loadDialect<plan::PlanDialect>();
+  context.loadDialect<plan::PlanDialect, WeftDialect>();
   std::string path = "/tmp/weft-cost-table-XXXXXX";
   const int file = ::mkstemp(path.data());
   std::ofstream(path) << text;
@@ -164,6 +208,9 @@ TEST(CostTableText, IsReadBack) {
   table.parts[""] = {70.25, 31.5, 0.125};
   table.parts["gemm.bf16"] = {0.5, std::nullopt, 1234.0};
   table.parts["launch"] = {std::nullopt, 1e-9, std::nullopt};
+  table.parts["attention.f32"] = {80.0, 5.0, 3.0, 0.6};
+  table.parts["rope"] = {12.0, std::nullopt, std::nullopt};
+  table.threads = 3;
   table.parts["copy"] = {std::nullopt, 3.14159e-5, 123456.7};
   table.parts["all_gather"] = {std::nullopt, 2.5, 300.0};
   table.links[""] = {2.5, 300.0};
@@ -171,6 +218,8 @@ TEST(CostTableText, IsReadBack) {
   table.overlap = {0.25, 461.5, 48.0, 0.0};
   const std::string text =
       writeCostTable(table, {{"", "all"}, {"gemm.bf16", "two commands"}});
+  EXPECT_EQ(text.find("# all\nformat = 2\nthreads = 3\ngflops = 70.25\n"), 0u)
+      << text;
   EXPECT_NE(text.find("# two commands\n[gemm.bf16]\n"), std::string::npos);
   CostTable read = readBack(text);
   EXPECT_EQ(*read.parts[""].gflops, 70.25);
@@ -178,6 +227,10 @@ TEST(CostTableText, IsReadBack) {
   EXPECT_EQ(*read.parts["gemm.bf16"].gflops, 0.5);
   EXPECT_FALSE(read.parts["gemm.bf16"].gigabytesPerSecond);
   EXPECT_EQ(*read.parts["gemm.bf16"].overheadUs, 1234);
+  EXPECT_EQ(*read.parts["attention.f32"].gigascoresPerSecond, 0.6);
+  EXPECT_FALSE(read.parts["gemm.bf16"].gigascoresPerSecond);
+  EXPECT_EQ(*read.parts["rope"].gflops, 12);
+  EXPECT_EQ(read.threads, 3);
   // Nothing is 0: the file could not be read.
   EXPECT_EQ(*read.parts["launch"].gigabytesPerSecond, 1e-6);
   EXPECT_EQ(*read.parts["copy"].gigabytesPerSecond, 3.142e-5);

@@ -1,0 +1,67 @@
+// RUN: split-file %s %t
+// RUN: not weft-opt --weft-estimate=cost-table=%t/future.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=FUTURE
+// RUN: not weft-opt --weft-estimate=cost-table=%t/text.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=TEXT
+// RUN: not weft-opt --weft-estimate=cost-table=%t/kernel.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=KERNEL
+// RUN: not weft-opt --weft-estimate=cost-table=%t/space.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=SPACE
+// RUN: not weft-opt --weft-estimate=cost-table=%t/scores.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=SCORES
+// RUN: not weft-opt --weft-estimate=cost-table=%t/threads.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=THREADS
+// RUN: not weft-opt --weft-estimate=cost-table=%t/many.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=MANY
+// RUN: not weft-opt --weft-estimate=cost-table=%t/gemm.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=GEMM
+// RUN: not weft-opt --weft-estimate=cost-table=%t/unknown.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not weft-opt --weft-estimate=cost-table=%t/effects.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=EFFECTS
+
+//--- plan.mlir
+plan.program "eval" @eval {
+}
+
+//--- future.toml
+gflops = 1
+format = 3
+# FUTURE: future.toml:2:{{.*}}expects `format` to be 1 or 2, but got 3
+
+//--- text.toml
+format = "2"
+# TEXT: text.toml:1:{{.*}}expects `format` to be 1 or 2, but got "2"
+
+//--- kernel.toml
+gflops = 1
+[rope]
+gflops = 1
+# KERNEL: kernel.toml:2:{{.*}}expects `format = 2` at the top of a table with `rope`, but got none
+
+//--- space.toml
+format = 1
+rows = { gflops = 1 }
+# SPACE: space.toml:2:{{.*}}expects `format = 2` at the top of a table with `rows`, but got `format = 1`
+
+//--- scores.toml
+[attention.f32]
+gigascores_per_second = 1
+# SCORES: scores.toml:2:{{.*}}expects `format = 2` at the top of a table with `gigascores_per_second`, but got none
+
+//--- threads.toml
+threads = 2
+# THREADS: threads.toml:1:{{.*}}expects `format = 2` at the top of a table with `threads`, but got none
+
+//--- many.toml
+format = 2
+threads = 0
+# MANY: many.toml:2:{{.*}}expects `threads` to be an integer from 1 to 4096, but got 0
+
+//--- gemm.toml
+format = 2
+[gemm]
+gigascores_per_second = 1
+# GEMM: gemm.toml:3:{{.*}}expects gflops, gigabytes_per_second, overhead_us or an element type, but got `gigascores_per_second`
+
+//--- unknown.toml
+format = 2
+[ropes]
+gflops = 1
+# UNKNOWN: unknown.toml:2:{{.*}}expects gflops, gigabytes_per_second, overhead_us, an element type, link or a kind of command or kernel, but got `ropes`
+
+//--- effects.toml
+format = 2
+[program]
+gflops = 1
+# EFFECTS: effects.toml:2:{{.*}}a kind of command or kernel, but got `program`
