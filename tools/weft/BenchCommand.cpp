@@ -45,6 +45,11 @@ FlagTable weft::benchFlags() {
        "threads of a rank; default: as in a run", "", 1, 4096},
       {"precision", FlagKind::List, DriverFlag, "", "f16|bf16",
        "measure these types in addition to f32"},
+      {"target", FlagKind::String, DriverFlag, "cpu", "TARGET",
+       "cpu (this machine) or cpu:LEVEL, as of weft compile"},
+      {"shared", FlagKind::Switch, DriverFlag, "", "",
+       "other programs run meanwhile: the table has the least processor time "
+       "of each command, with one thread"},
       {"quick", FlagKind::Switch, DriverFlag, "", "",
        "only two of the models, for a rough table"},
       {"rounds", FlagKind::Int, DriverFlag, "5", "N",
@@ -69,7 +74,8 @@ public:
   /// Runs each program once.
   Status measure();
 
-  /// The median of all rounds, of each command.
+  /// The median of all rounds, of each command; on a shared machine the
+  /// shortest.
   std::vector<CostSample> getSamples() const;
   /// Adds speeds and the costs of overlapping collectives to the rates.
   Expected<CostTable> makeTable(const std::vector<CostFit> &rates) const;
@@ -118,7 +124,8 @@ Expected<BenchProgram> Bench::compile(const BenchModel &model,
 
 Status Bench::prepare(const std::string &precision) {
   for (const BenchModel &model : benchModels(options.isQuick)) {
-    std::vector<std::string> flags = {"--precision=" + precision};
+    std::vector<std::string> flags = {"--precision=" + precision,
+                                      "--target=" + options.target};
     if (options.ranks > 1)
       flags.push_back("--prefetch=0");
     auto inLine = compile(model, flags);
@@ -127,7 +134,8 @@ Status Bench::prepare(const std::string &precision) {
     pairs.push_back({std::move(*inLine), std::nullopt});
     if (options.ranks == 1)
       continue;
-    auto apart = compile(model, {"--precision=" + precision, "--prefetch=1"});
+    flags.back() = "--prefetch=1";
+    auto apart = compile(model, flags);
     if (!apart)
       return apart.takeError();
     pairs.back().apart = std::move(*apart);
@@ -188,7 +196,8 @@ std::vector<CostSample> Bench::getSamples() const {
       std::vector<double> times;
       for (const std::vector<CostSample> &round : pair.rounds)
         times.push_back(round[i].us);
-      samples.back().us = medianOf(std::move(times));
+      samples.back().us = options.isShared ? *llvm::min_element(times)
+                                           : medianOf(std::move(times));
     }
   return samples;
 }
@@ -335,6 +344,14 @@ readPrecisions(const FlagValues &flags) {
 /// minutes.
 static Status checkFlags(const FlagValues &flags) {
   const bool hasRanks = flags.getInt("ranks") > 1;
+  if (flags.getSwitch("shared") &&
+      (hasRanks || flags.getInt("threads", 0) != 1))
+    return usageError("--shared expects one rank and --threads=1: threads that "
+                      "wait for others use processor time");
+  const std::string target = flags.getString("target");
+  if (!llvm::StringRef(target).split(':').first.equals_insensitive("cpu"))
+    return usageError("--target expects cpu or cpu:LEVEL, but got " +
+                      inQuotes(target));
   if (flags.getSwitch("loopback") && !hasRanks)
     return usageError("--loopback expects --ranks of at least 2, but got 1");
   if (hasRanks && !flags.getSwitch("loopback") &&
@@ -373,6 +390,8 @@ static Expected<ExitCode> runBench(const FlagValues &flags,
   options.threads = flags.getInt("threads", 0);
   options.steps = flags.getInt("steps");
   options.isQuick = flags.getSwitch("quick");
+  options.isShared = flags.getSwitch("shared");
+  options.target = flags.getString("target");
   Expected<Temporary> folder = makeHelperFolder("weft-bench");
   if (!folder)
     return folder.takeError();

@@ -18,11 +18,13 @@ struct BenchOptions {
   bool areThreads = false; // ranks of one process, not of mpirun
   int64_t threads = 0;     // of a rank; 0: the run's default
   int64_t steps = 12;      // of a run
-  bool isQuick = false;    // the first models alone
+  std::string target = "cpu";
+  bool isQuick = false;  // the first models alone
+  bool isShared = false; // other programs run too: count processor time
 };
 
-/// A synthetic model. The sizes of its products range from fitting into the L1
-/// cache to fitting into no cache.
+/// A synthetic model. The sizes of products range from fitting into the L1
+/// cache to fitting into no cache, heads from 32 to 128 wide.
 struct BenchModel {
   std::string config; // text of its config.json
   int64_t batch, seq;

@@ -29,11 +29,12 @@ struct Event {
   std::string program;
   size_t command;
   double begin, us;
+  double threadUs; // processor time; us if the clock is not needed
 };
 
 class Trace {
 public:
-  explicit Trace(const Costs &costs) : costs(costs) {}
+  Trace(const Costs &costs, MeasuredClock clock) : costs(costs), clock(clock) {}
 
   Status read(const std::string &path);
   std::vector<CostSample> getSamples() const;
@@ -47,6 +48,7 @@ private:
   }
 
   const Costs &costs;
+  MeasuredClock clock;
   std::vector<Event> events;
 };
 } // namespace
@@ -77,7 +79,15 @@ Status Trace::addEvent(const JsonCursor &event) {
   auto index = args->getInt("command", 0, size - 1);
   if (!index)
     return index.takeError();
-  events.push_back({*program, static_cast<size_t>(*index), *begin, *duration});
+  double threadUs = *duration;
+  if (clock == MeasuredClock::LeastOfThread) {
+    auto used = event.getDouble("tdur");
+    if (!used)
+      return used.takeError();
+    threadUs = *used;
+  }
+  events.push_back(
+      {*program, static_cast<size_t>(*index), *begin, *duration, threadUs});
   return Status::success();
 }
 
@@ -112,12 +122,15 @@ static constexpr size_t kFirstSteps = 2;
 std::vector<CostSample> Trace::getSamples() const {
   std::map<std::pair<std::string, size_t>, std::vector<double>> times;
   for (const Event &event : events)
-    times[{event.program, event.command}].push_back(event.us);
+    times[{event.program, event.command}].push_back(event.threadUs);
   std::vector<CostSample> samples;
   for (const auto &[command, all] : times) {
     samples.push_back(costs.at(command.first)[command.second]);
     const size_t left = std::min(kFirstSteps, all.size() - 1);
-    samples.back().us = meanOf(llvm::ArrayRef(all).drop_front(left));
+    const auto counted = llvm::ArrayRef(all).drop_front(left);
+    samples.back().us = clock == MeasuredClock::Mean
+                            ? meanOf(counted)
+                            : *llvm::min_element(counted);
   }
   return samples;
 }
@@ -153,8 +166,9 @@ double Trace::getExposedUs() const {
 }
 
 Expected<MeasuredTimes> weft::readMeasuredTrace(const std::string &path,
-                                                const Costs &costs) {
-  Trace trace(costs);
+                                                const Costs &costs,
+                                                MeasuredClock clock) {
+  Trace trace(costs, clock);
   if (Status status = trace.read(path); !status)
     return status.takeError();
   return MeasuredTimes{trace.getSamples(), trace.getHandOverUs(),

@@ -18,10 +18,19 @@
 
 namespace weft {
 
+/// The times of a command that count.
+enum class MeasuredClock {
+  /// Their mean by the clock of the machine.
+  Mean,
+  /// The least processor time of the rank's thread, in which other programs of
+  /// the machine have no part. Only for one thread.
+  LeastOfThread,
+};
+
 /// Measured times of the steps of a run, in microseconds.
 struct MeasuredTimes {
-  /// Each command that ran, with the mean of its times. The first two times are
-  /// left out if there are more.
+  /// Each command that ran, with one time. The first two times are left out if
+  /// there are more.
   std::vector<CostSample> samples;
   /// Idle time of the compute stream between commands, over all steps, divided
   /// by the number of its `record` commands.
@@ -36,7 +45,8 @@ struct MeasuredTimes {
 /// names a command that the plan does not have.
 Expected<MeasuredTimes>
 readMeasuredTrace(const std::string &path,
-                  const std::map<std::string, std::vector<CostSample>> &costs);
+                  const std::map<std::string, std::vector<CostSample>> &costs,
+                  MeasuredClock clock = MeasuredClock::Mean);
 
 } // namespace weft
 
