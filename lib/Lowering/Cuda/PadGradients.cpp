@@ -1,5 +1,6 @@
 //===- PadGradients.cpp - Rows of padding behind gradients ----------------===//
 
+#include "PlainProducts.h"
 #include "weft/Layout/LayoutQueries.h"
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Plan/Plan.h"
@@ -14,10 +15,6 @@ namespace weft {
 
 using namespace mlir;
 using namespace weft;
-
-static MemRefType getType(Value buffer) {
-  return cast<MemRefType>(buffer.getType());
-}
 
 namespace {
 
@@ -63,20 +60,11 @@ private:
 // Finding
 //===----------------------------------------------------------------------===//
 
-/// Whether a product is a product and nothing else, and nothing has been
-/// decided on its place and memory.
-static bool isPlain(plan::GemmOp gemm) {
-  return !gemm.getWorkspace() && !gemm.getStream() &&
-         gemm.getEpilogue() == Epilogue::None && !gemm.getBias() &&
-         !gemm.getAux() && !gemm.getColumnSum() && !gemm.getLhsSum() &&
-         !gemm.getRhsSum();
-}
-
 std::optional<GradientProduct> GradientPadder::match(plan::GemmOp gemm) const {
-  MemRefType type = getType(gemm.getLhs());
+  MemRefType type = getMemRefType(gemm.getLhs());
   auto root = plan::getRoot(gemm.getLhs()).getDefiningOp<plan::AllocOp>();
-  if (!isPlain(gemm) || !gemm.getTransposeLhs() || !root || root.getOffset() ||
-      type.getRank() != 2 || type.getDimSize(0) < leastRows)
+  if (!isPlainProduct(gemm) || !gemm.getTransposeLhs() || !root ||
+      root.getOffset() || type.getRank() != 2 || type.getDimSize(0) < leastRows)
     return std::nullopt;
   Layout layout = Layout::get(type);
   const GradientProduct found = {gemm, type.getDimSize(1), layout.strides[0]};
@@ -84,7 +72,7 @@ std::optional<GradientProduct> GradientPadder::match(plan::GemmOp gemm) const {
   const bool hasAllRows = layout.offset == 0 && layout.strides[1] == 1 &&
                           padding > 0 &&
                           type.getDimSize(0) * found.pitch ==
-                              getType(root.getBuffer()).getNumElements();
+                              getMemRefType(root.getBuffer()).getNumElements();
   if (!hasAllRows || (share != 0 && padding > found.columns / share))
     return std::nullopt;
   return found;
@@ -103,8 +91,8 @@ static bool isFilled(Value root, plan::GemmOp reader) {
           writers.push_back(gemm);
     for (plan::GemmOp gemm : writers)
       if (plan::getRoot(gemm.getTarget()) == root && !gemm.accumulates() &&
-          getType(gemm.getTarget()).getNumElements() ==
-              getType(root).getNumElements() &&
+          getMemRefType(gemm.getTarget()).getNumElements() ==
+              getMemRefType(root).getNumElements() &&
           gemm->isBeforeInBlock(reader))
         return true;
   }
@@ -124,7 +112,7 @@ plan::StateOp GradientPadder::findState(Value root) const {
 const char *GradientPadder::findReason(const GradientProduct &product) const {
   plan::GemmOp gemm = product.gemm;
   Value root = product.getTarget();
-  MemRefType type = getType(gemm.getTarget());
+  MemRefType type = getMemRefType(gemm.getTarget());
   if (!isFilled(product.getFactor(), gemm))
     return "no product fills the padding of the factor";
   plan::StateOp state = findState(root);
@@ -137,7 +125,7 @@ const char *GradientPadder::findReason(const GradientProduct &product) const {
   const int64_t elements = state ? state.getBufferType().getNumElements()
                            : written.contains(root)
                                ? type.getNumElements()
-                               : getType(root).getNumElements();
+                               : getMemRefType(root).getNumElements();
   if (!Layout::get(type).isDense() || Layout::get(type).offset != 0 ||
       elements != type.getNumElements())
     return "its target is a part of a buffer";
@@ -158,7 +146,7 @@ const char *GradientPadder::findReason(const GradientProduct &product) const {
 /// Gives a root the larger type. All users but views get a view of its old
 /// type.
 void GradientPadder::widenRoot(Value root, MemRefType type) {
-  const MemRefType old = getType(root);
+  const MemRefType old = getMemRefType(root);
   if (old == type)
     return;
   OpBuilder builder(module.getContext());
@@ -191,16 +179,16 @@ static MemRefType withElements(MemRefType type, int64_t elements) {
 void GradientPadder::widenProduct(const GradientProduct &product) {
   plan::GemmOp gemm = product.gemm;
   auto viewAll = [&](Value root, ArrayRef<int64_t> sizes) -> Value {
-    if (getType(root).getShape() == sizes)
+    if (getMemRefType(root).getShape() == sizes)
       return root;
     OpBuilder builder(module.getContext());
     builder.setInsertionPointAfterValue(root);
     MemRefType type =
-        Layout::getDense(sizes).getType(getType(root).getElementType());
+        Layout::getDense(sizes).getType(getMemRefType(root).getElementType());
     return plan::ViewOp::create(builder, gemm.getLoc(), type, root);
   };
-  const int64_t rows = getType(gemm.getLhs()).getDimSize(0),
-                width = getType(gemm.getTarget()).getDimSize(1);
+  const int64_t rows = getMemRefType(gemm.getLhs()).getDimSize(0),
+                width = getMemRefType(gemm.getTarget()).getDimSize(1);
   gemm.getLhsMutable().assign(
       viewAll(product.getFactor(), {rows, product.pitch}));
   gemm.getTargetMutable().assign(
@@ -211,12 +199,12 @@ void GradientPadder::pad(const GradientProduct &product) {
   Value root = product.getTarget();
   const int64_t elements =
       product.pitch *
-      getType(plan::GemmOp(product.gemm).getTarget()).getDimSize(1);
+      getMemRefType(plan::GemmOp(product.gemm).getTarget()).getDimSize(1);
   if (plan::StateOp state = findState(root))
     padState(state,
              withElements(state.getBufferType(), elements).getDimSize(0));
   else
-    widenRoot(root, withElements(getType(root), elements));
+    widenRoot(root, withElements(getMemRefType(root), elements));
   widenProduct(product);
   written.insert(root);
 }

@@ -1,5 +1,6 @@
 //===- WidenProducts.cpp - Products over the padding of rows --------------===//
 
+#include "PlainProducts.h"
 #include "weft/Layout/LayoutQueries.h"
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Plan/Plan.h"
@@ -14,23 +15,15 @@ namespace weft {
 using namespace mlir;
 using namespace weft;
 
-static MemRefType getType(Value buffer) {
-  return cast<MemRefType>(buffer.getType());
+/// Whether a product with a right factor of rank 2 may be widened.
+static bool isPlain(plan::GemmOp gemm) {
+  return isPlainProduct(gemm) && getMemRefType(gemm.getRhs()).getRank() == 2;
 }
 
 /// The dimension of a right factor of rank 2 that the columns of the product
 /// run along.
 static unsigned getFactorDim(plan::GemmOp gemm) {
   return gemm.getTransposeRhs() ? 0 : 1;
-}
-
-/// Whether a product is a product and nothing else, and nothing has been
-/// decided on its place and memory.
-static bool isPlain(plan::GemmOp gemm) {
-  return !gemm.getWorkspace() && !gemm.getStream() &&
-         gemm.getEpilogue() == Epilogue::None && !gemm.getBias() &&
-         !gemm.getAux() && !gemm.getColumnSum() && !gemm.getLhsSum() &&
-         !gemm.getRhsSum() && getType(gemm.getRhs()).getRank() == 2;
 }
 
 namespace {
@@ -43,7 +36,7 @@ struct WidenedRoot {
   plan::GemmOp filled = {};
   SmallVector<plan::GemmOp> sums = {};
 
-  MemRefType getType() const { return ::getType(root); }
+  MemRefType getType() const { return getMemRefType(root); }
   int64_t getPitch() const { return getType().getShape().back(); }
 };
 
@@ -86,7 +79,7 @@ private:
 
 /// Whether a view covers all rows of the root, without their padding.
 static bool hasAllRows(const WidenedRoot &found, Value view) {
-  MemRefType type = getType(view);
+  MemRefType type = getMemRefType(view);
   Layout layout = Layout::get(type);
   return type.getRank() >= 2 && layout.offset == 0 &&
          type.getShape().back() == found.columns &&
@@ -100,7 +93,7 @@ bool ProductWidener::isFilledBy(const WidenedRoot &found, plan::GemmOp gemm,
                                 Value view) const {
   return gemm.getTarget() == view && isPlain(gemm) && !gemm.accumulates() &&
          hasAllRows(found, view) &&
-         getType(view).getNumElements() / found.columns >= leastRows;
+         getMemRefType(view).getNumElements() / found.columns >= leastRows;
 }
 
 /// Whether no command between the two writes the factor.
@@ -137,7 +130,7 @@ static std::optional<int64_t> findColumns(plan::AllocOp root, int64_t pitch) {
     if (!view)
       return std::nullopt;
     std::optional<int64_t> last =
-        getLastColumn(Layout::get(getType(view.getView())), pitch);
+        getLastColumn(Layout::get(getMemRefType(view.getView())), pitch);
     if (!last)
       return std::nullopt;
     columns = std::max(columns, *last + 1);
@@ -181,11 +174,11 @@ int64_t ProductWidener::countResults(const WidenedRoot &found) const {
     auto other = dyn_cast<plan::GemmOp>(user);
     if (!other || other.getRhs() != gemm.getRhs() ||
         other.getTransposeRhs() != gemm.getTransposeRhs() || !isPlain(other) ||
-        getType(other.getTarget()).getShape().back() != found.columns)
+        getMemRefType(other.getTarget()).getShape().back() != found.columns)
       continue;
     if (isUnchanged(gemm.getRhs(), gemm, other) ||
         isUnchanged(gemm.getRhs(), other, gemm))
-      elements += getType(other.getTarget()).getNumElements();
+      elements += getMemRefType(other.getTarget()).getNumElements();
   }
   return elements;
 }
@@ -197,7 +190,7 @@ bool ProductWidener::isCheap(const WidenedRoot &found) const {
     return true;
   plan::GemmOp gemm = found.filled;
   int64_t padding = found.getPitch() - found.columns;
-  int64_t factor = getType(gemm.getRhs()).getNumElements();
+  int64_t factor = getMemRefType(gemm.getRhs()).getNumElements();
   return padding <= found.columns / share &&
          (findFactor(gemm, found.getPitch()) ||
           factor <= countResults(found) / share);
@@ -250,13 +243,13 @@ Value RootWidener::allocate(ArrayRef<int64_t> sizes, Type element) {
 }
 
 Value RootWidener::viewAs(Value root, const Layout &layout) {
-  MemRefType type = layout.getType(getType(root).getElementType());
+  MemRefType type = layout.getType(getMemRefType(root).getElementType());
   return plan::ViewOp::create(declarations, loc, type, root);
 }
 
 /// A view that includes the padding of its rows.
 Value RootWidener::widen(Value view) {
-  SmallVector<int64_t> sizes(getType(view).getShape());
+  SmallVector<int64_t> sizes(getMemRefType(view).getShape());
   sizes.back() = found.getPitch();
   if (sizes == found.getType().getShape())
     return found.root;
@@ -289,7 +282,7 @@ void RootWidener::clearPadding(Value root, Layout matrix, unsigned dim) {
   Layout repeated = matrix;
   repeated.offset = 0;
   repeated.strides = {0, 0};
-  Value zero = getZero(getType(root).getElementType());
+  Value zero = getZero(getMemRefType(root).getElementType());
   copy(viewAs(zero, repeated), viewAs(root, matrix));
 }
 
@@ -297,9 +290,9 @@ void RootWidener::clearPadding(Value root, Layout matrix, unsigned dim) {
 Value RootWidener::makeFactor() {
   Value factor = filled.getRhs();
   unsigned dim = getFactorDim(filled);
-  SmallVector<int64_t> sizes(getType(factor).getShape());
+  SmallVector<int64_t> sizes(getMemRefType(factor).getShape());
   sizes[dim] = found.getPitch();
-  Value wide = allocate(sizes, getType(factor).getElementType());
+  Value wide = allocate(sizes, getMemRefType(factor).getElementType());
   Layout part = Layout::getDense(sizes);
   part.sizes[dim] = found.columns;
   copy(factor, viewAs(wide, part));
@@ -330,7 +323,7 @@ const WideFactor *ProductWidener::findFactor(plan::GemmOp gemm,
                                              int64_t pitch) const {
   for (const WideFactor &known : factors)
     if (known.factor == gemm.getRhs() && known.dim == getFactorDim(gemm) &&
-        getType(known.wide).getShape()[known.dim] == pitch &&
+        getMemRefType(known.wide).getShape()[known.dim] == pitch &&
         isUnchanged(known.factor, known.filled, gemm))
       return &known;
   return nullptr;
