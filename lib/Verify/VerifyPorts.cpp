@@ -12,6 +12,7 @@
 #include "weft/Base/CountText.h"
 #include "weft/Formats/ProgramPorts.h"
 #include "weft/Weft/Optimizers.h"
+#include "weft/Weft/Programs.h"
 
 using namespace mlir;
 using namespace weft;
@@ -239,14 +240,6 @@ static LogicalResult requirePort(plan::ProgramOp program, StringRef name) {
                                  ? "expects an input '"
                                  : "expects an output '")
          << name << "', but got none";
-}
-
-/// The facts of training without an optimizer, as weft-drop-training leaves
-/// them.
-static bool isWithoutTraining(ModuleOp module) {
-  auto training =
-      module->getAttrOfType<TrainingAttr>(WeftDialect::kTrainingAttr);
-  return training && training.getOptimizers().empty();
 }
 
 /// Checks that each number that flags of a run set has an input.

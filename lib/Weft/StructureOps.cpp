@@ -125,6 +125,12 @@ FailureOr<ProgramOp> weft::findOnlyProgram(ModuleOp module, ProgramKind kind) {
   return only;
 }
 
+bool weft::isWithoutTraining(ModuleOp module) {
+  auto training =
+      module->getAttrOfType<TrainingAttr>(WeftDialect::kTrainingAttr);
+  return training && training.getOptimizers().empty();
+}
+
 void weft::eraseDeadOps(ProgramOp program) {
   for (Operation &op :
        llvm::make_early_inc_range(llvm::reverse(program.getBody().front())))

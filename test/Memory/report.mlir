@@ -14,6 +14,7 @@
 // CHECK-NEXT: shared by the programs 5.00 KiB
 // CHECK-NEXT: lower bound of any packing 5.00 KiB
 // CHECK-NEXT: constants outside the arena 1.00 KiB
+// CHECK-NEXT: memory 14.00 KiB
 // CHECK-NEXT: peak at copy 256 f32 in micro, h.1 (report.mlir:[[#@LINE+13]])
 // CHECK-NEXT: largest buffers at the peak:
 // CHECK-NEXT: 4.00 KiB activation memref<1024xf32> from copy 1024 f32, h.0 (report.mlir:[[#@LINE+7]])

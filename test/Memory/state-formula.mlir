@@ -85,3 +85,19 @@ module {
   plan.state optimizer @moments : memref<576xf32> {slot = "exp_avg_sq", slices = 2, segments = [#a, #b]}
   plan.state optimizer @step : memref<i64>
 }
+
+// -----
+
+// Memory for rows of padding behind a gradient: four of 16 bytes.
+// CHECK: state of mixed precision, P = 100 trained parameters:
+// CHECK-NEXT: 16P: 4P f32, 2P copies, 2P gradients, 8P 1.56 KiB
+// CHECK-NEXT: parameters without a working copy - 200 B
+// CHECK-NEXT: gradients in f32 200 B
+// CHECK-NEXT: padding behind gradients 64 B
+// CHECK-NEXT: persistent state 1.62 KiB
+module attributes {weft.options = {precision = "bf16"}} {
+  plan.state param @w : memref<25x4xf32>
+  plan.state gradient @w.grad : memref<25x4xf32> {param = @w, plan.padded_rows = 29 : i64}
+  plan.state optimizer @w.exp_avg : memref<25x4xf32> {param = @w}
+  plan.state optimizer @w.exp_avg_sq : memref<25x4xf32> {param = @w}
+}

@@ -11,6 +11,9 @@ namespace weft {
 llvm::FailureOr<ProgramOp> findOnlyProgram(mlir::ModuleOp module,
                                            ProgramKind kind);
 
+/// Whether `weft.training` names no optimizer, as weft-drop-training leaves it.
+bool isWithoutTraining(mlir::ModuleOp module);
+
 /// Erases ops without effect whose results nothing reads.
 void eraseDeadOps(ProgramOp program);
 

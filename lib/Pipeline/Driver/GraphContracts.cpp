@@ -10,6 +10,7 @@
 #include "weft/Support/TomlFile.h"
 #include "weft/Weft/Losses.h"
 #include "weft/Weft/Precision.h"
+#include "weft/Weft/Programs.h"
 #include "weft/Weft/Weft.h"
 
 #include <set>
@@ -206,7 +207,7 @@ LogicalResult weft::checkBuckets(ModuleOp module) {
 LogicalResult weft::checkCollectives(ModuleOp module) {
   dist::MeshOp mesh = dist::findMesh(module);
   if (!mesh || dist::getGroups(mesh, StringAttr()).front().size() == 1 ||
-      countPrograms(module, ProgramKind::Micro) == 0)
+      isWithoutTraining(module))
     return success();
   WalkResult result = module.walk([](Operation *op) {
     return isa_and_nonnull<dist::DistDialect>(op->getDialect()) &&
