@@ -20,13 +20,10 @@ struct AddDeviceWorkspacesPass
   using AddDeviceWorkspacesPassBase::AddDeviceWorkspacesPassBase;
 
   void runOnOperation() override {
-    std::string problem;
     FailureOr<SmallVector<CudaTarget>> devices =
-        parseCudaTargets("cuda:" + chips, problem);
-    if (failed(devices)) {
-      getOperation().emitError(problem);
+        parseChips(getOperation(), chips);
+    if (failed(devices))
       return signalPassFailure();
-    }
     if (failed(addWorkspaces(getOperation(),
                              CudaRoutines(getOperation(), *devices),
                              /*threads=*/1)))

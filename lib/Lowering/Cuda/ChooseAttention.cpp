@@ -262,13 +262,10 @@ struct ChooseAttentionPass
   }
 
   void runOnOperation() override {
-    std::string problem;
     FailureOr<SmallVector<CudaTarget>> devices =
-        parseCudaTargets("cuda:" + chips, problem);
-    if (failed(devices)) {
-      getOperation().emitError(problem);
+        parseChips(getOperation(), chips);
+    if (failed(devices))
       return signalPassFailure();
-    }
     if (attention == AttentionLibrary::Own) {
       getOperation().walk(
           [&](Operation *op) { numOwn += computesAttention(op); });

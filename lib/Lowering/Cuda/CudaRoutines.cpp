@@ -14,6 +14,16 @@
 using namespace mlir;
 using namespace weft;
 
+FailureOr<SmallVector<CudaTarget>> weft::parseChips(ModuleOp module,
+                                                    const std::string &chips) {
+  std::string problem;
+  FailureOr<SmallVector<CudaTarget>> devices =
+      parseCudaTargets("cuda:" + chips, problem);
+  if (failed(devices))
+    module.emitError(problem);
+  return devices;
+}
+
 /// An array of sizes on a function: grid or block.
 static ArrayRef<int32_t> getSizes(Operation *function, StringRef name) {
   auto sizes = function->getAttrOfType<DenseI32ArrayAttr>(name);

@@ -12,6 +12,11 @@
 
 namespace weft {
 
+/// The chips of a pass option, such as "sm_80,sm_90". Fails with an error on
+/// the module if one of them is unknown.
+llvm::FailureOr<llvm::SmallVector<CudaTarget>>
+parseChips(mlir::ModuleOp module, const std::string &chips);
+
 /// CUDA devices as a target of the program tables. The kernels are functions of
 /// `module` after `weft-lower-to-cuda`; before that pass there are none.
 class CudaRoutines final : public TableTarget {
