@@ -2,6 +2,7 @@
 
 #include "weft/Analysis/Liveness.h"
 #include "weft/Analysis/Cost.h"
+#include "weft/Analysis/CostKinds.h"
 #include "weft/Plan/Plan.h"
 
 #include "mlir/Parser/Parser.h"
@@ -93,12 +94,13 @@ TEST_F(LivenessTest, TakesTheLongerOfArithmeticAndTraffic) {
     plan.constant %a = dense<0.0> : tensor<1000xf32> {flops = 9000} : memref<1000xf32>
     plan.gemm %x * %y -> %z accumulate : memref<25x10xf32> * memref<10x25xf32> -> memref<25x25xf32>
   )");
+  CostKinds kinds(*module);
   CostTable costs;
   costs.parts[""] = {/*gflops=*/1, /*gigabytesPerSecond=*/1, /*overheadUs=*/2};
   std::vector<double> times;
   for (Operation &op : program.getBody().front())
     if (auto command = dyn_cast<plan::CommandOpInterface>(op))
-      times.push_back(estimate(command, costs).all);
+      times.push_back(estimate(command, costs, kinds).all);
   EXPECT_EQ(times, (std::vector<double>{2 + 4, 2 + 9, 2 + 7}));
 }
 

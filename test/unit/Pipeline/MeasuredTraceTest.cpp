@@ -24,10 +24,19 @@ protected:
     folder.emplace(std::move(*made));
     // gemm; an exposed gather; a record; a gather that overlaps with the next
     // gemm; the wait for it.
-    costs["micro"] = {
-        {"gemm", "f32", 1000, 10}, {"all_gather", "", 0, 100, 0, true},
-        {"record", "", 0, 0},      {"all_gather", "", 0, 100, 1, true},
-        {"gemm", "f32", 1000, 10}, {"wait", "", 0, 0}};
+    costs["micro"] = {makeGemm(),    makeGather(0), {"record", ""},
+                      makeGather(1), makeGemm(),    {"wait", ""}};
+  }
+
+  static CostSample makeGemm() {
+    CostSample gemm = {"gemm", "f32"};
+    gemm.flops = 1000, gemm.bytes = 10;
+    return gemm;
+  }
+  static CostSample makeGather(int64_t stream) {
+    CostSample gather = {"all_gather", ""};
+    gather.bytes = 100, gather.stream = stream, gather.isCollective = true;
+    return gather;
   }
 
   /// Of a step `number`: everything is longer by `extra` us.
@@ -93,7 +102,7 @@ TEST_F(MeasuredTrace, CountsWhatTheComputingStreamWaitsFor) {
 }
 
 TEST_F(MeasuredTrace, HasNothingOfOneRank) {
-  costs["micro"] = {{"gemm", "f32", 1000, 10}};
+  costs["micro"] = {makeGemm()};
   auto times = readMeasuredTrace(write({toText({0, 5, 7})}), costs);
   ASSERT_TRUE(times) << times.error().message();
   ASSERT_EQ(times->samples.size(), 1u);
