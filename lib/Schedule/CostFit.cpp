@@ -105,9 +105,11 @@ double Fitter::measure(const Point &point) const {
   return sum / weights;
 }
 
-/// A rate is at least half of the best measured rate, to allow for noise. It
-/// may be far higher if all commands are short. The overhead is at most twice
-/// the shortest time.
+/// A rate of collectives is at least half of the best measured rate, to allow
+/// for noise: a long latency hides it. A rate of computation is at least a
+/// sixteenth, since small commands find their data in a cache. It may be far
+/// higher if all commands are short. The overhead is at most twice the shortest
+/// time.
 Fitter::Fitter(ArrayRef<const CostSample *> samples) : samples(samples) {
   double shortest = INFINITY, gflops = 1e-3, gigabytes = 1e-3, gigascores = 0;
   for (const CostSample *sample : samples) {
@@ -116,14 +118,15 @@ Fitter::Fitter(ArrayRef<const CostSample *> samples) : samples(samples) {
     gigabytes = std::max(gigabytes, sample->bytes / sample->us * 1e-3);
     gigascores = std::max(gigascores, sample->scores / sample->us * 1e-3);
   }
+  const double slack = samples.front()->isCollective ? 2 : 16;
   point = {std::log(shortest / 2), std::log(gflops), std::log(gigabytes)};
-  least = {std::log(shortest / 1e4), std::log(gflops / 2),
-           std::log(gigabytes / 2)};
+  least = {std::log(shortest / 1e4), std::log(gflops / slack),
+           std::log(gigabytes / slack)};
   most = {std::log(shortest * 2), std::log(gflops * 1e3),
           std::log(gigabytes * 1e3)};
   if (gigascores > 0) {
     point.push_back(std::log(gigascores));
-    least.push_back(std::log(gigascores / 2));
+    least.push_back(std::log(gigascores / slack));
     most.push_back(std::log(gigascores * 1e3));
   }
 }
