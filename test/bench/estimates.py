@@ -38,7 +38,7 @@ MODELS = {
     "tiny": (dict(LLAMA, vocab_size=256, max_position_embeddings=64, hidden_size=64, intermediate_size=128,
                   num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=1), 1, 64),
 }
-# What generated kernels and oneDNN's products may use.
+# The target of generated kernels, and the level of oneDNN's products.
 ISAS = {"avx2": ("cpu:x86-64-v3", "AVX2"), "avx512": ("cpu:x86-64-v4", "AVX512_CORE_BF16"), "amx": ("cpu", None)}
 PROGRAMS = ("micro", "apply")
 SKIPPED = 2

@@ -9,10 +9,10 @@
 // Commands are weighted by their time, so that the sum of a step is right: many
 // short commands whose data lie in a cache must not decide on the few long
 // ones. The overhead is then fitted again, weighted by the square root of the
-// time, since short commands determine it. Rates are at least half of the best
-// measured rate of a command. Commands of fewer than four sizes determine only
-// one rate: their mean arithmetic or traffic rate, or the latency of
-// collectives.
+// time, since short commands determine it. Rates are at least a sixteenth of
+// the best measured rate of a command, of collectives half of it. Commands of
+// fewer than four sizes determine only one rate: their mean arithmetic or
+// traffic rate, or the latency of collectives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,11 +35,11 @@ struct CostSample {
   std::string element; // "f32"; "" of a collective
   double flops = 0;
   double bytes = 0; // of a collective: bytes that a rank sends
-  double scores = 0;
-  std::string special = {}; // the most special kind of a launch: "rope"
   int64_t stream = 0;
   bool isCollective = false;
   double us = 0;
+  double scores = 0;
+  std::string special = {}; // the most special kind of a launch: "rope"
 };
 
 /// The samples of the commands of each program of a plan, in program order,

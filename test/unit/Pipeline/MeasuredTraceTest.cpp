@@ -91,6 +91,27 @@ TEST_F(MeasuredTrace, LeavesOutTheFirstTwoSteps) {
   EXPECT_TRUE(times->samples[3].isCollective);
 }
 
+TEST_F(MeasuredTrace, TakesTheLeastProcessorTime) {
+  costs["micro"] = {{"gemm", "f32", 1000, 10}};
+  std::vector<std::string> events;
+  // The first two runs do not count, though they use less.
+  for (const char *used : {"1", "2", "50", "30.5", "40"}) {
+    std::string event = toText({0, 1000.0 * double(events.size()), 900});
+    event.insert(event.find(", \"args\""), std::string(", \"tdur\": ") + used);
+    events.push_back(event);
+  }
+  auto times =
+      readMeasuredTrace(write(events), costs, MeasuredClock::LeastOfThread);
+  ASSERT_TRUE(times) << times.error().message();
+  EXPECT_DOUBLE_EQ(times->samples[0].us, 30.5);
+  // A device records none.
+  auto missing = readMeasuredTrace(write({toText({0, 5, 7})}), costs,
+                                   MeasuredClock::LeastOfThread);
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().message().find("tdur"), std::string::npos)
+      << missing.error().message();
+}
+
 TEST_F(MeasuredTrace, CountsWhatTheComputingStreamWaitsFor) {
   auto times = readMeasuredTrace(writeSteps(100), costs);
   ASSERT_TRUE(times) << times.error().message();
