@@ -1,8 +1,8 @@
 //===- MarkKernelArguments.cpp - Arguments that share no written byte -----===//
 //
 // LLVM loads from arguments with `noalias` and `readonly` as ld.global.nc, and
-// keeps what it has loaded across stores to other arguments. Only the plan
-// knows which buffers a kernel runs on, so every launch of it is asked.
+// keeps loaded values across stores to other arguments. Only the plan knows
+// which buffers a kernel runs on, so the pass checks every launch of it.
 //
 //===----------------------------------------------------------------------===//
 

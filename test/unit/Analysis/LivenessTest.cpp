@@ -98,7 +98,6 @@ TEST_F(LivenessTest, TakesTheLongerOfArithmeticAndTraffic) {
   CostTable costs;
   costs.parts[""] = {/*gflops=*/1, /*gigabytesPerSecond=*/1, /*overheadUs=*/2};
   std::vector<double> times;
-  CostKinds kinds(program->getParentOfType<ModuleOp>());
   for (Operation &op : program.getBody().front())
     if (auto command = dyn_cast<plan::CommandOpInterface>(op))
       times.push_back(estimate(command, costs, kinds).all);
