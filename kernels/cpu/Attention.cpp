@@ -68,7 +68,9 @@ struct Attention : WeftAttentionRecord {
 
 static_assert(kQueryTile == kAttentionTile && kKeyTile == kAttentionTile &&
                   kKeepRow == kAttentionNumbers &&
-                  kMostLanes == kAttentionLanes,
+                  kMostLanes == kAttentionLanes &&
+                  kScratchRows == kAttentionRows &&
+                  kScratchDepth == kAttentionDepth,
               "workspaces are laid out for other tiles");
 
 /// The pieces of the workers, each of `work.bytes`, or null.

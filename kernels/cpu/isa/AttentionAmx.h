@@ -21,6 +21,8 @@ constexpr bool kHasAmx = true;
 /// Rows of the left operand, and words along the sum, that one instruction
 /// multiplies.
 constexpr int64_t kRowStep = 16, kDepthStep = 16;
+static_assert(kRowStep == kScratchRows && 2 * kDepthStep == kScratchDepth,
+              "scratch is laid out for other registers");
 
 /// Configures the registers of the thread, if `use`, and releases them at the
 /// end.

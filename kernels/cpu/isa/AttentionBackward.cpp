@@ -235,7 +235,8 @@ void softmaxGradientOfWords(const AttentionHead &h, const VisibleTile &tile,
   }
   int64_t rest = countWords(tile.keyCount) - pair;
   clearWords(s.dsT + pair * kQueryTile, rest * kQueryTile);
-  // Keys behind the tile's last one may have sums from other queries.
+  // Keys behind the tile's last one may have sums from other queries: they get
+  // products with 0, like keys of the tile that a query does not see.
   rest = wholeSteps(tile.keyCount, kRowStep) - tile.keyCount;
   clearWords(s.pT + tile.keyCount * kQueryTile, rest * kQueryTile);
 }
