@@ -9,8 +9,10 @@ of the ratios of all pairs (PyTorch's time / weft's), the smallest and the large
 side in ms. PyTorch 2 and numpy are needed; both sides use all processors. With --modes none weft runs alone.
 """
 import argparse
+import importlib
 import json
 import os
+import shutil
 import statistics
 import sys
 import tempfile
@@ -27,6 +29,7 @@ def gpt(width, layers, heads, vocabulary):
             "n_head": heads, "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5, **dict.fromkeys(gpt2.DROPS, 0)}
 
 
+MODES = ("none", "eager", "default", "reduce-overhead", "max-autotune")
 SMOLLM2_135M = {"model_type": "llama", "vocab_size": 49152, "max_position_embeddings": 2048, "hidden_size": 576,
                 "intermediate_size": 1536, "num_hidden_layers": 30, "num_attention_heads": 9, "num_key_value_heads": 3,
                 "hidden_act": "silu", "rms_norm_eps": 1e-5, "rope_theta": 100000.0, "tie_word_embeddings": True}
@@ -50,6 +53,11 @@ def parse():
     parser.add_argument("--json", help="all numbers")
     parser.set_defaults(device="cpu", attention=["flash"])
     options = parser.parse_args()
+    if not shutil.which(options.weft):
+        parser.error(f"--weft expects a program, but got {options.weft}")
+    for mode in options.modes:
+        if mode not in MODES:
+            parser.error(f"--modes expects names of {', '.join(MODES)}, but got {mode}")
     if options.pairs < 1 or options.steps < 1 or options.warmup < 1:
         parser.error("expects at least one pair, one step and one step before it")
     return options
@@ -94,9 +102,18 @@ def line_of(result):
                   f"{statistics.median(ratios):.3f} | {min(ratios):.3f} to {max(ratios):.3f} |")
 
 
+def check_python(options):
+    """Ends unless this Python has the packages that the script needs."""
+    for package in ["numpy"] if options.modes == ["none"] else ["numpy", "torch"]:
+        try:
+            importlib.import_module(package)
+        except ImportError as error:
+            sys.exit(f"cpu.py: error: expects a Python with numpy, and with PyTorch unless --modes none, but "
+                     f"{sys.executable} says: {error}")
+
+
 def main(options):
-    if options.modes != ["none"]:
-        gpt2.check_torch(options)
+    check_python(options)
     results = []
     for model in options.models:
         for precision in options.precisions:

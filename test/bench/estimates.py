@@ -20,6 +20,8 @@ import collections
 import json
 import os
 import random
+import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -31,10 +33,10 @@ LLAMA = {"model_type": "llama", "hidden_act": "silu", "tie_word_embeddings": Tru
 # Configuration, rows, tokens of a row.
 MODELS = {
     "gpt2-124m": (dict(GPT2, vocab_size=50257, n_positions=1024, n_embd=768, n_layer=12, n_head=12), 1, 512),
-    "6 layers of 384": (dict(GPT2, vocab_size=65, n_positions=256, n_embd=384, n_layer=6, n_head=6), 8, 256),
-    "smollm2 of 4 layers": (dict(LLAMA, vocab_size=49152, max_position_embeddings=2048, hidden_size=576,
-                               intermediate_size=1536, num_hidden_layers=4, num_attention_heads=9,
-                               num_key_value_heads=3), 1, 512),
+    "6-layers": (dict(GPT2, vocab_size=65, n_positions=256, n_embd=384, n_layer=6, n_head=6), 8, 256),
+    "smollm2-4-layers": (dict(LLAMA, vocab_size=49152, max_position_embeddings=2048, hidden_size=576,
+                              intermediate_size=1536, num_hidden_layers=4, num_attention_heads=9,
+                              num_key_value_heads=3), 1, 512),
     "tiny": (dict(LLAMA, vocab_size=256, max_position_embeddings=64, hidden_size=64, intermediate_size=128,
                   num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=1), 1, 64),
 }
@@ -59,6 +61,10 @@ def parse():
     parser.add_argument("--bench", action="append", default=[], help="a flag of weft bench")
     parser.add_argument("--json", help="write every value to this file")
     args = parser.parse_args()
+    if args.rounds < 1 or args.steps < 1:
+        parser.error(f"expects at least one round of at least one step, but got {args.rounds} of {args.steps}")
+    if not shutil.which(args.weft):
+        parser.error(f"--weft expects a program, but got {args.weft}")
     if args.shared and args.threads != 1:
         parser.error(f"--shared expects --threads 1, but got {args.threads}")
     for name in args.models.split(","):
@@ -92,10 +98,12 @@ class Comparison:
         """The path of the table."""
         if self.args.costs:
             return self.args.costs
+        print("measures rates with weft bench", file=sys.stderr, flush=True)
         table = self.path("costs.toml")
         words = [f"--precision={name}" for name in self.args.types.split(",") if name != "f32"]
         words += ["--shared"] if self.args.shared else []
-        self.run(self.args.weft, "bench", f"--target={self.target}", f"--threads={self.args.threads}", *words, *self.args.bench, "-o", table)
+        self.run(self.args.weft, "bench", f"--target={self.target}", f"--threads={self.args.threads}", *words,
+                 *self.args.bench, "-o", table)
         return table
 
     def compile(self, costs):
@@ -165,6 +173,8 @@ class Comparison:
 
 def main():
     args = parse()
+    # An exception, so that the folder is removed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with tempfile.TemporaryDirectory(prefix="weft-estimates-") as folder:
         comparison = Comparison(args, folder)
         comparison.compile(comparison.measure_costs())
