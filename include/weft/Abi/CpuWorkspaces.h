@@ -110,10 +110,12 @@ inline int64_t longestTileK(const WeftGemmRecord &s) {
 }
 
 /// Whether a product in tiles runs in stages that each add up their K in one
-/// go. A low result is rounded once, so it has one stage.
+/// go. A low result is rounded once, so it has one stage. So has a narrow one:
+/// oneDNN adds to some of them in kernels without tiles, which cut K by the
+/// number of threads.
 inline bool isTileSum(const WeftGemmRecord &s) {
-  return s.k % kTileStep == 0 &&
-         (s.dtypeC == WEFT_F32 || s.k <= longestTileK(s));
+  const bool mayAdd = s.dtypeC == WEFT_F32 && s.m >= 16 && s.n >= 16;
+  return s.k % kTileStep == 0 && (mayAdd || s.k <= longestTileK(s));
 }
 
 /// K of such a stage: stages are of nearly equal length.

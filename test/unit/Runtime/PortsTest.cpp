@@ -205,7 +205,13 @@ TEST_F(PortsTest, inputsMustHoldABatch) {
   other.numPrograms = 2;
   EXPECT_EQ(errorOf(), "weft: error: the executable has no program 'apply'\n");
   other.numPrograms = 1;
-  EXPECT_EQ(errorOf(), "weft: error: the executable has no program 'micro'\n");
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(weftMain(other, 4, argv), 2);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "weft: error: expects a program that trains, but this one was "
+            "compiled with --inference\nhint: weft compile MODEL without "
+            "--inference, or weft train MODEL, compiles one; --eval-only "
+            "evaluates this one\n");
 }
 
 // An unwritten input would hold old memory, and a flag would have no effect.
