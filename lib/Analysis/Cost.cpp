@@ -84,9 +84,7 @@ CommandWork weft::getWork(plan::CommandOpInterface command) {
           getScores(command)};
 }
 
-/// The time of the thread with most units of work over the time with even ones,
-/// on a CPU whose ranks have that many threads.
-static double getImbalance(plan::CommandOpInterface command, int64_t threads) {
+double weft::getImbalance(plan::CommandOpInterface command, int64_t threads) {
   int64_t units = 0;
   if (auto op = dyn_cast<plan::AttentionOp>(*command))
     units = AttentionWork(getSizes(op), /*gradient=*/false).units;

@@ -18,7 +18,8 @@ using namespace weft;
 // Costs of commands
 //===----------------------------------------------------------------------===//
 
-static CostSample describe(plan::CommandOpInterface command, CostKinds &kinds) {
+static CostSample describe(plan::CommandOpInterface command, CostKinds &kinds,
+                           int64_t threads) {
   CostSample sample;
   sample.kind = command.getCommandKind().str();
   sample.stream = command.getStreamNumber();
@@ -30,6 +31,7 @@ static CostSample describe(plan::CommandOpInterface command, CostKinds &kinds) {
   const CommandWork work = getWork(command);
   sample.flops = work.flops, sample.bytes = work.bytes;
   sample.scores = work.scores;
+  sample.imbalance = getImbalance(command, threads);
   if (const CostKindList list = kinds.getKinds(command); list.size() > 1)
     sample.special = list.back().str();
   if (Type element = command.getElementType())
@@ -38,13 +40,13 @@ static CostSample describe(plan::CommandOpInterface command, CostKinds &kinds) {
 }
 
 std::map<std::string, std::vector<CostSample>>
-weft::describeCosts(ModuleOp module) {
+weft::describeCosts(ModuleOp module, int64_t threads) {
   std::map<std::string, std::vector<CostSample>> programs;
   CostKinds kinds(module);
   for (auto program : module.getOps<plan::ProgramOp>()) {
     std::vector<CostSample> &samples = programs[program.getSymName().str()];
     program.walk([&](plan::CommandOpInterface command) {
-      samples.push_back(describe(command, kinds));
+      samples.push_back(describe(command, kinds, threads));
     });
   }
   return programs;
@@ -92,12 +94,17 @@ static CommandWork toWork(const CostSample &sample) {
   return {sample.flops, sample.bytes, sample.scores};
 }
 
+/// The measured time if the threads had even work.
+static double getEvenUs(const CostSample &sample) {
+  return sample.us / sample.imbalance;
+}
+
 /// Mean squared logarithm of estimate to measured time.
 double Fitter::measure(const Point &point) const {
   const Rates rates = toRates(point);
   double sum = 0, weights = 0;
   for (const CostSample *sample : samples) {
-    const double ratio = rates.getTimeUs(toWork(*sample)) / sample->us;
+    const double ratio = rates.getTimeUs(toWork(*sample)) / getEvenUs(*sample);
     const double weight = std::pow(sample->us, exponent);
     sum += weight * std::log(ratio) * std::log(ratio);
     weights += weight;
@@ -113,10 +120,11 @@ double Fitter::measure(const Point &point) const {
 Fitter::Fitter(ArrayRef<const CostSample *> samples) : samples(samples) {
   double shortest = INFINITY, gflops = 1e-3, gigabytes = 1e-3, gigascores = 0;
   for (const CostSample *sample : samples) {
-    shortest = std::min(shortest, sample->us);
-    gflops = std::max(gflops, sample->flops / sample->us * 1e-3);
-    gigabytes = std::max(gigabytes, sample->bytes / sample->us * 1e-3);
-    gigascores = std::max(gigascores, sample->scores / sample->us * 1e-3);
+    const double us = getEvenUs(*sample);
+    shortest = std::min(shortest, us);
+    gflops = std::max(gflops, sample->flops / us * 1e-3);
+    gigabytes = std::max(gigabytes, sample->bytes / us * 1e-3);
+    gigascores = std::max(gigascores, sample->scores / us * 1e-3);
   }
   const double slack = samples.front()->isCollective ? 2 : 16;
   point = {std::log(shortest / 2), std::log(gflops), std::log(gigabytes)};
@@ -198,7 +206,7 @@ static CostTable::Part fitOneRate(Samples samples) {
   for (const CostSample *sample : samples) {
     flops += sample->flops;
     bytes += sample->bytes;
-    us += sample->us;
+    us += getEvenUs(*sample);
   }
   CostTable::Part part;
   if (samples.front()->isCollective)
@@ -220,7 +228,8 @@ static size_t countSizes(Samples samples) {
 static double findError(const CostFit &fit, Samples samples) {
   double sum = 0;
   for (const CostSample *sample : samples) {
-    const double off = std::log(fit.getTimeUs(toWork(*sample)) / sample->us);
+    const double off =
+        std::log(fit.getTimeUs(toWork(*sample)) / getEvenUs(*sample));
     sum += off * off;
   }
   return std::sqrt(sum / static_cast<double>(samples.size()));

@@ -12,7 +12,6 @@
 #include "weft/Formats/StepDirectories.h"
 #include "weft/Pipeline/Options/CompileFlags.h"
 #include "weft/Pipeline/Simulate/OverlapFit.h"
-#include "weft/Runtime/Execute/ParallelFor.h"
 #include "weft/Schedule/CostTableFile.h"
 #include "weft/Support/HelperProgram.h"
 
@@ -94,7 +93,6 @@ private:
                                  std::vector<std::string> flags);
   Status measure(Pair &pair);
   double findSlowdown(const std::vector<CostFit> &rates) const;
-  int64_t findThreads() const;
   Expected<std::vector<ExposedPlan>> findExposed() const;
 
   BenchOptions options;
@@ -119,7 +117,8 @@ Expected<BenchProgram> Bench::compile(const BenchModel &model,
     flags.push_back("--zero=3");
   }
   return BenchProgram::compile(model, flags,
-                               folder + "/" + std::to_string(programs++));
+                               folder + "/" + std::to_string(programs++),
+                               options.findThreads());
 }
 
 Status Bench::prepare(const std::string &precision) {
@@ -270,16 +269,9 @@ static CostTable makeRates(const std::vector<CostFit> &fits) {
   return table;
 }
 
-/// 0 if ranks choose their threads themselves.
-int64_t Bench::findThreads() const {
-  if (options.threads > 0 || options.ranks > 1)
-    return options.threads;
-  return availableThreads();
-}
-
 Expected<CostTable> Bench::makeTable(const std::vector<CostFit> &rates) const {
   CostTable table = makeRates(rates);
-  table.threads = findThreads();
+  table.threads = options.findThreads();
   table.overlap.slowsCompute = findSlowdown(rates);
   table.overlap.beginUs = medianOfAny(handOvers);
   auto plans = findExposed();

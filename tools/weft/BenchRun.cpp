@@ -31,14 +31,21 @@ static std::string makeText() {
   return text;
 }
 
-/// Compiles `model` to `program`.
+int64_t BenchOptions::findThreads() const {
+  if (threads > 0 || ranks > 1)
+    return threads;
+  return availableThreads();
+}
+
+/// Compiles `model` to `program`, which will run with `threads`.
 static Expected<Costs> compileModel(const std::string &model,
                                     const std::vector<std::string> &flags,
-                                    const std::string &program) {
+                                    const std::string &program,
+                                    int64_t threads) {
   auto compiler = compileToPlan(model, flags);
   if (!compiler)
     return compiler.takeError();
-  Costs costs = describeCosts((*compiler)->module());
+  Costs costs = describeCosts((*compiler)->module(), threads);
   Expected<std::string> bytes = compileProgram(**compiler);
   if (!bytes)
     return bytes.takeError();
@@ -94,7 +101,7 @@ static std::string programIn(const std::string &folder) {
 Expected<BenchProgram>
 BenchProgram::compile(const BenchModel &model,
                       const std::vector<std::string> &flags,
-                      const std::string &folder) {
+                      const std::string &folder, int64_t threads) {
   if (Status status = makeDirectories(folder); !status)
     return status.takeError();
   if (Status status = writeFile(folder + "/config.json", model.config); !status)
@@ -102,7 +109,7 @@ BenchProgram::compile(const BenchModel &model,
   std::vector<std::string> all = flags;
   all.push_back("--batch=" + std::to_string(model.batch));
   all.push_back("--seq=" + std::to_string(model.seq));
-  Expected<Costs> costs = compileModel(folder, all, programIn(folder));
+  Expected<Costs> costs = compileModel(folder, all, programIn(folder), threads);
   if (!costs)
     return costs.takeError();
   BenchProgram program;

@@ -21,6 +21,10 @@ struct BenchOptions {
   std::string target = "cpu";
   bool isQuick = false;  // the first models alone
   bool isShared = false; // other programs run too: count processor time
+
+  /// The threads of a rank in a measured run; 0 if ranks choose them
+  /// themselves.
+  int64_t findThreads() const;
 };
 
 /// A synthetic model. The sizes of products range from fitting into the L1
@@ -36,13 +40,14 @@ std::vector<BenchModel> benchModels(bool areFew);
 /// The middle one, the later of two; precondition: not empty.
 double medianOf(std::vector<double> values);
 
-/// A compiled model that can run any number of times. Its files are in a folder
-/// of its own.
+/// A compiled model that can run any number of times, with `threads` per rank
+/// (0 if unknown). Its files are in a folder of its own.
 class BenchProgram {
 public:
   static Expected<BenchProgram> compile(const BenchModel &model,
                                         const std::vector<std::string> &flags,
-                                        const std::string &folder);
+                                        const std::string &folder,
+                                        int64_t threads);
 
   Expected<MeasuredTimes> run(const BenchOptions &options) const;
 

@@ -146,6 +146,11 @@ double getScores(plan::CommandOpInterface command);
 /// The three of them.
 CommandWork getWork(plan::CommandOpInterface command);
 
+/// The time of the thread with most units of work over the time with even ones,
+/// on a CPU whose ranks have that many threads; 0 threads: unknown. 1 for
+/// commands other than attention.
+double getImbalance(plan::CommandOpInterface command, int64_t threads);
+
 /// Time of a command without overlap, in microseconds: overhead plus the longer
 /// of arithmetic and traffic. A collective among several ranks takes its
 /// latency plus its transfer time, `link`. A cluster with links overrides the

@@ -3,7 +3,9 @@
 // The estimate of a command is overhead plus the longer of arithmetic and
 // traffic, of attention plus products, softmax and traffic (Cost.h). The fit
 // chooses the rates that minimise the difference between estimates and measured
-// times of the commands of one kind. A launch counts for all of its kinds, but
+// times of the commands of one kind. The rates are those of even work: the
+// measured time of attention is divided by its imbalance, by which estimates
+// multiply it again. A launch counts for all of its kinds, but
 // a kernel with a formula does not count for its iteration space: kernels of
 // primitive ops are the ones that have no other kind.
 // Commands are weighted by their time, so that the sum of a step is right: many
@@ -40,12 +42,14 @@ struct CostSample {
   double us = 0;
   double scores = 0;
   std::string special = {}; // the most special kind of a launch: "rope"
+  double imbalance = 1;     // getImbalance(); the measured time contains it
 };
 
 /// The samples of the commands of each program of a plan, in program order,
-/// without times. Commands that only wait have no bytes.
+/// without times, for runs with that many threads per rank; 0 if unknown.
+/// Commands that only wait have no bytes.
 std::map<std::string, std::vector<CostSample>>
-describeCosts(mlir::ModuleOp module);
+describeCosts(mlir::ModuleOp module, int64_t threads);
 
 /// The rates of a kind on a type.
 struct CostFit {
@@ -55,7 +59,7 @@ struct CostFit {
   /// Root mean square of the logarithm of estimate to measured time.
   double error = 0;
 
-  /// The time of a command of this kind.
+  /// The time of a command of this kind whose threads have even work.
   double getTimeUs(const CommandWork &work) const;
   /// The table of the cost file for these rates: "gemm.bf16".
   std::string getPart() const;

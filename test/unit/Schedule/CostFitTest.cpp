@@ -6,6 +6,8 @@
 #include "weft/Schedule/CostTableFile.h"
 #include "weft/Weft/Weft.h"
 
+#include "mlir/Parser/Parser.h"
+
 #include "gtest/gtest.h"
 
 #include <cmath>
@@ -136,6 +138,67 @@ TEST(CostFit, TellsSoftmaxFromProducts) {
   EXPECT_LT(fit.error, 0.02);
   EXPECT_NEAR(std::log(*fit.rates.gflops / 80), 0, 0.1);
   EXPECT_NEAR(std::log(*fit.rates.gigascoresPerSecond / 0.6), 0, 0.2);
+}
+
+/// Three key heads on two threads: one thread has two of the three, so a call
+/// takes 4/3 of even work.
+TEST(CostFit, RatesDoNotContainTheImbalanceOfThreads) {
+  Rates rates = makeRates(80, 5, 3);
+  rates.gigascoresPerSecond = 0.6;
+  std::vector<CostSample> samples;
+  for (double width : {32, 64, 128})
+    for (double rows : {64, 192, 512, 1024}) {
+      CostSample sample;
+      sample.kind = "attention_grad";
+      sample.element = "f32";
+      sample.imbalance = 4.0 / 3;
+      sample.scores = 3 * rows * rows;
+      sample.flops = 10 * width * sample.scores;
+      sample.bytes = 8 * rows * width * 12;
+      sample.us = 4.0 / 3 *
+                  rates.getTimeUs({sample.flops, sample.bytes, sample.scores});
+      samples.push_back(sample);
+    }
+  const CostFit fit = fitCosts(samples)[0];
+  EXPECT_LT(fit.error, 0.02);
+  EXPECT_NEAR(std::log(*fit.rates.gflops / 80), 0, 0.1);
+  const CostSample &longest = samples.back();
+  EXPECT_NEAR(fit.getTimeUs({longest.flops, longest.bytes, longest.scores}) /
+                  longest.us,
+              0.75, 0.02);
+  // One size gives the mean rate.
+  samples = {longest, longest};
+  EXPECT_NEAR(*fitCosts(samples)[0].rates.gflops,
+              longest.flops / (longest.us * 0.75) * 1e-3, 1e-9);
+}
+
+constexpr const char *kAttentionPlan = R"(
+plan.program "eval" @eval {
+  %q = plan.alloc temporary : memref<1x128x3x8xf32>
+  %dq = plan.alloc temporary : memref<1x128x3x8xf32>
+  %dk = plan.alloc temporary : memref<1x128x3x8xf32>
+  %dv = plan.alloc temporary : memref<1x128x3x8xf32>
+  %l = plan.alloc temporary : memref<1x3x128xf32>
+  plan.attention_grad %q, %q, %q, %q, %q, %l -> %dq, %dk, %dv {scale = 0.125 : f64, flops = 1000000 : i64} : memref<1x128x3x8xf32>, memref<1x128x3x8xf32>, memref<1x128x3x8xf32>, memref<1x128x3x8xf32>, memref<1x128x3x8xf32>, memref<1x3x128xf32> -> memref<1x128x3x8xf32>, memref<1x128x3x8xf32>, memref<1x128x3x8xf32>
+}
+)";
+
+TEST(CostFit, DescribesTheImbalanceOfThreads) {
+  mlir::MLIRContext context;
+  context.loadDialect<plan::PlanDialect, WeftDialect>();
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::parseSourceString<mlir::ModuleOp>(kAttentionPlan, &context);
+  ASSERT_TRUE(module);
+  auto findImbalance = [&](int64_t threads) {
+    auto programs = describeCosts(*module, threads);
+    for (const CostSample &sample : programs["eval"])
+      if (sample.kind == "attention_grad")
+        return sample.imbalance;
+    return 0.0;
+  };
+  EXPECT_DOUBLE_EQ(findImbalance(2), 4.0 / 3);
+  EXPECT_DOUBLE_EQ(findImbalance(3), 1);
+  EXPECT_DOUBLE_EQ(findImbalance(0), 1);
 }
 
 TEST(CostFit, LeavesOutWhatOnlyWaits) {
