@@ -65,5 +65,5 @@ bool weft::isKernelCostKind(StringRef name, MLIRContext *context) {
   if (symbolizeKernelKind(name))
     return true;
   auto op = findOp(name, context);
-  return op && op->hasInterface<MemoryEffectOpInterface>();
+  return op && op->hasInterface<CompositeOpInterface>();
 }

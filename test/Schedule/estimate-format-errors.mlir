@@ -11,6 +11,10 @@
 // RUN: not weft-opt --weft-estimate=cost-table=%t/effects.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=EFFECTS
 
 //--- plan.mlir
+// RUN: not weft-opt --weft-estimate=cost-table=%t/add.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=ADD
+// RUN: not weft-opt --weft-estimate=cost-table=%t/matmul.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=MATMUL
+// RUN: not weft-opt --weft-estimate=cost-table=%t/read.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=READ
+// RUN: weft-opt --weft-estimate=cost-table=%t/formulas.toml %t/plan.mlir
 plan.program "eval" @eval {
 }
 
@@ -65,3 +69,31 @@ format = 2
 [program]
 gflops = 1
 # EFFECTS: effects.toml:2:{{.*}}a kind of command or kernel, but got `program`
+
+# No kernel has a primitive op as its formula.
+//--- add.toml
+format = 2
+[add]
+gflops = 1
+# ADD: add.toml:2:{{.*}}a kind of command or kernel, but got `add`
+
+//--- matmul.toml
+format = 2
+[matmul]
+gflops = 1
+# MATMUL: matmul.toml:2:{{.*}}a kind of command or kernel, but got `matmul`
+
+//--- read.toml
+format = 2
+[read]
+gflops = 1
+# READ: read.toml:2:{{.*}}a kind of command or kernel, but got `read`
+
+//--- formulas.toml
+format = 2
+rope = { gflops = 1 }
+layer_norm = { gflops = 1 }
+cross_entropy = { gflops = 1 }
+gelu = { gflops = 1 }
+gelu_grad = { gflops = 1 }
+adamw = { gflops = 1 }

@@ -3,6 +3,7 @@
 #include "Roofline.h"
 
 #include "weft/Base/Text.h"
+#include "weft/Pipeline/Driver/InitAll.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Weft/Weft.h"
 
@@ -68,7 +69,10 @@ static Expected<CostTable> readTable(MLIRContext *context,
 Expected<RooflineRates> RooflineRates::find(const std::string &device) {
   RooflineRates rates;
   rates.name = device;
-  rates.context = std::make_shared<MLIRContext>();
+  // Names of kinds are checked against the formulas of ops.
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  rates.context = std::make_shared<MLIRContext>(registry);
   rates.context->loadDialect<plan::PlanDialect, WeftDialect>();
   for (const KnownDevice &known : kDevices)
     if (device == known.name) {

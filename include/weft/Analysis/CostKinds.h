@@ -48,8 +48,8 @@ private:
 };
 
 /// Whether a cost table may have rates for `name` besides the names of
-/// commands: an iteration space, or an op that can be in a kernel. The weft
-/// dialect must be loaded.
+/// commands: an iteration space, or an op that can be the formula of a kernel.
+/// The weft dialect must be loaded, with the formulas of its ops registered.
 bool isKernelCostKind(llvm::StringRef name, mlir::MLIRContext *context);
 
 } // namespace weft

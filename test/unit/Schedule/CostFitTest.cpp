@@ -2,6 +2,7 @@
 
 #include "weft/Schedule/CostFit.h"
 
+#include "weft/Fusion/Passes.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Schedule/CostTableFile.h"
 #include "weft/Weft/Weft.h"
@@ -254,7 +255,9 @@ TEST(CostFit, ALongLatencyDoesNotMakeALinkSlow) {
 
 /// The table that readCostTable reads from `text`.
 CostTable readBack(const std::string &text) {
-  mlir::MLIRContext context;
+  mlir::DialectRegistry registry;
+  registerFusionModels(registry);
+  mlir::MLIRContext context(registry);
   context.loadDialect<plan::PlanDialect, WeftDialect>();
   std::string path = "/tmp/weft-cost-table-XXXXXX";
   const int file = ::mkstemp(path.data());
