@@ -9,12 +9,16 @@
 #include "weft/Plan/Plan.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace weft;
+
+/// The table of links.
+static constexpr StringLiteral kLinkKey = "link";
 
 namespace {
 
@@ -60,15 +64,6 @@ static bool isElementType(StringRef name) {
       .Default(false);
 }
 
-static std::optional<double> *findRate(CostTable::Part &part, StringRef name) {
-  return StringSwitch<std::optional<double> *>(name)
-      .Case("gflops", &part.gflops)
-      .Case("gigabytes_per_second", &part.gigabytesPerSecond)
-      .Case("overhead_us", &part.overheadUs)
-      .Case(kGigascoresKey, &part.gigascoresPerSecond)
-      .Default(nullptr);
-}
-
 bool CostTableReader::isCommand(StringRef name) const {
   std::string full =
       (plan::PlanDialect::getDialectNamespace() + "." + name).str();
@@ -86,6 +81,54 @@ static bool isCollectiveKind(StringRef name) {
   return StringSwitch<bool>(name)
       .Cases({"all_gather", "reduce_scatter", "all_reduce"}, true)
       .Default(false);
+}
+
+namespace {
+/// A key of a rate, and the kinds of commands whose tables may have it.
+struct RateKey {
+  StringLiteral name;
+  std::optional<double> CostTable::Part::*rate;
+  bool (*isKeyOf)(StringRef kind);
+};
+} // namespace
+
+static constexpr RateKey kRateKeys[] = {
+    {"gflops", &CostTable::Part::gflops,
+     [](StringRef kind) { return !isCollectiveKind(kind); }},
+    {"gigabytes_per_second", &CostTable::Part::gigabytesPerSecond,
+     [](StringRef) { return true; }},
+    {"overhead_us", &CostTable::Part::overheadUs,
+     [](StringRef) { return true; }},
+    {kGigascoresKey, &CostTable::Part::gigascoresPerSecond, isAttention},
+};
+
+static const RateKey *findRateKey(StringRef kind, StringRef name) {
+  const RateKey *found = llvm::find_if(kRateKeys, [&](const RateKey &key) {
+    return key.name == name && key.isKeyOf(kind);
+  });
+  return found == std::end(kRateKeys) ? nullptr : found;
+}
+
+/// Whether the table of a kind on an element may have tables of elements.
+static bool hasElements(StringRef kind, StringRef element) {
+  return element.empty() && !isCollectiveKind(kind);
+}
+
+/// The keys of the table of a kind on an element: "gflops or overhead_us".
+static std::string listKeys(StringRef kind, StringRef element) {
+  const bool isTop = kind.empty() && element.empty();
+  SmallVector<StringRef> keys;
+  if (isTop)
+    keys = {kFormatKey, kThreadsKey};
+  for (const RateKey &key : kRateKeys)
+    if (key.isKeyOf(kind))
+      keys.push_back(key.name);
+  if (hasElements(kind, element))
+    keys.push_back("an element type");
+  if (isTop)
+    keys.append({kLinkKey, "a kind of command or kernel"});
+  return llvm::join(ArrayRef(keys).drop_back(), ", ") + " or " +
+         keys.back().str();
 }
 
 static std::string toText(double number) {
@@ -232,17 +275,8 @@ LogicalResult CostTableReader::readThreads(const toml::node &value) {
 
 LogicalResult CostTableReader::refuse(StringRef name, const toml::node &value,
                                       StringRef kind, StringRef element) {
-  if (isCollectiveKind(kind))
-    return report(value)
-           << "expects gigabytes_per_second or overhead_us of a collective, "
-              "but got `"
-           << name << "`";
-  StringRef last = !element.empty() ? " or overhead_us"
-                   : !kind.empty()
-                       ? ", overhead_us or an element type"
-                       : ", overhead_us, an element type, link or a kind of "
-                         "command or kernel";
-  return report(value) << "expects gflops, gigabytes_per_second" << last
+  return report(value) << "expects " << listKeys(kind, element)
+                       << (isCollectiveKind(kind) ? " of a collective" : "")
                        << ", but got `" << name << "`";
 }
 
@@ -262,17 +296,13 @@ LogicalResult CostTableReader::read(const toml::table &table, StringRef kind,
         return failure();
       continue;
     }
-    if (isCollectiveKind(kind) && (name == "gflops" || isElementType(name)))
-      return refuse(name, value, kind, element);
-    if (name == kGigascoresKey && !isAttention(kind))
-      return refuse(name, value, kind, element);
-    if (std::optional<double> *rate = findRate(costs.parts[part], name)) {
-      if (failed(readRate(name, value, *rate)))
+    if (const RateKey *key = findRateKey(kind, name)) {
+      if (failed(readRate(name, value, costs.parts[part].*key->rate)))
         return failure();
       continue;
     }
-    bool isElement = element.empty() && isElementType(name);
-    const bool isLink = isTop && name == "link";
+    const bool isElement = hasElements(kind, element) && isElementType(name);
+    const bool isLink = isTop && name == kLinkKey;
     if (!isElement && !isLink &&
         !(isTop && (isCommand(name) || isKernel(name))))
       return refuse(name, value, kind, element);

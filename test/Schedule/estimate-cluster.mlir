@@ -128,7 +128,7 @@ latency_us = 5
 ranks_per_node = 8
 [costs]
 speed = 5
-# COSTS: costs-key.toml:3:{{[0-9]+}}: error: expects gflops, gigabytes_per_second, overhead_us, an element type, link or a kind of command or kernel, but got `speed`
+# COSTS: costs-key.toml:3:{{[0-9]+}}: error: expects format, threads, gflops, gigabytes_per_second, overhead_us, an element type, link or a kind of command or kernel, but got `speed`
 
 //--- share.toml
 ranks_per_core = 0.5

@@ -26,7 +26,7 @@ gflops =
 # the second line
 
 tflops = 1
-# KEY: key.toml:3:{{.*}}expects gflops, gigabytes_per_second, overhead_us, an element type, link or a kind of command or kernel, but got `tflops`
+# KEY: key.toml:3:{{.*}}expects format, threads, gflops, gigabytes_per_second, overhead_us, an element type, link or a kind of command or kernel, but got `tflops`
 
 //--- value.toml
 gflops = 0
@@ -66,4 +66,4 @@ gemm = 100
 //--- command.toml
 [output]
 gflops = 100
-# COMMAND: command.toml:1:{{.*}}expects gflops, gigabytes_per_second, overhead_us, an element type, link or a kind of command or kernel, but got `output`
+# COMMAND: command.toml:1:{{.*}}expects format, threads, gflops, gigabytes_per_second, overhead_us, an element type, link or a kind of command or kernel, but got `output`

@@ -7,14 +7,16 @@
 // RUN: not weft-opt --weft-estimate=cost-table=%t/threads.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=THREADS
 // RUN: not weft-opt --weft-estimate=cost-table=%t/many.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=MANY
 // RUN: not weft-opt --weft-estimate=cost-table=%t/gemm.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=GEMM
+// RUN: not weft-opt --weft-estimate=cost-table=%t/score.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=SCORE
+// RUN: not weft-opt --weft-estimate=cost-table=%t/score-type.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=SCORE-TYPE
 // RUN: not weft-opt --weft-estimate=cost-table=%t/unknown.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not weft-opt --weft-estimate=cost-table=%t/effects.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=EFFECTS
-
-//--- plan.mlir
 // RUN: not weft-opt --weft-estimate=cost-table=%t/add.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=ADD
 // RUN: not weft-opt --weft-estimate=cost-table=%t/matmul.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=MATMUL
 // RUN: not weft-opt --weft-estimate=cost-table=%t/read.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=READ
 // RUN: weft-opt --weft-estimate=cost-table=%t/formulas.toml %t/plan.mlir
+
+//--- plan.mlir
 plan.program "eval" @eval {
 }
 
@@ -58,11 +60,24 @@ format = 2
 gigascores_per_second = 1
 # GEMM: gemm.toml:3:{{.*}}expects gflops, gigabytes_per_second, overhead_us or an element type, but got `gigascores_per_second`
 
+# Attention has a key more.
+//--- score.toml
+format = 2
+[attention]
+gigascores = 1
+# SCORE: score.toml:3:{{.*}}expects gflops, gigabytes_per_second, overhead_us, gigascores_per_second or an element type, but got `gigascores`
+
+//--- score-type.toml
+format = 2
+[attention_grad.bf16]
+gigascores = 1
+# SCORE-TYPE: score-type.toml:3:{{.*}}expects gflops, gigabytes_per_second, overhead_us or gigascores_per_second, but got `gigascores`
+
 //--- unknown.toml
 format = 2
 [ropes]
 gflops = 1
-# UNKNOWN: unknown.toml:2:{{.*}}expects gflops, gigabytes_per_second, overhead_us, an element type, link or a kind of command or kernel, but got `ropes`
+# UNKNOWN: unknown.toml:2:{{.*}}expects format, threads, gflops, gigabytes_per_second, overhead_us, an element type, link or a kind of command or kernel, but got `ropes`
 
 //--- effects.toml
 format = 2
