@@ -6,6 +6,8 @@
 #include "weft/Support/TypeText.h"
 
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 #include <cmath>
@@ -65,7 +67,18 @@ public:
   void search();
   Rates getRates() const { return toRates(point); }
 
+  /// Whether a rate determines some measured time. One that is far above the
+  /// best measured rate explains less than a hundredth of each.
+  bool determines(size_t rate) const {
+    return point[rate] < most[rate] - std::log(kMostSlack / kFreeSlack);
+  }
+  static constexpr size_t kFlops = 1, kBytes = 2, kScores = 3; // of a point
+
 private:
+  /// The highest rate of the search, and the least rate that nothing
+  /// determines, over the best measured rate.
+  static constexpr double kMostSlack = 1e3, kFreeSlack = 1e2;
+
   using Point = SmallVector<double, 4>;
 
   static Rates toRates(const Point &point);
@@ -130,12 +143,12 @@ Fitter::Fitter(ArrayRef<const CostSample *> samples) : samples(samples) {
   point = {std::log(shortest / 2), std::log(gflops), std::log(gigabytes)};
   least = {std::log(shortest / 1e4), std::log(gflops / slack),
            std::log(gigabytes / slack)};
-  most = {std::log(shortest * 2), std::log(gflops * 1e3),
-          std::log(gigabytes * 1e3)};
+  most = {std::log(shortest * 2), std::log(gflops * kMostSlack),
+          std::log(gigabytes * kMostSlack)};
   if (gigascores > 0) {
     point.push_back(std::log(gigascores));
     least.push_back(std::log(gigascores / slack));
-    most.push_back(std::log(gigascores * 1e3));
+    most.push_back(std::log(gigascores * kMostSlack));
   }
 }
 
@@ -191,11 +204,12 @@ static CostTable::Part fitRates(Samples samples) {
   const Rates rates = fitter.getRates();
   CostTable::Part part;
   part.overheadUs = rates.overheadUs;
-  part.gigabytesPerSecond = rates.gigabytesPerSecond;
+  if (fitter.determines(Fitter::kBytes))
+    part.gigabytesPerSecond = rates.gigabytesPerSecond;
   auto computes = [](const CostSample *sample) { return sample->flops > 0; };
-  if (llvm::any_of(samples, computes))
+  if (llvm::any_of(samples, computes) && fitter.determines(Fitter::kFlops))
     part.gflops = rates.gflops;
-  if (rates.gigascoresPerSecond > 0)
+  if (rates.gigascoresPerSecond > 0 && fitter.determines(Fitter::kScores))
     part.gigascoresPerSecond = rates.gigascoresPerSecond;
   return part;
 }
@@ -245,6 +259,19 @@ static CostFit fitOne(Samples samples, const std::string &kind) {
       countSizes(samples) < kFewSizes ? fitOneRate(samples) : fitRates(samples);
   fit.error = findError(fit, samples);
   return fit;
+}
+
+double CostFit::getPercentOff() const { return 100 * std::expm1(error); }
+
+std::string weft::listPoorFits(const std::vector<CostFit> &fits) {
+  constexpr double kPoorPercent = 50;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (const CostFit &fit : fits)
+    if (fit.kind != kLaunchKind && fit.getPercentOff() > kPoorPercent)
+      stream << (text.empty() ? "" : ", ") << fit.getPart() << " ("
+             << llvm::format("%.0f", fit.getPercentOff()) << " %)";
+  return text;
 }
 
 std::vector<CostFit> weft::fitCosts(const std::vector<CostSample> &samples) {

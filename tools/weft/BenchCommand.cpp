@@ -21,7 +21,6 @@
 #include "llvm/TargetParser/Host.h"
 
 #include <algorithm>
-#include <cmath>
 
 using namespace weft;
 
@@ -64,7 +63,7 @@ static std::string describe(const CostFit &fit) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   stream << countText(fit.samples, "command") << ", typically "
-         << llvm::format("%.0f", 100 * std::expm1(fit.error)) << " % off";
+         << llvm::format("%.0f", fit.getPercentOff()) << " % off";
   return text;
 }
 
@@ -76,9 +75,23 @@ static std::string describe(const FlagValues &flags) {
   return text + ", " + llvm::sys::getHostCPUName().str();
 }
 
+static void warnOfPoorFits(const std::vector<CostFit> &fits,
+                           const FlagValues &flags) {
+  const std::string poor = listPoorFits(fits);
+  if (poor.empty())
+    return;
+  const bool canShare =
+      !flags.getSwitch("shared") && flags.getInt("ranks") == 1;
+  warn("estimates with this table are typically more than 50 % off: " + poor,
+       canShare ? "measure processor time, with --shared --threads=1, or more "
+                  "--rounds"
+                : "measure more --rounds and --steps");
+}
+
 static Expected<std::string> writeTable(const Bench &bench,
                                         const FlagValues &flags) {
   const std::vector<CostFit> fits = fitCosts(bench.getSamples());
+  warnOfPoorFits(fits, flags);
   auto table = bench.makeTable(fits);
   if (!table)
     return table.takeError();

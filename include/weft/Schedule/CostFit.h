@@ -3,11 +3,11 @@
 // The estimate of a command is overhead plus the longer of arithmetic and
 // traffic, of attention plus products, softmax and traffic (Cost.h). The fit
 // chooses the rates that minimise the difference between estimates and measured
-// times of the commands of one kind. The rates are those of even work: the
-// measured time of attention is divided by its imbalance, by which estimates
-// multiply it again. A launch counts for all of its kinds, but
-// a kernel with a formula does not count for its iteration space: kernels of
-// primitive ops are the ones that have no other kind.
+// times of the commands of one kind. The rates hold for even work: the measured
+// time of attention is divided by its imbalance, by which estimates multiply it
+// again. A launch counts for all of its kinds, but a kernel with a formula does
+// not count for its iteration space: kernels of primitive ops are the ones that
+// have no other kind.
 // Commands are weighted by their time, so that the sum of a step is right: many
 // short commands whose data lie in a cache must not decide on the few long
 // ones. The overhead is then fitted again, weighted by the square root of the
@@ -15,6 +15,8 @@
 // the best measured rate of a command, of collectives half of it. Commands of
 // fewer than four sizes determine only one rate: their mean arithmetic or
 // traffic rate, or the latency of collectives.
+// A fit leaves out a rate that explains less than a hundredth of each measured
+// time: the commands are limited by something else.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,6 +63,8 @@ struct CostFit {
 
   /// The time of a command of this kind whose threads have even work.
   double getTimeUs(const CommandWork &work) const;
+  /// The typical difference of estimates from measured times, in percent.
+  double getPercentOff() const;
   /// The table of the cost file for these rates: "gemm.bf16".
   std::string getPart() const;
 };
@@ -68,6 +72,11 @@ struct CostFit {
 /// Fits rates per kind and type, sorted by both. Skips samples without a time
 /// and commands that only wait.
 std::vector<CostFit> fitCosts(const std::vector<CostSample> &samples);
+
+/// The parts whose estimates are typically more than 50 % off:
+/// "attention.f32 (84 %), rope.f32 (61 %)". Leaves out "launch", whose commands
+/// belong to more special parts too.
+std::string listPoorFits(const std::vector<CostFit> &fits);
 
 } // namespace weft
 

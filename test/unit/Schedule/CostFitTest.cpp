@@ -173,6 +173,30 @@ TEST(CostFit, RatesDoNotContainTheImbalanceOfThreads) {
               longest.flops / (longest.us * 0.75) * 1e-3, 1e-9);
 }
 
+/// Copies of all sizes that take the same time: their bytes determine none of
+/// it, and the search ends at its highest rate.
+TEST(CostFit, LeavesOutRatesThatDetermineNoTime) {
+  std::vector<CostSample> samples = makeSamples(makeRates(70, 30, 9), 0, 1);
+  for (CostSample &sample : samples)
+    sample.flops = 0, sample.us = 9;
+  const CostFit fit = fitCosts(samples)[0];
+  EXPECT_FALSE(fit.rates.gigabytesPerSecond);
+  EXPECT_FALSE(fit.rates.gflops);
+  EXPECT_NEAR(*fit.rates.overheadUs, 9, 0.1);
+}
+
+TEST(CostFit, ListsPoorFits) {
+  EXPECT_EQ(listPoorFits({}), "");
+  CostFit good, poor, launch;
+  good.kind = "gemm", good.element = "f32", good.error = std::log(1.49);
+  poor.kind = "rope", poor.element = "f32", poor.error = std::log(1.84);
+  launch.kind = "launch", launch.element = "f32", launch.error = 2;
+  EXPECT_EQ(listPoorFits({good, launch}), "");
+  EXPECT_EQ(listPoorFits({good, launch, poor}), "rope.f32 (84 %)");
+  good.error = std::log(1.52);
+  EXPECT_EQ(listPoorFits({good, poor}), "gemm.f32 (52 %), rope.f32 (84 %)");
+}
+
 constexpr const char *kAttentionPlan = R"(
 plan.program "eval" @eval {
   %q = plan.alloc temporary : memref<1x128x3x8xf32>
