@@ -50,8 +50,9 @@ private:
   ModuleOp module;
   SymbolTable symbols;
   int64_t leastRows, share;
-  /// Targets of a program whose padding a product has written.
-  llvm::DenseSet<Value> written;
+  /// Targets of a program whose padding a product has written, with their
+  /// elements before it.
+  llvm::DenseMap<Value, int64_t> written;
 };
 
 } // namespace
@@ -108,6 +109,12 @@ plan::StateOp GradientPadder::findState(Value root) const {
                                                          : plan::StateOp();
 }
 
+/// Whether the type has this many elements with another first size.
+static bool hasRowsFor(MemRefType type, int64_t elements) {
+  return type.getRank() > 0 &&
+         elements % (type.getNumElements() / type.getDimSize(0)) == 0;
+}
+
 /// Why the target keeps its rows, or null.
 const char *GradientPadder::findReason(const GradientProduct &product) const {
   plan::GemmOp gemm = product.gemm;
@@ -124,14 +131,22 @@ const char *GradientPadder::findReason(const GradientProduct &product) const {
   // Earlier products of this program may have padded it.
   const int64_t elements = state ? state.getBufferType().getNumElements()
                            : written.contains(root)
-                               ? type.getNumElements()
+                               ? written.lookup(root)
                                : getMemRefType(root).getNumElements();
   if (!Layout::get(type).isDense() || Layout::get(type).offset != 0 ||
       elements != type.getNumElements())
     return "its target is a part of a buffer";
-  if (state && state->hasAttr(plan::kPaddedRowsAttr) &&
-      plan::getStorageType(state).getNumElements() !=
-          product.pitch * type.getDimSize(1))
+  // The limit of plan.padded_rows.
+  if (product.pitch > 2 * product.columns)
+    return "it would have more rows of padding than others";
+  const int64_t padded = product.pitch * type.getDimSize(1);
+  if (!hasRowsFor(state ? state.getBufferType() : getMemRefType(root), padded))
+    return "its padding is no whole rows of the target's buffer";
+  const MemRefType storage =
+      state ? plan::getStorageType(state) : getMemRefType(root);
+  const bool isPadded =
+      state ? state->hasAttr(plan::kPaddedRowsAttr) : written.contains(root);
+  if (isPadded && storage.getNumElements() != padded)
     return "its target has other padding";
   // The flag of a micro-batch is 0 for the first one.
   if (gemm.getAdds() && !written.contains(root))
@@ -197,16 +212,16 @@ void GradientPadder::widenProduct(const GradientProduct &product) {
 
 void GradientPadder::pad(const GradientProduct &product) {
   Value root = product.getTarget();
-  const int64_t elements =
-      product.pitch *
-      getMemRefType(plan::GemmOp(product.gemm).getTarget()).getDimSize(1);
+  const MemRefType target =
+      getMemRefType(plan::GemmOp(product.gemm).getTarget());
+  const int64_t elements = product.pitch * target.getDimSize(1);
   if (plan::StateOp state = findState(root))
     padState(state,
              withElements(state.getBufferType(), elements).getDimSize(0));
   else
     widenRoot(root, withElements(getMemRefType(root), elements));
   widenProduct(product);
-  written.insert(root);
+  written.try_emplace(root, target.getNumElements());
 }
 
 unsigned GradientPadder::run() {

@@ -26,10 +26,10 @@ weft.kernel @k_step(%g: tensor<31x4xf32>, %w: tensor<31x4xf32>) -> tensor<31x4xf
 }
 
 plan.state param @w : memref<31x4xf32>
-// The next state begins behind the padding: 992 and 32 rows of 16 bytes.
+// The next state begins behind the padding: 2032 and 32 rows of 16 bytes.
 // CHECK: plan.state gradient @w.grad : memref<31x4xf32> {param = @w, plan.padded_rows = 32 : i64}
-// MEMORY: plan.state gradient @w.grad : memref<31x4xf32> {offset = 992 : i64, param = @w, plan.padded_rows = 32 : i64}
-// MEMORY: plan.state gradient @v.grad : memref<31x4xf32> {offset = 1504 : i64
+// MEMORY: plan.state gradient @w.grad : memref<31x4xf32> {offset = 2032 : i64, param = @w, plan.padded_rows = 32 : i64}
+// MEMORY: plan.state gradient @v.grad : memref<31x4xf32> {offset = 2544 : i64
 plan.state gradient @w.grad : memref<31x4xf32> {param = @w}
 plan.state param @v : memref<31x4xf32>
 plan.state gradient @v.grad : memref<31x4xf32> {param = @v}
@@ -117,5 +117,62 @@ plan.program "eval" @eval {
   plan.output "d" %d : memref<31x4xf32>
   plan.output "bucket" %bucket : memref<256xf32>
   plan.output "sum" %sum : memref<31x4xf32>
+}
+
+// Padding that the memory of a target cannot have. Pitches of 32 and 40 cannot pad
+// one allocation, and no whole rows of 124, 31 or 124 elements are 32 * 4.
+// CHECK-LABEL: plan.program "eval" @refused
+// CHECK-DAG: %[[THREE:.*]] = plan.use @three.grad : memref<3x4xf32>
+// CHECK-DAG: %[[TWICE:.*]] = plan.alloc temporary : memref<40x4xf32>
+// CHECK: plan.gemm {{.*}} transposed * {{.*}} : memref<8x31xf32, strided<[32, 1]>> * memref<8x4xf32> -> memref<31x4xf32{{.*}}>
+// CHECK: plan.gemm {{.*}} transposed * {{.*}} : memref<8x31xf32, strided<[32, 1]>> * memref<8x4xf32> -> memref<31x4xf32{{.*}}>
+// CHECK: plan.gemm {{.*}} transposed * {{.*}} : memref<8x31xf32, strided<[32, 1]>> * memref<8x4xf32> -> memref<31x4xf32{{.*}}>
+// CHECK: plan.gemm {{.*}} transposed * {{.*}} -> %[[THREE]] : memref<8x3xf32, strided<[40, 1]>> * memref<8x4xf32> -> memref<3x4xf32>
+// CHECK: plan.gemm {{.*}} transposed * {{.*}} -> %[[TWICE]] : memref<8x40xf32> * memref<8x4xf32> -> memref<40x4xf32>
+// CHECK: plan.gemm {{.*}} transposed * {{.*}} accumulate : memref<8x31xf32, strided<[32, 1]>> * memref<8x4xf32> -> memref<31x4xf32>
+// CHECK: plan.gemm {{.*}} transposed * {{.*}} accumulate : memref<8x20xf32, strided<[40, 1]>> * memref<8x4xf32> -> memref<20x4xf32>
+// REMARKS: remark: {{.*}}a product keeps 31 rows: its padding is no whole rows of the target's buffer
+// REMARKS: remark: {{.*}}a product keeps 31 rows: its padding is no whole rows of the target's buffer
+// REMARKS: remark: {{.*}}a product keeps 31 rows: its padding is no whole rows of the target's buffer
+// REMARKS: remark: {{.*}}a product keeps 3 rows: it would have more rows of padding than others
+// REMARKS: remark: {{.*}}a product of 31 rows writes 40
+// REMARKS: remark: {{.*}}a product keeps 31 rows: its target has other padding
+// REMARKS: remark: {{.*}}a product keeps 20 rows: its target is a part of a buffer
+plan.state param @deep : memref<1x31x4xf32>
+plan.state gradient @deep.grad : memref<1x31x4xf32> {param = @deep}
+plan.state param @wide : memref<4x31xf32>
+plan.state gradient @wide.grad : memref<4x31xf32> {param = @wide}
+plan.state param @three : memref<3x4xf32>
+plan.state gradient @three.grad : memref<3x4xf32> {param = @three}
+plan.program "eval" @refused {
+  %x = plan.input "x" : memref<8x4xf32>
+  %w32 = plan.input "w32" : memref<32x4xf32>
+  %w40 = plan.input "w40" : memref<40x4xf32>
+  %deep = plan.use @deep.grad : memref<1x31x4xf32>
+  %deepRows = plan.view %deep : memref<1x31x4xf32> to memref<31x4xf32>
+  %wide = plan.use @wide.grad : memref<4x31xf32>
+  %wideRows = plan.view %wide : memref<4x31xf32> to memref<31x4xf32>
+  %three = plan.use @three.grad : memref<3x4xf32>
+  %own = plan.alloc temporary : memref<1x31x4xf32>
+  %ownRows = plan.view %own : memref<1x31x4xf32> to memref<31x4xf32>
+  %twice = plan.alloc temporary : memref<31x4xf32>
+  %part = plan.view %twice : memref<31x4xf32> to memref<20x4xf32>
+  %z32 = plan.alloc temporary : memref<8x32xf32>
+  %z = plan.view %z32 : memref<8x32xf32> to memref<8x31xf32, strided<[32, 1]>>
+  %z40 = plan.alloc temporary : memref<8x40xf32>
+  %y = plan.view %z40 : memref<8x40xf32> to memref<8x31xf32, strided<[40, 1]>>
+  %half = plan.view %z40 : memref<8x40xf32> to memref<8x20xf32, strided<[40, 1]>>
+  %few = plan.view %z40 : memref<8x40xf32> to memref<8x3xf32, strided<[40, 1]>>
+  plan.gemm %x * %w32 transposed -> %z32 : memref<8x4xf32> * memref<32x4xf32> -> memref<8x32xf32>
+  plan.gemm %x * %w40 transposed -> %z40 : memref<8x4xf32> * memref<40x4xf32> -> memref<8x40xf32>
+  plan.gemm %z transposed * %x -> %deepRows : memref<8x31xf32, strided<[32, 1]>> * memref<8x4xf32> -> memref<31x4xf32>
+  plan.gemm %z transposed * %x -> %wideRows : memref<8x31xf32, strided<[32, 1]>> * memref<8x4xf32> -> memref<31x4xf32>
+  plan.gemm %z transposed * %x -> %ownRows : memref<8x31xf32, strided<[32, 1]>> * memref<8x4xf32> -> memref<31x4xf32>
+  plan.gemm %few transposed * %x -> %three : memref<8x3xf32, strided<[40, 1]>> * memref<8x4xf32> -> memref<3x4xf32>
+  plan.gemm %y transposed * %x -> %twice : memref<8x31xf32, strided<[40, 1]>> * memref<8x4xf32> -> memref<31x4xf32>
+  plan.gemm %z transposed * %x -> %twice accumulate : memref<8x31xf32, strided<[32, 1]>> * memref<8x4xf32> -> memref<31x4xf32>
+  plan.gemm %half transposed * %x -> %part accumulate : memref<8x20xf32, strided<[40, 1]>> * memref<8x4xf32> -> memref<20x4xf32>
+  plan.output "own" %own : memref<1x31x4xf32>
+  plan.output "twice" %twice : memref<31x4xf32>
 }
 }

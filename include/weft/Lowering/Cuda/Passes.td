@@ -114,7 +114,9 @@ def PadGradientsPass : Pass<"weft-pad-gradients", "::mlir::ModuleOp"> {
     than a multiplication (bias, epilogue, sums); padding that exceeds one part in
     `share` of the columns; a left factor whose padding no product fills; a target
     that is a part of a buffer, as in a bucket of several parameters; an addition
-    without a product before that writes the padding.
+    without a product before that writes the padding; more rows of padding than
+    others, or than whole rows of the target's buffer hold; a target that another
+    product gave other padding. A remark names the reason.
 
     Precondition: `weft-widen-products`. Buffers with an offset and commands with
     a stream or a workspace are not changed. Guarantees: the same values in all
