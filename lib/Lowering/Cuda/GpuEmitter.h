@@ -46,6 +46,9 @@ KernelGroupOp findOrCreateGroup(mlir::SymbolTable &symbols,
                                 llvm::ArrayRef<KernelOp> kernels,
                                 mlir::Location loc);
 
+/// The longest path that all scopes of these commands are in, or "".
+std::string getCommonScope(llvm::ArrayRef<llvm::StringRef> scopes);
+
 /// Writes the kernel of a group, whose members are functions of `kernels` with
 /// so many outputs. Fails with an error unless all have blocks of kGroupThreads
 /// threads, or if no grid has that many blocks.

@@ -49,15 +49,31 @@ private:
 // Candidates
 //===----------------------------------------------------------------------===//
 
-/// Whether a routine may ask the host for the number that is copied: the flag
-/// of a product that accumulates. The runtime finds the input by its copy.
+static bool overlap(Value x, Value y) {
+  auto layoutOf = [](Value buffer) {
+    return plan::Layout::get(cast<MemRefType>(buffer.getType()));
+  };
+  return plan::getRoot(x) == plan::getRoot(y) &&
+         layoutOf(x).overlaps(layoutOf(y));
+}
+
+/// Whether a routine may ask the host for a number that is copied: the flag of
+/// a product that accumulates. The runtime finds the input by its copy.
 static bool isFlagOfRoutine(plan::CopyOp copy) {
-  auto type = cast<MemRefType>(copy.getTarget().getType());
-  if (!type.getElementType().isF32() || type.getNumElements() != 1)
-    return false;
-  return llvm::any_of(copy.getTarget().getUsers(), [&](Operation *user) {
-    return user != copy && isa<plan::CommandOpInterface>(user) &&
-           !isa<plan::LaunchOp, plan::CopyOp>(user);
+  Value root = plan::getRoot(copy.getTarget());
+  SmallVector<Operation *> users(root.getUsers());
+  for (Operation *user : root.getUsers())
+    if (isa<plan::ViewOp>(user))
+      llvm::append_range(users, user->getUsers());
+  return llvm::any_of(users, [&](Operation *user) {
+    return isa<plan::CommandOpInterface>(user) &&
+           !isa<plan::LaunchOp, plan::CopyOp>(user) &&
+           llvm::any_of(user->getOperands(), [&](Value operand) {
+             auto type = cast<MemRefType>(operand.getType());
+             return type.getElementType().isF32() &&
+                    type.getNumElements() == 1 &&
+                    overlap(operand, copy.getTarget());
+           });
   });
 }
 
@@ -67,14 +83,6 @@ bool CopyGrouper::mayJoin(plan::CopyOp copy) const {
   return !copy.getStreamAttr() && plan::getBufferBytes(source) <= mostBytes &&
          plan::Layout::get(source).isDense() &&
          plan::Layout::get(target).isDense() && !isFlagOfRoutine(copy);
-}
-
-static bool overlap(Value x, Value y) {
-  auto layoutOf = [](Value buffer) {
-    return plan::Layout::get(cast<MemRefType>(buffer.getType()));
-  };
-  return plan::getRoot(x) == plan::getRoot(y) &&
-         layoutOf(x).overlaps(layoutOf(y));
 }
 
 /// Whether the copy has to run after one of the group.
@@ -119,6 +127,20 @@ FailureOr<KernelOp> CopyGrouper::getKernel(plan::CopyOp copy) {
   return kernel;
 }
 
+/// The sum of the estimates. A copy without one, as of an input, counts as 0,
+/// as in the timeline. Null if no copy has one.
+static FloatAttr addEstimates(ArrayRef<plan::CopyOp> copies) {
+  double sum = 0;
+  bool isKnown = false;
+  for (plan::CopyOp copy : copies)
+    if (FloatAttr us = plan::CopyOp(copy).getEstUsAttr()) {
+      sum += us.getValueAsDouble();
+      isKnown = true;
+    }
+  return isKnown ? Builder(copies.front()->getContext()).getF64FloatAttr(sum)
+                 : FloatAttr();
+}
+
 LogicalResult CopyGrouper::close() {
   SmallVector<plan::CopyOp> copies = std::move(open);
   open.clear();
@@ -127,6 +149,7 @@ LogicalResult CopyGrouper::close() {
   SmallVector<KernelOp> kernels;
   SmallVector<Value> sources, targets;
   SmallVector<Location> places;
+  SmallVector<StringRef> scopes;
   for (plan::CopyOp copy : copies) {
     FailureOr<KernelOp> kernel = getKernel(copy);
     if (failed(kernel))
@@ -135,13 +158,16 @@ LogicalResult CopyGrouper::close() {
     sources.push_back(copy.getSource());
     targets.push_back(copy.getTarget());
     places.push_back(copy.getLoc());
+    scopes.push_back(copy.getScope().value_or(""));
   }
   OpBuilder builder(copies.back());
   Location loc = builder.getFusedLoc(places);
   KernelGroupOp group = findOrCreateGroup(symbols, kernels, loc);
+  const std::string scope = getCommonScope(scopes);
   plan::LaunchOp::create(
       builder, loc, FlatSymbolRefAttr::get(group.getSymNameAttr()), sources,
-      targets, StringAttr(), IntegerAttr(), FloatAttr(), IntegerAttr());
+      targets, scope.empty() ? StringAttr() : builder.getStringAttr(scope),
+      IntegerAttr(), addEstimates(copies), IntegerAttr());
   for (plan::CopyOp copy : copies)
     copy.erase();
   numGrouped += static_cast<int64_t>(copies.size());

@@ -195,15 +195,10 @@ KernelGroupOp weft::findOrCreateGroup(SymbolTable &symbols,
   return group;
 }
 
-/// The path of scopes that all launches are in.
-static std::string getCommonScope(ArrayRef<Candidate> launches) {
-  auto scopeOf = [](plan::LaunchOp launch) {
-    return launch.getScope().value_or("");
-  };
-  StringRef common = scopeOf(launches.front().launch);
-  for (const Candidate &each : launches)
+std::string weft::getCommonScope(ArrayRef<StringRef> scopes) {
+  StringRef common = scopes.front();
+  for (StringRef scope : scopes)
     while (!common.empty()) {
-      StringRef scope = scopeOf(each.launch);
       if (scope == common ||
           (scope.starts_with(common) && scope[common.size()] == '.'))
         break;
@@ -231,16 +226,18 @@ void LaunchGrouper::replace(ArrayRef<Candidate> launches) {
   SmallVector<KernelOp> kernels;
   SmallVector<Value> inputs, outputs;
   SmallVector<Location> places;
+  SmallVector<StringRef> scopes;
   for (Candidate each : launches) {
     kernels.push_back(each.kernel);
     llvm::append_range(inputs, each.launch.getInputs());
     llvm::append_range(outputs, each.launch.getOutputs());
     places.push_back(each.launch.getLoc());
+    scopes.push_back(each.launch.getScope().value_or(""));
   }
   OpBuilder builder(launches.back().launch);
   Location loc = builder.getFusedLoc(places);
   KernelGroupOp group = findOrCreateGroup(symbols, kernels, loc);
-  const std::string scope = getCommonScope(launches);
+  const std::string scope = getCommonScope(scopes);
   plan::LaunchOp::create(
       builder, loc, FlatSymbolRefAttr::get(group.getSymNameAttr()), inputs,
       outputs, scope.empty() ? StringAttr() : builder.getStringAttr(scope),

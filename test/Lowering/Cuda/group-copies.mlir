@@ -89,6 +89,59 @@ plan.program "eval" @apart {
   plan.output "k" %k : memref<32xf32>
   plan.output "y" %y : memref<8xf32>
 }
+
+// The flag of a product that reads it through a view, or in a buffer of rank 1.
+// CHECK-LABEL: plan.program "eval" @flags
+// CHECK: plan.copy %{{.*}} to %{{.*}} : memref<1xf32> to memref<1xf32>
+// CHECK-NEXT: plan.copy %{{.*}} to %{{.*}} : memref<4xf32> to memref<4xf32>
+// CHECK-NEXT: plan.launch @g_{{.*}} ins(%{{.*}}, %{{.*}} : memref<f64>, memref<f64>)
+plan.program "eval" @flags {
+  %a = plan.input "a" : memref<f64>
+  %b = plan.input "b" : memref<f64>
+  %flag = plan.input "flag" : memref<1xf32>
+  %list = plan.input "list" : memref<4xf32>
+  %m = plan.input "m" : memref<4x2xf32>
+  %x = plan.alloc temporary : memref<f64>
+  %y = plan.alloc temporary : memref<f64>
+  %f = plan.alloc temporary : memref<1xf32>
+  %l = plan.alloc temporary : memref<4xf32>
+  %one = plan.view %f : memref<1xf32> to memref<f32>
+  %first = plan.view %l : memref<4xf32> to memref<f32>
+  %p = plan.alloc temporary : memref<2x2xf32>
+  %q = plan.alloc temporary : memref<2x2xf32>
+  plan.constant %p = dense<1.0> : tensor<2x2xf32> : memref<2x2xf32>
+  plan.constant %q = dense<1.0> : tensor<2x2xf32> : memref<2x2xf32>
+  plan.copy %flag to %f : memref<1xf32> to memref<1xf32>
+  plan.copy %a to %x : memref<f64> to memref<f64>
+  plan.copy %list to %l : memref<4xf32> to memref<4xf32>
+  plan.copy %b to %y : memref<f64> to memref<f64>
+  plan.gemm %m transposed * %m -> %p accumulate(%one : memref<f32>) : memref<4x2xf32> * memref<4x2xf32> -> memref<2x2xf32>
+  plan.gemm %m transposed * %m -> %q accumulate(%first : memref<f32>) : memref<4x2xf32> * memref<4x2xf32> -> memref<2x2xf32>
+  plan.output "p" %p : memref<2x2xf32>
+  plan.output "q" %q : memref<2x2xf32>
+  plan.output "x" %x : memref<f64>
+  plan.output "y" %y : memref<f64>
+}
+
+// Scopes with a common path, and estimates: an input has none.
+// CHECK-LABEL: plan.program "eval" @described
+// CHECK: plan.launch @g_{{.*}} outs(%{{.*}} : memref<f64>, memref<i1>, memref<f64>) {est_us = 3.750000e+00 : f64, scope = "block.1"}
+// CHECK-NOT: est_us
+// CHECK: plan.output "x"
+plan.program "eval" @described {
+  %a = plan.input "a" : memref<f64>
+  %b = plan.input "b" : memref<i1>
+  %c = plan.input "c" : memref<f64>
+  %x = plan.alloc temporary : memref<f64>
+  %y = plan.alloc temporary : memref<i1>
+  %z = plan.alloc temporary : memref<f64>
+  plan.copy %a to %x {est_us = 2.5 : f64, scope = "block.1.norm"} : memref<f64> to memref<f64>
+  plan.copy %b to %y {est_us = 1.25 : f64, scope = "block.1"} : memref<i1> to memref<i1>
+  plan.copy %c to %z {scope = "block.1.linear"} : memref<f64> to memref<f64>
+  plan.output "x" %x : memref<f64>
+  plan.output "y" %y : memref<i1>
+  plan.output "z" %z : memref<f64>
+}
 }
 
 // Equal types share a kernel.

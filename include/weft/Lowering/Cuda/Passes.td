@@ -205,8 +205,11 @@ def GroupCopiesPass : Pass<"weft-group-copies", "::mlir::ModuleOp"> {
 
     - of more than `bytes`, or with strides;
     - in another stream than 0;
-    - of an f32 number that a routine reads. The runtime finds the input that is
-      the flag of an accumulating product by its copy.
+    - of an f32 number that a routine reads, also through a view. The runtime
+      finds the input that is the flag of an accumulating product by its copy.
+
+    The launch has the longest common scope of the copies and the sum of their
+    estimates.
 
     Precondition: `weft-assign-streams`, which copies inputs. Guarantees: the
     same bits.
