@@ -1,6 +1,7 @@
 // RUN: weft-opt %s --weft-convert-kernels-to-linalg --weft-lower-kernels-to-gpu --weft-mark-kernel-arguments -o %t.gpu.mlir && FileCheck %s --input-file=%t.gpu.mlir
 // RUN: weft-opt %s --weft-convert-kernels-to-linalg --weft-lower-to-cuda -o %t.mlir && FileCheck %s --check-prefix=LLVM --input-file=%t.mlir
 // RUN: weft compile %t.mlir --from=lower-to-cuda --emit=ptx | FileCheck %s --check-prefix=PTX
+// RUN: weft-opt %s --weft-convert-kernels-to-linalg --weft-lower-kernels-to-gpu --weft-mark-kernel-arguments --remarks-filter=fusion 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARKS
 // Arguments of kernels are read-only where no launch writes their bytes.
 
 module attributes {weft.options = {target = "cuda:sm_90"}} {
@@ -31,6 +32,8 @@ weft.kernel @k_over(%x: tensor<1024xf32>, %y: tensor<1024xf32>) -> tensor<1024xf
 
 // Once over its input, in another program.
 // CHECK: gpu.func @k_mixed(%{{[a-z0-9]+}}: !llvm.ptr<1>, %{{[a-z0-9]+}}: !llvm.ptr<1>) kernel
+// REMARKS: mark-kernel-arguments.mlir:[[#]]:3: remark: {{.*}}input 0 of @k_mixed is not read-only: 1 of 2 launches overwrite it, the first one in @second
+// REMARKS-NOT: remark
 // PTX: .entry k_mixed(
 // PTX-NOT: .nc
 // PTX: .entry k_arena(

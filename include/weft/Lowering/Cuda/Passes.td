@@ -275,9 +275,10 @@ def MarkKernelArgumentsPass : Pass<"weft-mark-kernel-arguments", "::mlir::Module
     keeps loaded values across stores to other arguments.
 
     - An input is `llvm.noalias` and `llvm.readonly` if it shares no byte with
-      an output at any launch.
+      an output at any launch, and the function stores nothing through it.
     - An output is `llvm.noalias` if it shares no byte with another operand at
-      any launch.
+      any launch, and the function does not load from it: after a barrier, a
+      thread may load what another thread has stored.
 
     Views of one buffer are compared by their elements, buffers by their arena
     offsets. Before `weft-plan-memory` buffers share no byte. The function of a
@@ -286,7 +287,8 @@ def MarkKernelArgumentsPass : Pass<"weft-mark-kernel-arguments", "::mlir::Module
 
     Precondition: `weft-lower-kernels-to-gpu`. Guarantees: the same bits. A
     kernel that no command launches is not marked. One launch in place keeps the
-    argument of a kernel unmarked for all of its launches (`mixed`).
+    argument of a kernel unmarked for all of its launches (`mixed`); a remark
+    names it.
 
     Before:
     ```mlir
