@@ -281,6 +281,10 @@ struct ChooseAttentionPass
       takeAll(*commands);
     else
       chooseEach(*commands);
+    if (!deterministic && numNondeterministic == 0)
+      remark::missed(getOperation().getLoc(), kRemark)
+          << remark::add("--deterministic=off has no effect: no gradients "
+                         "that cuDNN computes need it");
   }
 };
 } // namespace

@@ -77,9 +77,9 @@ bool MemoryFit::mayKeepGathered() const {
 }
 
 /// The last trial has planned attention for cuDNN, which needs larger
-/// workspaces than own kernels.
+/// workspaces than own kernels. --deterministic=off expects cuDNN.
 bool MemoryFit::mayForgoCudnn() const {
-  return isFree("attention") &&
+  return isFree("attention") && flags.getText("deterministic") == "on" &&
          compiler.target().hasOptionalLibrary(compiler.module());
 }
 
@@ -197,8 +197,6 @@ Expected<FlagValues> MemoryFit::choose(const MemoryBound &bound) {
   // Own kernels are slower, but recomputation costs more.
   if (!kept && mayForgoCudnn()) {
     base = {{"attention", "own"}};
-    if (flags.getText("deterministic") == "off")
-      base.push_back({"deterministic", "on"});
     if (Status status = tryAll(firsts); !status)
       return status.takeError();
     if (!findFastest(bound.bytes))
@@ -249,6 +247,8 @@ std::string MemoryFit::describeKnobs(const MemoryTrial &given) {
   if (const std::string &chunks = flags.getText("loss-chunks");
       chunks == "1" || chunks == "auto")
     knobs.push_back({{"loss-chunks", "8"}});
+  if (flags.getText("deterministic") == "off" && isFree("attention"))
+    knobs.push_back({{"attention", "own"}, {"deterministic", "on"}});
   if (flags.isSet("mesh")) {
     if (flags.getText("reshard") == "off")
       knobs.push_back({{"reshard", "on"}});
@@ -263,7 +263,7 @@ std::string MemoryFit::describeKnobs(const MemoryTrial &given) {
   for (const Change &knob : knobs)
     // A flag that conflicts with the others saves nothing.
     if (auto trial = tryChange(knob); trial && (*trial)->getBytes() < bytes)
-      os << "  " << llvm::left_justify(toText(knob), 24)
+      os << "  " << llvm::left_justify(toText(knob) + " ", 24)
          << exactBytes(bytes - (*trial)->getBytes()) << '\n';
   return text;
 }

@@ -66,7 +66,8 @@ static Json numericOptions(ModuleOp module, const FlagValues &flags) {
                            "gather-dtype", "shard-min"})
     if (flags.isSet(name))
       options.set(name, flags.getText(name));
-  if (flags.getText("deterministic") == "off")
+  // Without such a command the flag changes no bit.
+  if (countNondeterministic(module) > 0)
     options.set("deterministic", "off");
   if (const std::string &chunks = flags.getText("loss-chunks");
       chunks != "auto" && chunks != "1")
