@@ -26,6 +26,8 @@ inline constexpr int64_t kWarp = 32;
 /// itself.
 inline constexpr int64_t kGroupThreads = 256;
 
+/// Pointers that are arguments of a kernel, of any device: 4 KiB.
+inline constexpr int64_t kMostKernelBuffers = 512;
 /// Blocks of a grid in its first dimension, of any device.
 inline constexpr int64_t kMostGridBlocks = (int64_t(1) << 31) - 1;
 /// Where the arguments of kernels lie.
@@ -45,6 +47,10 @@ int64_t threadsOfBlock(const KernelShape &shape);
 KernelGroupOp findOrCreateGroup(mlir::SymbolTable &symbols,
                                 llvm::ArrayRef<KernelOp> kernels,
                                 mlir::Location loc);
+
+/// Fails with an error at the module unless a kernel may have `buffers` of a
+/// group.
+llvm::LogicalResult checkGroupBuffers(mlir::ModuleOp module, int64_t buffers);
 
 /// The longest path that all scopes of these commands are in, or "".
 std::string getCommonScope(llvm::ArrayRef<llvm::StringRef> scopes);

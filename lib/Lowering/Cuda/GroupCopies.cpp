@@ -199,6 +199,8 @@ struct GroupCopiesPass : weft::impl::GroupCopiesPassBase<GroupCopiesPass> {
   using GroupCopiesPassBase::GroupCopiesPassBase;
 
   void runOnOperation() override {
+    if (failed(checkGroupBuffers(getOperation(), buffers)))
+      return signalPassFailure();
     SymbolTable symbols(getOperation());
     for (auto program : getOperation().getOps<plan::ProgramOp>()) {
       CopyGrouper grouper(program, symbols, bytes, buffers);

@@ -195,6 +195,14 @@ KernelGroupOp weft::findOrCreateGroup(SymbolTable &symbols,
   return group;
 }
 
+LogicalResult weft::checkGroupBuffers(ModuleOp module, int64_t buffers) {
+  if (buffers >= 0 && buffers <= kMostKernelBuffers)
+    return success();
+  return module.emitError("expects from 0 to ")
+         << kMostKernelBuffers << " buffers of a group, as a kernel has 4 KiB "
+         << "of arguments, but got " << buffers;
+}
+
 std::string weft::getCommonScope(ArrayRef<StringRef> scopes) {
   StringRef common = scopes.front();
   for (StringRef scope : scopes)
@@ -269,6 +277,8 @@ struct GroupLaunchesPass
   using GroupLaunchesPassBase::GroupLaunchesPassBase;
 
   void runOnOperation() override {
+    if (failed(checkGroupBuffers(getOperation(), buffers)))
+      return signalPassFailure();
     SymbolTable symbols(getOperation());
     for (auto program : getOperation().getOps<plan::ProgramOp>()) {
       if (hasStreams(program))

@@ -188,7 +188,7 @@ def GroupLaunchesPass : Pass<"weft-group-launches", "::mlir::ModuleOp"> {
     Option<"bytes", "bytes", "int64_t", "1048576",
            "Most bytes of the buffers of a small launch">,
     Option<"buffers", "buffers", "int64_t", "400",
-           "Most buffers of a group; a kernel has at most 4 KiB of arguments">,
+           "Most buffers of a group, up to 512; a kernel has at most 4 KiB of arguments">,
   ];
   let statistics = [
     Statistic<"numGrouped", "grouped", "Launches that became part of a group">,
@@ -233,7 +233,7 @@ def GroupCopiesPass : Pass<"weft-group-copies", "::mlir::ModuleOp"> {
     Option<"bytes", "bytes", "int64_t", "1048576",
            "Largest copy of a group, in bytes">,
     Option<"buffers", "buffers", "int64_t", "400",
-           "Most buffers of a group; a kernel has at most 4 KiB of arguments">,
+           "Most buffers of a group, up to 512; a kernel has at most 4 KiB of arguments">,
   ];
   let statistics = [
     Statistic<"numGrouped", "grouped", "Copies that became part of a group">,
