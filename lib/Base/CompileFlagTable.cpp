@@ -7,6 +7,9 @@
 
 #include "weft/Base/FlagNames.h"
 
+#include <algorithm>
+#include <iterator>
+
 using namespace weft;
 
 static constexpr double kMost = std::numeric_limits<double>::infinity();
@@ -234,6 +237,16 @@ const std::vector<FlagSpec> &weft::compileFlags() {
     return all;
   }();
   return flags;
+}
+
+bool weft::onlyTrains(const std::string &name) {
+  constexpr std::string_view flags[] = {
+      "optimizer",    "nesterov",     "clip-norm",         "groups",
+      "accumulation", "recompute",    "grad-dtype",        "loss-scale",
+      "sync",         "reshard",      "prefetch-backward", "reduce-dtype",
+      "reduction",    "deterministic"};
+  return name.rfind("scaler", 0) == 0 ||
+         std::find(std::begin(flags), std::end(flags), name) != std::end(flags);
 }
 
 static const FlagSpec kOutputFlags[] = {

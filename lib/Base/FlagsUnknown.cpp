@@ -104,6 +104,9 @@ std::string UnknownAnswer::placeOf(const FlagSpec &known,
                ? "weft compile MODEL " + neededFlags(known) + given +
                      " makes a program with it"
                : "weft compile MODEL " + given + " takes it";
+  if (known.name == std::string_view("inference"))
+    return "weft compile takes it; weft generate, evaluate and predict imply "
+           "it";
   return known.group == CompileFlag ? "weft compile and weft train take it"
                                     : "weft compile takes it";
 }

@@ -63,6 +63,15 @@ FlagValues weft::withoutFileValues(const FlagValues &flags, unsigned groups) {
   return rest;
 }
 
+FlagValues weft::withoutTraining(const FlagValues &flags) {
+  FlagValues rest = flags;
+  if (flags.getSwitch("inference"))
+    for (const FlagSpec &spec : flags.specs())
+      if (onlyTrains(spec.name) && flags.origin(spec.name) == FlagOrigin::File)
+        rest = rest.withoutFileValue(spec.name);
+  return rest;
+}
+
 FlagValues weft::withoutUnused(const FlagValues &flags, RunUse use) {
   const std::vector<FlagSpec> specs = flags.specs();
   auto has = [&](std::string_view name) {

@@ -348,6 +348,7 @@ Expected<ExitCode> weft::compileCommand(const Arguments &args) {
     printHelp(table, *layout);
     return ExitCode::Ok;
   }
+  *flags = withoutTraining(*flags);
   Expected<bool> isAnswered = printConfig(*flags, "weft compile");
   if (!isAnswered)
     return isAnswered.takeError();

@@ -142,7 +142,7 @@ static Expected<Program> findProgram(const UseCommand &command,
     wanted = wanted.with("predict", "on");
   if (!wanted.isSet("inference"))
     wanted = wanted.with("inference", "on");
-  return prepareProgram(wanted, model, /*trains=*/false);
+  return prepareProgram(withoutTraining(wanted), model, /*trains=*/false);
 }
 
 /// The flag of a command that a run knows by another name.

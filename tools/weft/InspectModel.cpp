@@ -287,6 +287,12 @@ static Expected<FlagValues> parseFlags(const Arguments &args) {
     if (isTradeoff && flags->isSet(flag))
       return usageError("expects --tradeoff without --" + std::string(flag) +
                         ": it shows every limit");
+  if (flags->getSwitch("inference"))
+    return usageError(std::string("expects ") +
+                      (isTradeoff ? "--tradeoff" : "--activations") +
+                      " without --inference, but got both")
+        .hint("it describes the memory of training; weft inspect PROGRAM "
+              "--memory has the memory of a program without it");
   return flags;
 }
 

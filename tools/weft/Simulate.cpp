@@ -105,6 +105,10 @@ Status weft::simulateModel(const FlagValues &flags, const std::string &model) {
     if (flags.isSet(flag))
       return usageError("expects --dry-run without --" + std::string(flag) +
                         ", but got both");
+  if (flags.getSwitch("inference"))
+    return usageError("expects --dry-run without --inference, but got both")
+        .hint("it estimates a training step; weft inspect PROGRAM --schedule "
+              "has estimates of each program");
   Compiler compiler;
   compiler.keepSnapshots();
   if (Status status = compiler.load(model, flags); !status)

@@ -13,12 +13,16 @@
 
 using namespace weft;
 
-/// Short help does not list the flags of programs for other uses.
+/// The compile flags of programs that train. Short help does not list the flag
+/// of programs for another use.
 static std::vector<FlagSpec> trainingFlags() {
-  std::vector<FlagSpec> flags = compileFlags();
-  for (FlagSpec &spec : flags)
-    spec.isCommon &= spec.name != std::string_view("predict") &&
-                     spec.name != std::string_view("inference");
+  std::vector<FlagSpec> flags;
+  for (FlagSpec spec : compileFlags()) {
+    if (spec.name == std::string_view("inference"))
+      continue;
+    spec.isCommon &= spec.name != std::string_view("predict");
+    flags.push_back(spec);
+  }
   return flags;
 }
 

@@ -22,6 +22,10 @@ const std::vector<FlagSpec> &driverFlags();
 /// The flags of executables and `weft train`, in the order of the help text.
 std::vector<FlagSpec> runFlagSpecs();
 
+/// Whether the compile flag only changes gradients and updates, which programs
+/// of `--inference` do not have.
+bool onlyTrains(const std::string &name);
+
 /// The flag in one of these tables, by its name or as `o`; null for an unknown
 /// name.
 const FlagSpec *findFlagName(const std::string &name);

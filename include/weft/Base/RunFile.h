@@ -58,6 +58,10 @@ FlagValues withoutUnused(const FlagValues &flags, RunUse use);
 /// `flags` without the values of a file for flags of some groups.
 FlagValues withoutFileValues(const FlagValues &flags, unsigned groups);
 
+/// `flags` without the values of a file for training, if they ask for a program
+/// without it (`--inference`).
+FlagValues withoutTraining(const FlagValues &flags);
+
 /// The line of a key in TOML that nests too many tables, or 0. The parser
 /// limits the nesting of values, but descends into tables of keys without a
 /// limit.

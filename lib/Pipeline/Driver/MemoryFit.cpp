@@ -71,9 +71,10 @@ Status MemoryFit::prepareSteps() {
 }
 
 /// ZeRO-3 drops gathered parameters after the forward pass. --reshard=off keeps
-/// them.
+/// them for the backward pass.
 bool MemoryFit::mayKeepGathered() const {
-  return flags.isSet("mesh") && flags.getInt("zero") == 3 && isFree("reshard");
+  return flags.isSet("mesh") && flags.getInt("zero") == 3 &&
+         isFree("reshard") && !flags.getSwitch("inference");
 }
 
 /// The last trial has planned attention for cuDNN, which needs larger
@@ -243,7 +244,9 @@ Expected<std::vector<MemoryTrial>> MemoryFit::getCurve() {
 /// Lists the bytes that single flags would save, including flags that the user
 /// gave.
 std::string MemoryFit::describeKnobs(const MemoryTrial &given) {
-  std::vector<Change> knobs = {{{"recompute", "blocks"}}};
+  std::vector<Change> knobs;
+  if (!flags.getSwitch("inference"))
+    knobs.push_back({{"recompute", "blocks"}});
   if (const std::string &chunks = flags.getText("loss-chunks");
       chunks == "1" || chunks == "auto")
     knobs.push_back({{"loss-chunks", "8"}});

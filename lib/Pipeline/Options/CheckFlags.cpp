@@ -288,7 +288,34 @@ static Status checkLossChunks(const FlagValues &flags) {
                     inQuotes(text));
 }
 
+/// Whether the flag was given with another value than its default.
+static bool isChanged(const FlagValues &flags, const FlagSpec &spec) {
+  return flags.isSet(spec.name) &&
+         (spec.kind == FlagKind::Switch
+              ? flags.getSwitch(spec.name)
+              : flags.getText(spec.name) != std::string(spec.defaultText));
+}
+
+/// Rejects flags of training for a program without it.
+static Status checkInference(const FlagValues &flags) {
+  if (!flags.getSwitch("inference"))
+    return Status::success();
+  for (const FlagSpec &spec : compileFlags()) {
+    if (!onlyTrains(spec.name) || !isChanged(flags, spec))
+      continue;
+    const std::string value =
+        spec.kind == FlagKind::Switch ? "" : "=" + flags.getText(spec.name);
+    return usageError("--" + std::string(spec.name) + value +
+                      " expects a program that trains, but got --inference")
+        .hint("leave it out: without training it has no effect; weft generate, "
+              "evaluate and predict imply --inference");
+  }
+  return Status::success();
+}
+
 Status weft::checkOptions(const FlagValues &flags) {
+  if (Status status = checkInference(flags); !status)
+    return status;
   if (Status status = checkMesh(flags); !status)
     return status;
   if (Status status = checkRecompute(flags); !status)

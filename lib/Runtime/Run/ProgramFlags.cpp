@@ -58,7 +58,9 @@ weft::compiledFlags(const Metadata &metadata) {
   if (metadata.seq > 0)
     flags["seq"] = std::to_string(metadata.seq);
   flags["target"] = metadata.target;
-  flags["accumulation"] = metadata.accumulation ? "on" : "off";
+  // A program without training has no optimizers.
+  if (!metadata.optimizers.empty())
+    flags["accumulation"] = metadata.accumulation ? "on" : "off";
   if (metadata.optimizers.size() == 1)
     flags["optimizer"] = metadata.optimizers.front();
   if (!metadata.mesh.empty())
