@@ -162,6 +162,10 @@ Status TokenizeRun::encodeFile() {
       return text.takeError();
     return encodeText(text->value_or(""));
   }
+  if (flags.getSwitch("lines"))
+    return usageError("--lines expects text, but got JSON lines")
+        .at(input)
+        .hint("leave it out: each line has a document in its field 'text'");
   while (true) {
     Expected<std::optional<std::string>> document = file->next();
     if (!document)
