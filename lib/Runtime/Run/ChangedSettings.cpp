@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 using namespace weft;
 
@@ -28,33 +29,70 @@ static bool hasVocabulary(const std::string &name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-/// The digest of the file of that name among the `companions` of model.json; ""
-/// if there is none.
-static std::string findCompanion(const Json &model, const std::string &name) {
-  const Json *files = model.find("companions");
-  if (!files || !files->isArray())
-    return "";
-  for (const Json &file : files->asArray()) {
+/// Digests by the names of files.
+using Vocabulary = std::map<std::string, std::string>;
+
+/// Stands for the name of a GGUF file.
+static constexpr const char *kGguf = "gguf";
+
+static void addFile(Vocabulary &files, const std::string &path,
+                    const std::string &digest) {
+  const std::filesystem::path file = path;
+  if (file.extension() == ".gguf")
+    files[kGguf] = digest;
+  else if (hasVocabulary(file.filename()))
+    files[file.filename()] = digest;
+}
+
+/// A tokenizer.json is read in place of all other files.
+static Vocabulary withoutUnread(Vocabulary files) {
+  const auto whole = files.find("tokenizer.json");
+  return whole == files.end() ? files : Vocabulary{*whole};
+}
+
+/// The files among the `companions` of model.json.
+static Vocabulary vocabularyOf(const Json &model) {
+  Vocabulary files;
+  const Json *list = model.find("companions");
+  if (!list || !list->isArray())
+    return files;
+  for (const Json &file : list->asArray()) {
     const Json *path = file.find("path"), *digest = file.find("xxh3");
-    if (path && path->isString() && digest && digest->isString() &&
-        std::filesystem::path(path->asString()).filename() == name)
-      return digest->asString();
+    if (path && path->isString() && digest && digest->isString())
+      addFile(files, path->asString(), digest->asString());
   }
-  return "";
+  return withoutUnread(std::move(files));
+}
+
+static Vocabulary vocabularyOf(const Metadata &metadata) {
+  Vocabulary files;
+  for (const InitialFile &file : metadata.companionFiles)
+    addFile(files, file.path, file.digest);
+  return withoutUnread(std::move(files));
+}
+
+static std::string digestText(const Vocabulary &files,
+                              const std::string &name) {
+  const auto found = files.find(name);
+  return found == files.end() ? "none" : "digest " + found->second.substr(0, 8);
 }
 
 std::string weft::changedTokenizer(const Json &model,
                                    const Metadata &metadata) {
-  for (const InitialFile &file : metadata.companionFiles) {
-    const std::string name = std::filesystem::path(file.path).filename();
-    const std::string was =
-        hasVocabulary(name) ? findCompanion(model, name) : "";
-    if (!was.empty() && was != file.digest)
-      return concat("the tokenizer, ", name, ",",
-                    change("digest " + was.substr(0, 8),
-                           "digest " + file.digest.substr(0, 8)));
-  }
-  return "";
+  const Vocabulary was = vocabularyOf(model), now = vocabularyOf(metadata);
+  // The vocabulary in a GGUF file has no digest of its own.
+  for (const Vocabulary *files : {&was, &now})
+    if (files->count(kGguf))
+      return "";
+  Vocabulary all = was;
+  all.insert(now.begin(), now.end());
+  std::string text;
+  for (const auto &[name, digest] : all)
+    if (const std::string a = digestText(was, name), b = digestText(now, name);
+        a != b)
+      text +=
+          (text.empty() ? "the tokenizer, " : "; ") + name + "," + change(a, b);
+  return text;
 }
 
 /// The names of both settings without duplicates.

@@ -61,7 +61,7 @@ static std::string hintOfSizes(const Settings &was, const Settings &now) {
 
 /// Tokens of another tokenizer mean other text, so the loss says nothing.
 void Run::warnOfTokenizer() const {
-  if (!resume || options.byteTokenizer || metadata.companionFiles.empty())
+  if (!resume || options.byteTokenizer)
     return;
   // Runs that only load weights do without model.json.
   Expected<Json> model = readModelFile(resume->manifest, resume->directory);
