@@ -1,8 +1,8 @@
 //===- MeasuredTrace.h - Command times from the trace of a run --*- C++ -*-===//
 //
 // A run with --trace records the start and the duration of each command of its
-// plan (docs/how-to/profile.md). Together with the costs of the commands in the plan,
-// these times are the samples for a cost table.
+// plan (docs/how-to/profile.md). Together with the costs of the commands in the
+// plan, these times are the samples for a cost table.
 //
 //===----------------------------------------------------------------------===//
 
