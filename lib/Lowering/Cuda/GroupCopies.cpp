@@ -60,11 +60,10 @@ static bool overlap(Value x, Value y) {
 /// Whether a routine may ask the host for a number that is copied: the flag of
 /// a product that accumulates. The runtime finds the input by its copy.
 static bool isFlagOfRoutine(plan::CopyOp copy) {
-  Value root = plan::getRoot(copy.getTarget());
-  SmallVector<Operation *> users(root.getUsers());
-  for (Operation *user : root.getUsers())
-    if (isa<plan::ViewOp>(user))
-      llvm::append_range(users, user->getUsers());
+  SmallVector<Operation *> users(plan::getRoot(copy.getTarget()).getUsers());
+  for (size_t i = 0; i < users.size(); ++i) // views of views, too
+    if (isa<plan::ViewOp>(users[i]))
+      llvm::append_range(users, users[i]->getUsers());
   return llvm::any_of(users, [&](Operation *user) {
     return isa<plan::CommandOpInterface>(user) &&
            !isa<plan::LaunchOp, plan::CopyOp>(user) &&
