@@ -1,5 +1,7 @@
 //===- DecomposeActivations.cpp - Activations, rope and pair losses -------===//
 
+#include "Fusion.h"
+
 #include "weft/Fusion/Passes.h"
 #include "weft/Weft/FormulaBuilder.h"
 
@@ -44,12 +46,17 @@ static Values decomposeGelu(GeluOp op, FormulaBuilder &f) {
 /// With the halves of a head as a dimension of its own, one kernel writes both
 /// in place: a P + b Q with P = (cos, sin) and Q = (-sin, cos). All values have
 /// the shape of the result, so that they fit one loop nest. The result is
-/// bitwise equal to a cos - b sin and b cos + a sin.
+/// bitwise equal to a cos - b sin and b cos + a sin. An operand that was
+/// widened from f16 or bf16 is read as it was: a kernel reads each of its
+/// elements twice, so that a widened copy would be stored.
 static Values decomposeRope(RopeOp rope, FormulaBuilder &f) {
   SmallVector<int64_t> shape(getShape(rope.getOperand()));
   shape.back() /= 2;
   shape.insert(shape.end() - 1, 2);
-  Value x = f.reshape(rope.getOperand(), shape);
+  Operation *cast = rope.getOperand().getDefiningOp();
+  const bool isWidened = cast && isWideningCast(cast);
+  Value x =
+      f.reshape(isWidened ? cast->getOperand(0) : rope.getOperand(), shape);
   auto half = [&](int64_t index) {
     SmallVector<int64_t> offsets(5, 0), sizes(shape), strides(5, 1);
     offsets[3] = index;

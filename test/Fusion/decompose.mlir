@@ -86,6 +86,21 @@ weft.program @rope(%x: tensor<1x3x2x4xf16> {weft.input = "x"}, %c: tensor<3x2xf3
   weft.return %y : tensor<1x3x2x4xf16>
 }
 
+// An operand that was widened is read as it was.
+// CHECK-LABEL: weft.program @rope_of_widened
+// CHECK-SAME: %[[X:.*]]: tensor<1x3x2x4xf16> {weft.input = "x"}
+// CHECK: %[[HALVES:.*]] = weft.reshape %[[X]] : tensor<1x3x2x4xf16> to tensor<1x3x2x2x2xf16>
+// CHECK: weft.slice %[[HALVES]]
+// CHECK: weft.slice %[[HALVES]]
+// CHECK: %[[SUM:.*]] = weft.add %{{.*}} : tensor<1x3x2x2x2xf32>
+// CHECK-NEXT: weft.reshape %[[SUM]] : tensor<1x3x2x2x2xf32> to tensor<1x3x2x4xf32>
+weft.program @rope_of_widened(%x: tensor<1x3x2x4xf16> {weft.input = "x"}, %c: tensor<3x2xf32> {weft.input = "c"})
+    -> (tensor<1x3x2x4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  %f = weft.cast %x : tensor<1x3x2x4xf16> to tensor<1x3x2x4xf32>
+  %y = weft.rope %f, %c, %c : tensor<1x3x2x4xf32>, tensor<3x2xf32>
+  weft.return %y : tensor<1x3x2x4xf32>
+}
+
 // The adjoint of relu is 0 where x <= 0, else the gradient, in their own type.
 // CHECK-LABEL: weft.program @relu_grad
 // CHECK-SAME: %[[G:.*]]: tensor<8xf16> {weft.input = "g"}, %[[X:.*]]: tensor<8xf16>
