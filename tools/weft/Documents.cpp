@@ -101,7 +101,13 @@ std::optional<size_t> weft::malformedColumn(std::string_view line) {
   return parseLine(line, handler);
 }
 
-static Expected<std::string> fieldOfLine(std::string_view line) {
+/// Says how text that is not JSON is read, by whether a name has told the form.
+static const char *textHint(bool isByName) {
+  return isByName ? "text that is not JSON has another ending, such as .txt"
+                  : "--format=text reads text that is not JSON lines";
+}
+
+static Expected<std::string> fieldOfLine(std::string_view line, bool isByName) {
   TextFieldHandler handler;
   const std::optional<size_t> wrong = parseLine(line, handler);
   if (!handler.content && isQuestionLine(line))
@@ -113,7 +119,7 @@ static Expected<std::string> fieldOfLine(std::string_view line) {
     return inputError("expects a JSON object in a line, but got malformed JSON "
                       "at column ",
                       *wrong)
-        .hint("text that is not JSON has another ending, such as .txt");
+        .hint(textHint(isByName));
   const size_t column = columnOfField(line, "text");
   if (!handler.isObject)
     return inputError("expects a JSON object in a line, but got another value "
@@ -137,34 +143,73 @@ static bool isNamedLines(const std::string &path) {
   return endsWith(path, ".jsonl") || endsWith(path, ".ndjson");
 }
 
-Expected<DocumentReader> DocumentReader::open(const std::string &path) {
-  Expected<std::unique_ptr<ByteSource>> file = InputFile::open(path);
-  if (!file)
-    return file.takeError();
-  const int64_t size = (*file)->size();
+/// Whether the text has one line, which is an object.
+static bool isOneObject(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == text.npos || text[begin] != '{')
+    return false;
+  const size_t end = std::min(text.find('\n', begin), text.size());
+  return text.find_first_not_of(" \t\r\n", end) == text.npos;
+}
+
+/// Finds out whether the bytes are JSON lines; other forms are errors.
+Status DocumentReader::findForm() {
+  const int64_t size = file->size();
   std::string head(size_t(std::min(kTextFormBytes, size)), '\0');
-  if (Status s = (*file)->read(0, int64_t(head.size()), head.data()); !s)
-    return s.takeError();
+  if (Status s = file->read(0, int64_t(head.size()), head.data()); !s)
+    return s;
   const FileKind kind =
       guessFileKind(reinterpret_cast<const uint8_t *>(head.data()),
                     int64_t(head.size()), size);
+  const std::string &path = file->path();
   if (kind.isKnown() && !kind.isText)
     return inputError("expects text or JSON lines, but got ", kind.name)
         .at(path)
         .hint(kind.hint);
-  TextForm form = guessTextForm(head, size, path);
+  TextForm form = guessTextForm(head, size, isNamed ? path : "");
   // One line alone looks as JSON does.
-  if (form == TextForm::Json && isNamedLines(path))
+  if (form == TextForm::Json &&
+      (isNamed ? isNamedLines(path) : isOneObject(withoutMark(head))))
     form = TextForm::JsonLines;
   if (form != TextForm::Plain && form != TextForm::JsonLines)
     return inputError("expects text or JSON lines, but got ",
                       textFormName(form))
         .at(path)
-        .hint(textCommand(form, head, path));
+        .hint(isNamed                  ? textCommand(form, head, path)
+              : form == TextForm::Json ? textHint(isNamed)
+                                       : "iconv -f UTF-16 -t UTF-8, or -f "
+                                         "UTF-32, makes text of it");
+  isLines = form == TextForm::JsonLines;
+  return Status::success();
+}
+
+Expected<DocumentReader> DocumentReader::of(std::unique_ptr<ByteSource> file,
+                                            bool isNamed, DocumentForm form) {
   DocumentReader reader;
-  reader.file = std::move(*file);
-  reader.isLines = form == TextForm::JsonLines;
+  reader.file = std::move(file);
+  reader.isNamed = isNamed;
+  reader.isLines = reader.isForced = form == DocumentForm::JsonLines;
+  if (form == DocumentForm::Auto)
+    if (Status s = reader.findForm(); !s)
+      return s.takeError();
   return reader;
+}
+
+Expected<DocumentReader> DocumentReader::open(const std::string &path,
+                                              DocumentForm form) {
+  Expected<std::unique_ptr<ByteSource>> file = InputFile::open(path);
+  if (!file)
+    return file.takeError();
+  return of(std::move(*file), /*isNamed=*/true, form);
+}
+
+Expected<DocumentReader> DocumentReader::ofBytes(std::string_view bytes,
+                                                 const std::string &name,
+                                                 DocumentForm form) {
+  return of(std::make_unique<MemoryBytes>(
+                reinterpret_cast<const uint8_t *>(bytes.data()),
+                int64_t(bytes.size()), name),
+            /*isNamed=*/false, form);
 }
 
 Expected<std::optional<std::string>> DocumentReader::readWhole() {
@@ -231,8 +276,11 @@ Expected<std::optional<std::string>> DocumentReader::next() {
   Expected<std::optional<std::string>> line = nextLine();
   if (!line || !*line)
     return line;
-  Expected<std::string> text = fieldOfLine(**line);
-  if (!text)
-    return text.takeError().at(file->path(), lineNumber);
+  Expected<std::string> text = fieldOfLine(**line, isNamed && !isForced);
+  if (!text) {
+    Error error = text.takeError().at(file->path(), lineNumber);
+    return isNamed || !error.hintText().empty() ? error
+                                                : error.hint(textHint(isNamed));
+  }
   return std::optional(std::move(*text));
 }

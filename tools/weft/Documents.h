@@ -12,11 +12,19 @@
 
 namespace weft {
 
+/// How documents are found. Auto: by the first bytes and the name of the file.
+enum class DocumentForm { Auto, Text, JsonLines };
+
 /// The documents of one file. A file of JSON lines has one in the field `text`
 /// of each line. Any other file is one document.
 class DocumentReader {
 public:
-  static Expected<DocumentReader> open(const std::string &path);
+  static Expected<DocumentReader> open(const std::string &path,
+                                       DocumentForm form = DocumentForm::Auto);
+  /// Reads bytes, which must outlive it. They have no name that tells their
+  /// form: a single line of JSON is JSON lines.
+  static Expected<DocumentReader>
+  ofBytes(std::string_view bytes, const std::string &name, DocumentForm form);
 
   /// The next document; nothing at the end of the file.
   Expected<std::optional<std::string>> next();
@@ -29,10 +37,15 @@ public:
   int64_t position() const { return at; }
 
 private:
+  static Expected<DocumentReader> of(std::unique_ptr<ByteSource> file,
+                                     bool isNamed, DocumentForm form);
+  Status findForm();
   Expected<std::optional<std::string>> readWhole();
   Status readMore();
 
   std::unique_ptr<ByteSource> file;
+  bool isNamed = true;   // the name may tell the form
+  bool isForced = false; // the caller has told it
   bool isLines = false;
   int64_t at = 0; // behind the documents that were read
   int lineNumber = 0;

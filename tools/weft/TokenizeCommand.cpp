@@ -39,8 +39,11 @@ FlagTable weft::tokenizeFlags() {
        "always replaced"},
       {"decode", FlagKind::Switch, DriverFlag, "", "",
        "FILE holds token numbers, whose text is wanted"},
+      {"format", FlagKind::Enum, DriverFlag, "auto", "",
+       "form of FILE; auto: by its first bytes and its name",
+       "auto|text|jsonl"},
       {"lines", FlagKind::Switch, DriverFlag, "", "",
-       "each line of FILE is a document; default: FILE is one"},
+       "each line of a text is a document; default: the text is one"},
       {"add-special", FlagKind::Switch, DriverFlag, "on", "",
        "add the tokens that begin and end each document"},
       {"parse-special", FlagKind::Switch, DriverFlag, "on", "",
@@ -66,7 +69,8 @@ public:
 private:
   Status encodeDocument(std::string_view text);
   Status encodeText(std::string_view text);
-  Status encodeFile();
+  Expected<DocumentReader> openDocuments() const;
+  Status encodeDocuments();
   Status printIds(const int32_t *ids, size_t count);
   Status decodeTokens(TokenFile &file);
   Expected<std::vector<int32_t>> readIds(std::string_view line,
@@ -79,6 +83,7 @@ private:
   const FlagValues &flags;
   std::string input; // a path, or kStandardInput
   bool isFile;
+  std::string piped; // standard input
   Tokenizer tokenizer;
   EncodeLosses losses;
   std::optional<TokenFileWriter> tokens;
@@ -151,13 +156,22 @@ Status TokenizeRun::encodeText(std::string_view text) {
   return Status::success();
 }
 
-/// Reads a file as `weft train --data` does.
-Status TokenizeRun::encodeFile() {
-  Expected<DocumentReader> file = DocumentReader::open(input);
-  if (!file)
-    return file.takeError();
-  if (!file->hasLines()) {
-    Expected<std::optional<std::string>> text = file->next();
+/// Reads the input as `weft train --data` reads a file.
+Expected<DocumentReader> TokenizeRun::openDocuments() const {
+  const std::string &name = flags.getString("format");
+  const DocumentForm form = name == "text"    ? DocumentForm::Text
+                            : name == "jsonl" ? DocumentForm::JsonLines
+                                              : DocumentForm::Auto;
+  return isFile ? DocumentReader::open(input, form)
+                : DocumentReader::ofBytes(piped, input, form);
+}
+
+Status TokenizeRun::encodeDocuments() {
+  Expected<DocumentReader> documents = openDocuments();
+  if (!documents)
+    return documents.takeError();
+  if (!documents->hasLines()) {
+    Expected<std::optional<std::string>> text = documents->next();
     if (!text)
       return text.takeError();
     return encodeText(text->value_or(""));
@@ -165,9 +179,10 @@ Status TokenizeRun::encodeFile() {
   if (flags.getSwitch("lines"))
     return usageError("--lines expects text, but got JSON lines")
         .at(input)
-        .hint("leave it out: each line has a document in its field 'text'");
+        .hint("leave it out: each line has a document in its field 'text'; "
+              "--format=text reads the lines as they are");
   while (true) {
-    Expected<std::optional<std::string>> document = file->next();
+    Expected<std::optional<std::string>> document = documents->next();
     if (!document)
       return document.takeError();
     if (!*document)
@@ -184,16 +199,11 @@ Status TokenizeRun::encode() {
         .hint("--decode prints the text of tokens");
   if (flags.isSet("output"))
     tokens.emplace(flags.getString("output"), tokenizer.vocabularySize());
-  if (isFile) {
-    if (Status status = encodeFile(); !status)
+  if (!isFile)
+    if (Status status = assign(readStandardInput(kMostBytes), piped); !status)
       return status;
-  } else {
-    Expected<std::string> text = readStandardInput(kMostBytes);
-    if (!text)
-      return text.takeError();
-    if (Status status = encodeText(*text); !status)
-      return status;
-  }
+  if (Status status = encodeDocuments(); !status)
+    return status;
   warnOfLosses();
   return tokens ? tokens->commit() : Status::success();
 }
