@@ -2,6 +2,7 @@
 
 #include "CommandHelp.h"
 #include "Documents.h"
+#include "HeldText.h"
 #include "TokenFiles.h"
 #include "ToolCommands.h"
 
@@ -78,6 +79,7 @@ private:
   Status decodeIds(const std::vector<int32_t> &ids);
   Status decodeLines();
   Status put(std::string_view text);
+  Status finish();
   void warnOfLosses() const;
 
   const FlagValues &flags;
@@ -88,17 +90,31 @@ private:
   EncodeLosses losses;
   std::optional<TokenFileWriter> tokens;
   std::optional<OutputFile> textFile;
+  bool isStream = true; // written text cannot be taken back
+  HeldText held;        // its text, so that none comes before an error
   bool isLineBegun = false;
 };
 
 } // namespace
 
-/// Writes decoded text to its file, or to standard output.
+/// Writes text to a file that appears whole, or keeps it for finish().
 Status TokenizeRun::put(std::string_view text) {
-  if (textFile)
+  if (textFile && !isStream)
     return textFile->write(text);
-  printText(forTerminal(text));
-  return Status::success();
+  return held.add(textFile ? std::string(text) : forTerminal(text));
+}
+
+/// Everything has been encoded or decoded: the output may begin.
+Status TokenizeRun::finish() {
+  if (tokens)
+    return tokens->commit();
+  Status released = held.release([&](std::string_view text) {
+    if (textFile)
+      return textFile->write(text);
+    printText(text);
+    return Status::success();
+  });
+  return released && textFile ? textFile->commit() : std::move(released);
 }
 
 Status TokenizeRun::printIds(const int32_t *ids, size_t count) {
@@ -109,8 +125,7 @@ Status TokenizeRun::printIds(const int32_t *ids, size_t count) {
     text += std::to_string(ids[i]);
     isLineBegun = true;
   }
-  printText(text);
-  return Status::success();
+  return put(text);
 }
 
 Status TokenizeRun::encodeDocument(std::string_view text) {
@@ -126,9 +141,7 @@ Status TokenizeRun::encodeDocument(std::string_view text) {
       &losses);
   if (!status)
     return Error(status.takeError()).at(input);
-  if (!tokens)
-    printText("\n");
-  return Status::success();
+  return tokens ? Status::success() : put("\n");
 }
 
 void TokenizeRun::warnOfLosses() const {
@@ -205,7 +218,7 @@ Status TokenizeRun::encode() {
   if (Status status = encodeDocuments(); !status)
     return status;
   warnOfLosses();
-  return tokens ? tokens->commit() : Status::success();
+  return finish();
 }
 
 /// The ids of one document, which are the numbers of a line.
@@ -253,27 +266,22 @@ Status TokenizeRun::decodeIds(const std::vector<int32_t> &ids) {
   return put(*last + "\n");
 }
 
-/// Decodes a document for each line. All lines are read first: no text comes
-/// before an error.
+/// Decodes a document for each line.
 Status TokenizeRun::decodeLines() {
   Expected<std::string> text =
       isFile ? readFile(input, kMostBytes) : readStandardInput(kMostBytes);
   if (!text)
     return text.takeError();
-  std::vector<std::vector<int32_t>> documents;
   std::string_view rest = *text;
-  while (!rest.empty()) {
+  for (int number = 1; !rest.empty(); ++number) {
     const size_t end = std::min(rest.find('\n'), rest.size());
-    Expected<std::vector<int32_t>> ids =
-        readIds(rest.substr(0, end), int(documents.size()) + 1);
+    Expected<std::vector<int32_t>> ids = readIds(rest.substr(0, end), number);
     if (!ids)
       return ids.takeError();
-    documents.push_back(std::move(*ids));
+    if (Status s = decodeIds(*ids); !s)
+      return s;
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  for (const std::vector<int32_t> &ids : documents)
-    if (Status s = decodeIds(ids); !s)
-      return s;
   return Status::success();
 }
 
@@ -299,21 +307,24 @@ Status TokenizeRun::decodeTokens(TokenFile &file) {
 }
 
 Status TokenizeRun::decode() {
-  if (flags.isSet("output"))
-    if (Status s =
-            assign(OutputFile::create(flags.getString("output")), textFile);
-        !s)
+  if (flags.isSet("output")) {
+    const std::string &path = flags.getString("output");
+    isStream = isWrittenInPlace(path);
+    if (Status s = assign(OutputFile::create(path), textFile); !s)
       return s;
+  }
   if (isFile && isTokenFile(input)) {
     Expected<TokenFile> file = TokenFile::open(input, TokenFormat::Auto);
     if (!file)
       return file.takeError();
+    if (Status s = file->check(tokenizer.vocabularySize()); !s)
+      return s;
     if (Status status = decodeTokens(*file); !status)
       return status;
   } else if (Status s = decodeLines(); !s) {
     return s;
   }
-  return textFile ? textFile->commit() : Status::success();
+  return finish();
 }
 
 /// The input comes first: an output that is kept may hide its errors.
