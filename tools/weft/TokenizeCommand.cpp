@@ -342,6 +342,28 @@ static Status checkFiles(const FlagValues &flags, const std::string &input) {
   return checkReplaced(outputs, flags.getSwitch("overwrite"));
 }
 
+/// Flags of one direction, which the other would ignore.
+static Status checkDirection(const FlagValues &flags) {
+  const bool decodes = flags.getSwitch("decode");
+  const char *const ofLines =
+      "leave it out: with --decode each line of numbers is a document";
+  const char *const ofSpecials =
+      "leave it out: --skip-special is the flag of decoded special tokens";
+  for (const auto &[flag, hint] : {std::pair("lines", ofLines),
+                                   {"format", ofLines},
+                                   {"add-special", ofSpecials},
+                                   {"parse-special", ofSpecials}})
+    if (decodes && flags.isSet(flag))
+      return usageError("--", flag,
+                        " expects text to tokenize, but got --decode")
+          .hint(hint);
+  if (!decodes && flags.isSet("skip-special"))
+    return usageError("--skip-special expects --decode, but got none")
+        .hint("--no-add-special leaves out tokens that begin and end a "
+              "document");
+  return Status::success();
+}
+
 Expected<ExitCode> weft::tokenizeCommand(const Arguments &args) {
   FlagTable table = tokenizeFlags();
   FlagParseOptions options;
@@ -354,6 +376,8 @@ Expected<ExitCode> weft::tokenizeCommand(const Arguments &args) {
     printCommandHelp(kTokenizeHelp, {table});
     return ExitCode::Ok;
   }
+  if (Status status = checkDirection(*flags); !status)
+    return status.takeError();
   if (flags->positionals().empty() && !isInputGiven())
     return usageError("expects FILE, but got none")
         .hint("weft tokenize --help; a pipe into it works, too");
