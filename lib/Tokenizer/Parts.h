@@ -45,6 +45,8 @@ struct Tokenizer::Parts {
   bool decodesBytes = false;
   /// Texts of added tokens that decoders see in place of their own.
   std::vector<std::pair<int32_t, std::string>> decodedTexts;
+  /// Whether malformed UTF-8 stays as it is.
+  bool takesAnyBytes = false;
   /// In place of all parts above from the normalizers on.
   std::unique_ptr<WholeEncoder> whole;
 

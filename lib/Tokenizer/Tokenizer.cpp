@@ -177,7 +177,7 @@ Status Tokenizer::encode(std::string_view text, const EncodeOptions &options,
         .hint("split the text into documents");
   std::string repaired;
   int64_t malformed = 0;
-  if (wellFormedPrefix(text) != text.size()) {
+  if (!parts->takesAnyBytes && wellFormedPrefix(text) != text.size()) {
     malformed = appendRepaired(repaired, text);
     text = repaired;
   }

@@ -142,7 +142,8 @@ Expected<Tokenizer> Tokenizer::load(const std::string &path) {
              "expects tokenizer.json, tokenizer.model, or vocab.json and "
              "merges.txt in the folder, but got none of these")
       .at(path)
-      .hint("download tokenizer.json next to the model's config.json");
+      .hint("download tokenizer.json next to the model's config.json; "
+            "--tokenizer=bytes makes a token of each byte");
 }
 
 } // namespace weft

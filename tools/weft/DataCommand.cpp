@@ -11,16 +11,16 @@
 using namespace weft;
 
 static const CommandHelp kDataHelp = {
-    {"weft data prepare INPUT... -o FILE --tokenizer=PATH [flags]"},
+    {"weft data prepare INPUT... -o FILE --tokenizer=PATH|bytes [flags]"},
     {"INPUT: text, or JSON lines (.jsonl) with a field text; a list "
      "a.txt,b.txt, "
      "a glob, or files with weights: a.jsonl:0.7,b/*.jsonl:0.3"}};
 
 FlagTable weft::dataFlags() {
   return FlagTable({
-      {"tokenizer", FlagKind::String, DriverFlag, "", "PATH",
+      {"tokenizer", FlagKind::String, DriverFlag, "", "PATH|bytes",
        "tokenizer.json, tokenizer.model, vocab.json with merges.txt, a GGUF "
-       "file, or the folder of a model",
+       "file, or the folder of a model; bytes: a token per byte",
        "", 0, 0, "", FlagFile::Read},
       {"output", FlagKind::String, DriverFlag, "", "FILE",
        "the file of tokens, for --data", "", 0, 0, "o", FlagFile::Written},
@@ -57,8 +57,11 @@ static Status prepareData(const FlagValues &flags, const Arguments &inputs) {
     return groups.takeError();
   if (Status s = checkDataFiles(flags, *groups); !s)
     return s;
-  Expected<TextTokenizer> text = TextTokenizer::load(
-      flags.getString("tokenizer"), flags.getString("end-of-text"));
+  const std::string &name = flags.getString("tokenizer");
+  const std::string &end = flags.getString("end-of-text");
+  Expected<TextTokenizer> text = name == kByteTokenizer
+                                     ? TextTokenizer::ofBytes(end)
+                                     : TextTokenizer::load(name, end);
   if (!text)
     return text.takeError();
   text->findsSpecialTokens = flags.getSwitch("parse-special");

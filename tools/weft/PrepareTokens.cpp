@@ -82,6 +82,18 @@ Expected<TextTokenizer> TextTokenizer::load(const std::string &path,
   return TextTokenizer{path, std::move(*tokenizer), *id};
 }
 
+Expected<TextTokenizer> TextTokenizer::ofBytes(const std::string &end) {
+  Tokenizer tokenizer = Tokenizer::ofBytes();
+  const std::optional<int32_t> id = tokenizer.findToken(end);
+  if (!id && end != "none")
+    return usageError("--tokenizer=bytes expects --end-of-text with a byte or "
+                      "none, but got ",
+                      end.empty() ? "no --end-of-text" : inQuotes(end))
+        .hint("--end-of-text=none: documents are not separated; "
+              "--end-of-text=$'\\n': each ends with a line end");
+  return TextTokenizer{std::string(kByteTokenizer), std::move(tokenizer), id};
+}
+
 //===----------------------------------------------------------------------===//
 // Groups of files
 //===----------------------------------------------------------------------===//

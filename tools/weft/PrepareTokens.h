@@ -30,6 +30,8 @@ struct TextTokenizer {
   /// the caller `needsEnd`.
   static Expected<TextTokenizer>
   load(const std::string &path, const std::string &end, bool needsEnd = true);
+  /// The tokenizer of bytes; `end` is a byte, or "none".
+  static Expected<TextTokenizer> ofBytes(const std::string &end);
 };
 
 /// Writes the token file `output`, and a line about it on standard error.

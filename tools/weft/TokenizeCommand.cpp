@@ -18,7 +18,7 @@
 using namespace weft;
 
 static const CommandHelp kTokenizeHelp = {
-    {"weft tokenize FILE --tokenizer=PATH [flags]"},
+    {"weft tokenize FILE --tokenizer=PATH|bytes [flags]"},
     {"FILE: text, or JSON lines with a document in the field 'text' of each; "
      "with --decode token numbers, as text or as a file of tokens; - or a pipe "
      "is standard input"}};
@@ -27,9 +27,9 @@ static constexpr int64_t kMostBytes = int64_t(1) << 31;
 
 FlagTable weft::tokenizeFlags() {
   return FlagTable({
-      {"tokenizer", FlagKind::String, DriverFlag, "", "PATH",
+      {"tokenizer", FlagKind::String, DriverFlag, "", "PATH|bytes",
        "tokenizer.json, tokenizer.model, vocab.json with merges.txt, a GGUF "
-       "file, or the folder of a model",
+       "file, or the folder of a model; bytes: a token per byte",
        "", 0, 0, "", FlagFile::Read},
       {"output", FlagKind::String, DriverFlag, "", "FILE",
        "write a file of tokens for --data, or the text; default: standard "
@@ -390,7 +390,7 @@ Expected<ExitCode> weft::tokenizeCommand(const Arguments &args) {
   if (Status status = checkFiles(*flags, input); !status)
     return status.takeError();
   Expected<Tokenizer> tokenizer =
-      Tokenizer::load(flags->getString("tokenizer"));
+      Tokenizer::find(flags->getString("tokenizer"));
   if (!tokenizer)
     return tokenizer.takeError();
   TokenizeRun run(*flags, input, std::move(*tokenizer));

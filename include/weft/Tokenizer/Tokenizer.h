@@ -23,6 +23,9 @@ namespace weft {
 
 struct GgufVocabulary;
 
+/// The value of --tokenizer for a token per byte.
+inline constexpr std::string_view kByteTokenizer = "bytes";
+
 struct EncodeOptions {
   /// Adds the tokens of the post-processor: beginning and end of text.
   bool addsSpecialTokens = true;
@@ -67,6 +70,10 @@ public:
                                                 const std::string &file);
   static Expected<Tokenizer> fromGguf(const GgufVocabulary &vocabulary,
                                       const std::string &file);
+  /// 256 tokens, one for each byte, and no special ones.
+  static Tokenizer ofBytes();
+  /// ofBytes() by the name `bytes`, else load() of a path.
+  static Expected<Tokenizer> find(const std::string &name);
 
   Tokenizer(Tokenizer &&) noexcept;
   Tokenizer &operator=(Tokenizer &&) noexcept;

@@ -137,6 +137,24 @@ TEST(Tokenizer, SpellsBytes) {
   EXPECT_EQ(losses.unencodable, 1);
 }
 
+TEST(Tokenizer, KeepsEveryByte) {
+  Tokenizer tokenizer = Tokenizer::ofBytes();
+  EncodeLosses losses;
+  const std::string text("a\xFF\0\xC3", 4);
+  Expected<Ids> ids = tokenizer.encode(text, {}, &losses);
+  EXPECT_EQ(errorOf(ids), "ok");
+  EXPECT_EQ(*ids, Ids({97, 255, 0, 195}));
+  EXPECT_EQ(losses.malformed, 0);
+  EXPECT_EQ(*tokenizer.decode(*ids), text);
+  EXPECT_EQ(tokenizer.vocabularySize(), 256);
+  EXPECT_EQ(tokenizer.findToken("\xFF"), 255);
+  StreamDecoder decoder(tokenizer);
+  std::string decoded;
+  for (const int32_t id : *ids)
+    decoded += *decoder.add(id);
+  EXPECT_EQ(decoded + *decoder.finish(), text);
+}
+
 TEST(Tokenizer, FindsTheMostLikelyTokens) {
   Tokenizer tokenizer = parsed(R"({"model": {"type": "Unigram", "unk_id": 0,
     "vocab": [["<unk>", 0], ["a", -1], ["b", -1], ["ab", -1.5],
