@@ -251,8 +251,9 @@ bool weft::onlyTrains(const std::string &name) {
 
 static const FlagSpec kOutputFlags[] = {
     {"output", FlagKind::String, DriverFlag, "", "FILE",
-     "file for the result; default: the model's name, or standard output", "",
-     -kMost, kMost, "o", FlagFile::Written},
+     "file for the result; default: the model's name, or for text standard "
+     "output, which - names",
+     "", -kMost, kMost, "o", FlagFile::Written},
     {"emit", FlagKind::Enum, DriverFlag, "exe", "", "kind of output",
      "graph|dist|plan|llvm|ptx|obj|exe|timeline"},
     {"overwrite", FlagKind::Switch, DriverFlag, "", "",

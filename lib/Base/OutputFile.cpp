@@ -240,6 +240,14 @@ static bool isInCheckpoint(const std::string &path, std::string_view marker) {
   return fs::exists(folderOf(fs::path(path)) / marker, error);
 }
 
+Error weft::notOnStandardOutput(const std::string &role) {
+  return usageError(role + " expects a file, but got '-', the name of standard "
+                           "output")
+      .hint(role == "--metrics"
+                ? "--progress=json prints the same records"
+                : "give the file a name; ./- is one that is named -");
+}
+
 static Error sameFile(const FileUse &output, const FileUse &other) {
   return usageError(output.role +
                     " expects a file of its own, but got the file of " +
@@ -276,6 +284,8 @@ Status weft::checkOutputPaths(const std::vector<FileUse> &outputs,
                               std::string_view marker) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     const FileUse &output = outputs[i];
+    if (output.path == kStandardOutput)
+      return notOnStandardOutput(output.role);
     if (Status s = checkOne(output, inputs, inputs.size()); !s)
       return s;
     if (Status s = checkOne(output, outputs, i); !s)

@@ -27,7 +27,7 @@ using namespace weft;
 FlagTable weft::benchFlags() {
   return FlagTable({
       {"output", FlagKind::String, DriverFlag, "", "FILE",
-       "the cost table; default: standard output", "", 0, 0, "o",
+       "the cost table; default, and -: standard output", "", 0, 0, "o",
        FlagFile::Written},
       {"overwrite", FlagKind::Switch, DriverFlag, "", "",
        "let the table replace a file that weft did not write"},
@@ -155,7 +155,7 @@ static Status checkFlags(const FlagValues &flags) {
       !llvm::sys::findProgramByName("mpirun"))
     return Error(ExitCode::Device, "found no mpirun on the PATH")
         .hint("install openmpi-bin, or measure threads: --loopback");
-  if (!flags.isSet("output") || flags.getString("output") == "-")
+  if (!flags.isSet("output"))
     return Status::success();
   const std::vector<FileUse> outputs = flags.files(FlagFile::Written);
   if (Status status = checkOutputPaths(outputs, {}, manifestName); !status)
@@ -173,7 +173,7 @@ static Status checkFlags(const FlagValues &flags) {
 }
 
 static Status writeResult(const FlagValues &flags, const std::string &text) {
-  if (flags.isSet("output") && flags.getString("output") != "-")
+  if (flags.isSet("output"))
     return writeFile(flags.getString("output"), sealText(text, "#"));
   printText(text);
   return Status::success();
@@ -223,6 +223,8 @@ Expected<ExitCode> weft::benchCommand(const Arguments &args) {
         {table});
     return ExitCode::Ok;
   }
+  if (flags->getString("output") == kStandardOutput)
+    *flags = flags->without("output");
   auto types = readPrecisions(*flags);
   if (!types)
     return types.takeError();

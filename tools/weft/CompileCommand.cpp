@@ -79,7 +79,7 @@ static Expected<int> lastPhase(const FlagValues &flags,
 static Status writeText(const FlagValues &flags, const std::string &text,
                         std::string_view comment) {
   const std::string &output = flags.getString("output");
-  if (flags.isSet("output") && output != "-")
+  if (flags.isSet("output") && output != kStandardOutput)
     return writeFile(output, comment.empty() || isWrittenInPlace(output)
                                  ? text
                                  : sealText(text, comment));

@@ -9,6 +9,7 @@
 #include "weft/Pipeline/Driver/MemoryFit.h"
 #include "weft/Pipeline/Targets/Target.h"
 
+#include <algorithm>
 #include <filesystem>
 
 using namespace weft;
@@ -32,6 +33,13 @@ static std::vector<FileUse> outputFiles(const FlagValues &flags,
   std::vector<FileUse> outputs = flags.files(FlagFile::Written);
   const std::string &emit = flags.getText("emit");
   bool isText = flags.isSet("to") || (emit != "obj" && emit != "exe");
+  if (isText)
+    outputs.erase(std::remove_if(outputs.begin(), outputs.end(),
+                                 [](const FileUse &output) {
+                                   return output.role == "--output" &&
+                                          output.path == kStandardOutput;
+                                 }),
+                  outputs.end());
   if (!isText && !flags.isSet("output"))
     outputs.push_back({"the program", outputName(flags, model)});
   if (!flags.isSet("dump-dir"))

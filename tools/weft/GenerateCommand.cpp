@@ -343,6 +343,8 @@ static FlagSpec outputFlag(FlagSpec predictions) {
 
 /// A name with the ending of another format would mislead its readers.
 static Status checkResultName(const std::string &path) {
+  if (path == kStandardOutput)
+    return notOnStandardOutput("--output");
   const std::string ending = fs::path(path).extension().string();
   if (ending.empty() || ending == ".safetensors")
     return Status::success();

@@ -13,8 +13,9 @@
 using namespace weft;
 
 static FlagTable reportFlags() {
-  FlagSpec output = {"output", FlagKind::String, DriverFlag,
-                     "",       "FILE",           "the page, one HTML file"};
+  FlagSpec output = {"output",   FlagKind::String,
+                     DriverFlag, "",
+                     "FILE",     "the page, one HTML file; -: standard output"};
   output.shortName = "o";
   output.file = FlagFile::Written;
   return FlagTable({
@@ -50,7 +51,9 @@ static Expected<ReportSources> chooseSources(const FlagValues &flags) {
 }
 
 static Status checkOutput(const ReportSources &sources, bool overwrites) {
-  const std::vector<FileUse> outputs = {{"--output", sources.output}};
+  std::vector<FileUse> outputs;
+  if (sources.output != kStandardOutput)
+    outputs.push_back({"--output", sources.output});
   if (Status s = checkOutputPaths(outputs, sources.inputs(), manifestName); !s)
     return s;
   return checkReplaced(outputs, overwrites);
@@ -74,7 +77,10 @@ static Status writeReport(const std::string &name, ReportSources sources,
     warn(sources.metrics + ":" + std::to_string(run->metrics->tornLine) +
          ": the line is torn and is left out");
   const std::string page = drawPage(*run, program ? &*program : nullptr);
-  return writeFile(sources.output, sealText(page, "<!--", " -->"));
+  if (sources.output != kStandardOutput)
+    return writeFile(sources.output, sealText(page, "<!--", " -->"));
+  printText(page);
+  return Status::success();
 }
 
 Expected<ExitCode> weft::reportCommand(const Arguments &args) {

@@ -32,8 +32,8 @@ FlagTable weft::tokenizeFlags() {
        "file, or the folder of a model; bytes: a token per byte",
        "", 0, 0, "", FlagFile::Read},
       {"output", FlagKind::String, DriverFlag, "", "FILE",
-       "write a file of tokens for --data, or the text; default: standard "
-       "output",
+       "write a file of tokens for --data, or the text; default, and -: print "
+       "token numbers, or the text",
        "", 0, 0, "o", FlagFile::Written},
       {"overwrite", FlagKind::Switch, DriverFlag, "", "",
        "let the output replace any file; a file of tokens that weft wrote is "
@@ -376,6 +376,8 @@ Expected<ExitCode> weft::tokenizeCommand(const Arguments &args) {
     printCommandHelp(kTokenizeHelp, {table});
     return ExitCode::Ok;
   }
+  if (flags->getString("output") == kStandardOutput)
+    *flags = flags->without("output");
   if (Status status = checkDirection(*flags); !status)
     return status.takeError();
   if (flags->positionals().empty() && !isInputGiven())

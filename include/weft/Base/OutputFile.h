@@ -78,7 +78,15 @@ struct FileUse {
   std::string path;
 };
 
-/// No output is one of the inputs, another output, or a file in a folder that
+/// The name of standard output, where a command writes text to it.
+inline constexpr std::string_view kStandardOutput = "-";
+
+/// The error of an output named `-` that is no text of a command; `role` is as
+/// in FileUse.
+Error notOnStandardOutput(const std::string &role);
+
+/// No output is named `-`, which would look like standard output. None is one
+/// of the inputs, another output, or a file in a folder that
 /// holds a file `marker` (the manifest of a checkpoint); standard output leads
 /// into no input. A usage error names both sides. Devices and pipes hold
 /// nothing that could be lost: they may be shared.

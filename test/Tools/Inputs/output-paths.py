@@ -47,6 +47,24 @@ COMMANDS = [
     ["weft-interp", "dumps/00-import.mlir", "--inputs", "digits.safetensors", "--outputs", "link"],
     ["weft-interp", "dumps/00-import.mlir", "--outputs", "new", "--save-state", "new"],
     ["weft-opt", "model.mlir", "-o", "model.mlir"],
+    # The name of standard output is no file, and these are no text for it.
+    *[RUN + [flag, "-"] for flag in ("--metrics", "--trace", "--dump-grads")],
+    TRAIN + ["--metrics", "-"],
+    COMPILE + ["-o", "-"],
+    COMPILE + ["--emit", "obj", "-o", "-"],
+    COMPILE + ["-o", "new", "--reproducer", "-"],
+    ["weft", "predict", "small", "--data", "text.txt", "-o", "-"],
+    ["weft", "predict", "gpt", "--data", "text.txt", "-o", "-"],
+    ["weft", "data", "prepare", "text.txt", "--tokenizer", "bytes", "--end-of-text", "none", "-o", "-"],
+    ["weft-interp", "dumps/00-import.mlir", "--outputs", "-"],
+    ["weft-interp", "dumps/00-import.mlir", "--save-state", "-"],
+]
+
+TEXTS = [
+    COMPILE + ["--emit", "graph"],
+    COMPILE + ["--to", "fuse"],
+    ["weft", "tokenize", "text.txt", "--tokenizer", "bytes"],
+    ["weft", "tokenize", "ids.txt", "--tokenizer", "bytes", "--decode"],
 ]
 
 
@@ -67,6 +85,9 @@ def prepare(examples):
     os.symlink("digits.safetensors", "link")
     os.symlink(".", "here")
     os.link("digits.safetensors", "val.safetensors")
+    must(RUN + ["--metrics", "metrics.jsonl"])
+    with open("ids.txt", "w") as ids:
+        ids.write("104 105\n")
     os.makedirs("dumps")
     os.makedirs("shards")
     for name in ("groups.toml", "costs.toml"):
@@ -91,10 +112,20 @@ def main():
             print(f"{' '.join(command)}: exit {result.returncode}, changed {changed}\n"
                   f"{result.stderr.decode()}")
             before = after
+    # Text goes to standard output by the name `-`, as it does without a name.
+    for command in TEXTS:
+        named = must(command + ["-o", "-"]).stdout
+        if not named or named != must(command).stdout or snapshot() != before:
+            failures += 1
+            print(f"{' '.join(command)}: other output with -o -, or a file")
+    page = must(["weft", "report", "metrics.jsonl", "-o", "-"]).stdout
+    if not page.startswith(b"<!DOCTYPE html>") or snapshot() != before:
+        failures += 1
+        print(f"weft report -o -: expects a page, but got {page[:80]}")
     # Outputs may share a device, and may replace a file that is no input.
     must(RUN + ["--metrics", "/dev/null", "--trace", "/dev/null"])
     must(COMPILE + ["-o", "mlp"])
-    print(f"{len(COMMANDS)} commands, {failures} wrong")
+    print(f"{len(COMMANDS) + len(TEXTS) + 1} commands, {failures} wrong")
 
 
 main()
