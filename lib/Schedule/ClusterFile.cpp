@@ -29,6 +29,9 @@ private:
 };
 } // namespace
 
+static constexpr StringLiteral kKeys =
+    "ranks_per_node, ranks_per_core, algorithm, node, network or costs";
+
 /// A number as text, or what else it is.
 static std::string describeNumber(const toml::node &value) {
   if (value.is_integer())
@@ -130,10 +133,7 @@ LogicalResult ClusterReader::readEntry(StringRef name,
     return readLink(name, value, cluster.network);
   if (name == "costs")
     return readCostsIn(value);
-  return report(value)
-         << "expects ranks_per_node, ranks_per_core, algorithm, node, network "
-            "or costs, but got `"
-         << name << "`";
+  return report(value) << "expects " << kKeys << ", but got `" << name << "`";
 }
 
 LogicalResult ClusterReader::read(const toml::table &table) {
@@ -151,6 +151,9 @@ FailureOr<ClusterFile> weft::readClusterFile(MLIRContext *context,
   FailureOr<TomlFile> toml = readTomlFile(context, path, "cluster");
   if (failed(toml))
     return failure();
+  if (toml->table.empty())
+    return emitError(FileLineColLoc::get(context, path, 1, 1))
+           << "expects " << kKeys << " in a cluster, but got none";
   ClusterReader reader(context, path);
   if (failed(reader.read(toml->table)))
     return failure();

@@ -328,6 +328,10 @@ FailureOr<CostTable> weft::readCosts(MLIRContext *context, StringRef path,
   if (failed(reader.readFormat(table)) ||
       failed(reader.read(table, /*kind=*/"", /*element=*/"")))
     return failure();
+  // Estimates at default rates would look like measured ones.
+  if (reader.costs.parts.empty() && reader.costs.links.empty())
+    return emitError(locateToml(context, path, table.source()))
+           << "expects a rate in a cost table, such as gflops, but got none";
   return std::move(reader.costs);
 }
 

@@ -10,17 +10,34 @@
 // RUN: not weft-opt --weft-estimate=cost-table=%t/element.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=ELEMENT
 // RUN: not weft-opt --weft-estimate=cost-table=%t/table.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=TABLE
 // RUN: not weft-opt --weft-estimate=cost-table=%t/command.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=COMMAND
+// RUN: not weft-opt --weft-estimate=cost-table=%t/empty.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=EMPTY
+// RUN: not weft-opt --weft-estimate=cost-table=%t/bare.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=BARE
+// RUN: not weft-opt --weft-estimate=cluster=%t/costs.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=NOCOSTS
+// RUN: not weft-opt --weft-estimate=cluster=%t/empty.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=CLUSTER
 // RUN: not weft-opt --weft-estimate=rates=a100 %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=RATES
 // RATES: error: expects rates=cpu or rates=h100, but got a100
 
 //--- plan.mlir
 plan.program "eval" @eval {
 }
+// EMPTY: empty.toml:1:1: error: expects a rate in a cost table, such as gflops, but got none
+// CLUSTER: empty.toml:1:1: error: expects {{.*}}node, network or costs in a cluster, but got none
 // MISSING: none.toml:{{.*}}expects a readable cost table, but got: No such file or directory
 
 //--- syntax.toml
 gflops =
 # SYNTAX: syntax.toml:1:{{.*}}expects TOML, but got:
+
+//--- empty.toml
+//--- bare.toml
+format = 2
+[gemm]
+# BARE: bare.toml:1:{{.*}}expects a rate in a cost table, such as gflops, but got none
+
+//--- costs.toml
+ranks_per_node = 2
+[costs]
+# NOCOSTS: costs.toml:2:{{.*}}expects a rate in a cost table, such as gflops, but got none
 
 //--- key.toml
 # the second line

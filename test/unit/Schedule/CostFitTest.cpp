@@ -335,9 +335,12 @@ TEST(CostTableText, IsReadBack) {
   EXPECT_EQ(read.overlap.beginUs, 48);
 }
 
-TEST(CostTableText, AnEmptyTableIsReadBack) {
-  CostTable read = readBack(writeCostTable({}, {}));
-  EXPECT_FALSE(read.parts[""].gflops);
+TEST(CostTableText, ATableOfOneRateIsReadBack) {
+  CostTable table;
+  table.parts[""].gflops = 2;
+  CostTable read = readBack(writeCostTable(table, {}));
+  EXPECT_EQ(read.parts[""].gflops, 2);
+  EXPECT_FALSE(read.parts[""].overheadUs);
   EXPECT_EQ(read.overlap.slowsCompute, 0);
   EXPECT_FALSE(read.overlap.slowsComputeAcross);
 }
