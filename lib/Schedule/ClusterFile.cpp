@@ -2,6 +2,8 @@
 
 #include "weft/Schedule/ClusterFile.h"
 
+#include "weft/Schedule/CostTableFile.h"
+
 #include "CostTableReader.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -12,7 +14,8 @@ using namespace weft;
 namespace {
 class ClusterReader : TomlReader {
 public:
-  using TomlReader::TomlReader;
+  ClusterReader(MLIRContext *context, StringRef path, StringRef target)
+      : TomlReader(context, path), target(target) {}
 
   LogicalResult read(const toml::table &table);
 
@@ -26,11 +29,14 @@ private:
   LogicalResult readLink(StringRef name, const toml::node &value,
                          std::optional<ClusterLink> &link);
   LogicalResult readCostsIn(const toml::node &value);
+
+  StringRef target; // of the program; "" if there is none
 };
 } // namespace
 
 static constexpr StringLiteral kKeys =
-    "ranks_per_node, ranks_per_core, algorithm, node, network or costs";
+    "target, ranks_per_node, ranks_per_core, algorithm, node, network or "
+    "costs";
 
 /// A number as text, or what else it is.
 static std::string describeNumber(const toml::node &value) {
@@ -111,7 +117,7 @@ LogicalResult ClusterReader::readCostsIn(const toml::node &value) {
   if (!table)
     return report(value) << "expects `costs` to be a cost table, but got "
                          << describeToml(value);
-  FailureOr<CostTable> costs = readCosts(context, path, *table);
+  FailureOr<CostTable> costs = readCosts(context, path, *table, target);
   if (failed(costs))
     return failure();
   file.costs = std::move(*costs);
@@ -121,6 +127,8 @@ LogicalResult ClusterReader::readCostsIn(const toml::node &value) {
 LogicalResult ClusterReader::readEntry(StringRef name,
                                        const toml::node &value) {
   MachineCluster &cluster = file.cluster;
+  if (name == kTargetKey)
+    return readTarget(context, path, value, target);
   if (name == "ranks_per_node")
     return readRanks(value);
   if (name == "ranks_per_core")
@@ -147,14 +155,14 @@ LogicalResult ClusterReader::read(const toml::table &table) {
 }
 
 FailureOr<ClusterFile> weft::readClusterFile(MLIRContext *context,
-                                             StringRef path) {
+                                             StringRef path, StringRef target) {
   FailureOr<TomlFile> toml = readTomlFile(context, path, "cluster");
   if (failed(toml))
     return failure();
   if (toml->table.empty())
     return emitError(FileLineColLoc::get(context, path, 1, 1))
            << "expects " << kKeys << " in a cluster, but got none";
-  ClusterReader reader(context, path);
+  ClusterReader reader(context, path, target);
   if (failed(reader.read(toml->table)))
     return failure();
   return std::move(reader.file);

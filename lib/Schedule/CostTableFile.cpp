@@ -25,7 +25,8 @@ namespace {
 /// Reads the tables of one file, each within the other.
 class CostTableReader : TomlReader {
 public:
-  using TomlReader::TomlReader;
+  CostTableReader(MLIRContext *context, StringRef path, StringRef target)
+      : TomlReader(context, path), target(target) {}
 
   /// The rates of `kind` on `element`, "" for all, and the tables inside.
   LogicalResult read(const toml::table &table, StringRef kind,
@@ -52,6 +53,7 @@ private:
     return !isCommand(name) && isKernelCostKind(name, context);
   }
 
+  StringRef target; // of the program; "" if there is none
   int64_t format = 1;
   bool hasFormat = false;
 };
@@ -119,7 +121,7 @@ static std::string listKeys(StringRef kind, StringRef element) {
   const bool isTop = kind.empty() && element.empty();
   SmallVector<StringRef> keys;
   if (isTop)
-    keys = {kFormatKey, kThreadsKey};
+    keys = {kFormatKey, kTargetKey, kThreadsKey};
   for (const RateKey &key : kRateKeys)
     if (key.isKeyOf(kind))
       keys.push_back(key.name);
@@ -248,13 +250,14 @@ LogicalResult CostTableReader::readFormat(const toml::table &table) {
   return number ? error << *number : error << describeToml(*value);
 }
 
-/// Files of format 1 have no rates of scores, no threads and no kinds of
-/// kernels.
+/// Files of format 1 have no target, no rates of scores, no threads and no
+/// kinds of kernels.
 LogicalResult CostTableReader::checkFormat(StringRef name,
                                            const toml::node &value,
                                            StringRef kind, bool isTop) {
-  const bool isNew = isTop ? name == kThreadsKey || isKernel(name)
-                           : isAttention(kind) && name == kGigascoresKey;
+  const bool isNew =
+      isTop ? name == kTargetKey || name == kThreadsKey || isKernel(name)
+            : isAttention(kind) && name == kGigascoresKey;
   if (!isNew || format >= kCostTableFormat)
     return success();
   return report(value) << "expects `format = " << kCostTableFormat
@@ -269,8 +272,26 @@ LogicalResult CostTableReader::readThreads(const toml::node &value) {
     return report(value)
            << "expects `threads` to be an integer from 1 to 4096, but got "
            << (number ? std::to_string(*number) : describeToml(value));
+  if (target == "cuda")
+    return report(value) << "expects no `threads` in a cost table for "
+                            "--target=cuda: they are of a CPU";
   costs.threads = *number;
   return success();
+}
+
+FailureOr<std::string> weft::readTarget(MLIRContext *context, StringRef path,
+                                        const toml::node &value,
+                                        StringRef wanted) {
+  const std::optional<std::string> name = value.value_exact<std::string>();
+  if (!name || (*name != "cpu" && *name != "cuda"))
+    return emitError(locateToml(context, path, value.source()))
+           << "expects `target` to be \"cpu\" or \"cuda\", but got "
+           << describeToml(value);
+  if (!wanted.empty() && *name != wanted)
+    return emitError(locateToml(context, path, value.source()))
+           << "expects `target` to be \"" << wanted
+           << "\", as --target is, but got \"" << *name << "\"";
+  return *name;
 }
 
 LogicalResult CostTableReader::refuse(StringRef name, const toml::node &value,
@@ -291,6 +312,13 @@ LogicalResult CostTableReader::read(const toml::table &table, StringRef kind,
       continue;
     if (failed(checkFormat(name, value, kind, isTop)))
       return failure();
+    if (isTop && name == kTargetKey) {
+      FailureOr<std::string> read = readTarget(context, path, value, target);
+      if (failed(read))
+        return failure();
+      costs.target = std::move(*read);
+      continue;
+    }
     if (isTop && name == kThreadsKey) {
       if (failed(readThreads(value)))
         return failure();
@@ -323,8 +351,9 @@ LogicalResult CostTableReader::read(const toml::table &table, StringRef kind,
 }
 
 FailureOr<CostTable> weft::readCosts(MLIRContext *context, StringRef path,
-                                     const toml::table &table) {
-  CostTableReader reader(context, path);
+                                     const toml::table &table,
+                                     StringRef target) {
+  CostTableReader reader(context, path, target);
   if (failed(reader.readFormat(table)) ||
       failed(reader.read(table, /*kind=*/"", /*element=*/"")))
     return failure();
@@ -335,11 +364,12 @@ FailureOr<CostTable> weft::readCosts(MLIRContext *context, StringRef path,
   return std::move(reader.costs);
 }
 
-FailureOr<CostTable> weft::readCostTable(MLIRContext *context, StringRef path) {
+FailureOr<CostTable> weft::readCostTable(MLIRContext *context, StringRef path,
+                                         StringRef target) {
   FailureOr<TomlFile> file = readTomlFile(context, path, "cost table");
   if (failed(file))
     return failure();
-  return readCosts(context, path, file->table);
+  return readCosts(context, path, file->table, target);
 }
 
 /// Measured on one H100 (docs/how-to/performance.md), but for the arithmetic of
@@ -360,8 +390,8 @@ static CostTable makeH100Rates() {
 
 const KnownRates *weft::findKnownRates(StringRef name) {
   static constexpr KnownRates known[] = {
-      {"cpu", "two x86 cores", [] { return CostTable(); }},
-      {"h100", "one H100", makeH100Rates},
+      {"cpu", "two x86 cores", "cpu", [] { return CostTable(); }},
+      {"h100", "one H100", "cuda", makeH100Rates},
   };
   const KnownRates *found = llvm::find_if(
       known, [&](const KnownRates &rates) { return rates.name == name; });

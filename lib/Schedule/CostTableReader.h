@@ -11,7 +11,15 @@ namespace weft {
 /// Reads what readCostTable reads from a file from a table in one.
 llvm::FailureOr<CostTable> readCosts(mlir::MLIRContext *context,
                                      llvm::StringRef path,
-                                     const toml::table &table);
+                                     const toml::table &table,
+                                     llvm::StringRef target);
+
+/// The value of the key `target`, "cpu" or "cuda". Another one than `wanted`
+/// is an error, unless that is empty.
+llvm::FailureOr<std::string> readTarget(mlir::MLIRContext *context,
+                                        llvm::StringRef path,
+                                        const toml::node &value,
+                                        llvm::StringRef wanted);
 
 /// A number from 1e-6 to 1e12, or an error at `value` that calls it `name`. One
 /// that ends with "_us" is a time, which may be 0.

@@ -67,6 +67,8 @@ void CostTableText::addRates(const CostTable::Part &rates) {
 void CostTableText::add(const CostTable &table) {
   begin("");
   text += (kFormatKey + " = " + Twine(kCostTableFormat) + "\n").str();
+  if (!table.target.empty())
+    text += (kTargetKey + " = \"" + table.target + "\"\n").str();
   if (table.threads > 0)
     text += (kThreadsKey + " = " + Twine(table.threads) + "\n").str();
   addRates(table.parts.lookup(""));

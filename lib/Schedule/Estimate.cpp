@@ -61,7 +61,7 @@ struct EstimatePass : weft::impl::EstimatePassBase<EstimatePass> {
 
 private:
   FailureOr<CostTable> readCosts();
-  FailureOr<CostTable> readGivenCosts();
+  FailureOr<CostTable> readGivenCosts(StringRef target);
   LogicalResult checkLinks(const CostTable &costs);
 
   bool isGiven = false; // by a file
@@ -73,20 +73,21 @@ FailureOr<CostTable> EstimatePass::readCosts() {
   if (!known)
     return getOperation().emitError("expects rates=cpu or rates=h100, but got ")
            << rates;
-  FailureOr<CostTable> costs = readGivenCosts();
+  FailureOr<CostTable> costs = readGivenCosts(known->target);
   if (succeeded(costs))
     costs->base = std::make_shared<CostTable>(known->makeTable());
   return costs;
 }
 
-FailureOr<CostTable> EstimatePass::readGivenCosts() {
+/// Files of rates for another target than the default rates are errors.
+FailureOr<CostTable> EstimatePass::readGivenCosts(StringRef target) {
   FailureOr<CostTable> costs = CostTable();
   isGiven = !costTable.empty();
   if (isGiven)
-    costs = readCostTable(&getContext(), costTable);
+    costs = readCostTable(&getContext(), costTable, target);
   if (failed(costs) || cluster.empty())
     return costs;
-  FailureOr<ClusterFile> file = readClusterFile(&getContext(), cluster);
+  FailureOr<ClusterFile> file = readClusterFile(&getContext(), cluster, target);
   if (failed(file))
     return failure();
   if (file->costs && isGiven)

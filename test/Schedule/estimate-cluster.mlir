@@ -89,7 +89,7 @@ latency_us = 5
 
 //--- key.toml
 nodes = 4
-# KEY: key.toml:1:{{[0-9]+}}: error: expects ranks_per_node, ranks_per_core, algorithm, node, network or costs, but got `nodes`
+# KEY: key.toml:1:{{[0-9]+}}: error: expects target, ranks_per_node, ranks_per_core, algorithm, node, network or costs, but got `nodes`
 
 //--- ranks.toml
 ranks_per_node = 0
@@ -128,7 +128,7 @@ latency_us = 5
 ranks_per_node = 8
 [costs]
 speed = 5
-# COSTS: costs-key.toml:3:{{[0-9]+}}: error: expects format, threads, gflops, gigabytes_per_second, overhead_us, an element type, link or a kind of command or kernel, but got `speed`
+# COSTS: costs-key.toml:3:{{[0-9]+}}: error: expects format, target, threads, gflops, gigabytes_per_second, overhead_us, an element type, link or a kind of command or kernel, but got `speed`
 
 //--- share.toml
 ranks_per_core = 0.5

@@ -43,7 +43,7 @@ ranks_per_node = 2
 # the second line
 
 tflops = 1
-# KEY: key.toml:3:{{.*}}expects format, threads, gflops, gigabytes_per_second, overhead_us, an element type, link or a kind of command or kernel, but got `tflops`
+# KEY: key.toml:3:{{.*}}expects format, target, threads, gflops, gigabytes_per_second, overhead_us, an element type, link or a kind of command or kernel, but got `tflops`
 
 //--- value.toml
 gflops = 0
@@ -83,4 +83,4 @@ gemm = 100
 //--- command.toml
 [output]
 gflops = 100
-# COMMAND: command.toml:1:{{.*}}expects format, threads, gflops, gigabytes_per_second, overhead_us, an element type, link or a kind of command or kernel, but got `output`
+# COMMAND: command.toml:1:{{.*}}expects format, target, threads, gflops, gigabytes_per_second, overhead_us, an element type, link or a kind of command or kernel, but got `output`

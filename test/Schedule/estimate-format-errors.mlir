@@ -14,6 +14,7 @@
 // RUN: not weft-opt --weft-estimate=cost-table=%t/add.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=ADD
 // RUN: not weft-opt --weft-estimate=cost-table=%t/matmul.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=MATMUL
 // RUN: not weft-opt --weft-estimate=cost-table=%t/read.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=READ
+// RUN: not weft-opt --weft-estimate=cost-table=%t/old.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=OLD
 // RUN: weft-opt --weft-estimate=cost-table=%t/formulas.toml %t/plan.mlir
 
 //--- plan.mlir
@@ -49,6 +50,10 @@ gigascores_per_second = 1
 threads = 2
 # THREADS: threads.toml:1:{{.*}}expects `format = 2` at the top of a table with `threads`, but got none
 
+//--- old.toml
+target = "cpu"
+# OLD: old.toml:1:{{.*}}expects `format = 2` at the top of a table with `target`, but got none
+
 //--- many.toml
 format = 2
 threads = 0
@@ -77,7 +82,7 @@ gigascores = 1
 format = 2
 [ropes]
 gflops = 1
-# UNKNOWN: unknown.toml:2:{{.*}}expects format, threads, gflops, gigabytes_per_second, overhead_us, an element type, link or a kind of command or kernel, but got `ropes`
+# UNKNOWN: unknown.toml:2:{{.*}}expects format, target, threads, gflops, gigabytes_per_second, overhead_us, an element type, link or a kind of command or kernel, but got `ropes`
 
 //--- effects.toml
 format = 2

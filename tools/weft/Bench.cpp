@@ -174,6 +174,7 @@ static CostTable makeRates(const std::vector<CostFit> &fits) {
 
 Expected<CostTable> Bench::makeTable(const std::vector<CostFit> &rates) const {
   CostTable table = makeRates(rates);
+  table.target = "cpu";
   table.threads = options.findThreads();
   table.overlap.slowsCompute = findSlowdown(rates);
   table.overlap.beginUs = medianOfAny(handOvers);

@@ -254,7 +254,9 @@ readInstructions(const std::optional<std::string> &path) {
 
 Expected<Json> weft::makeRoofline(const Json &metadata,
                                   const RooflineInputs &inputs) {
-  Expected<RooflineRates> rates = RooflineRates::find(inputs.device);
+  const std::string target = viewText(metadata.find("target"));
+  Expected<RooflineRates> rates = RooflineRates::find(
+      inputs.device, llvm::StringRef(target).split(':').first);
   if (!rates)
     return rates.takeError();
   auto counts = readInstructions(inputs.instructions);

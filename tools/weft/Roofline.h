@@ -15,9 +15,10 @@ namespace weft {
 /// Rates of a machine. Overheads are in no bound.
 class RooflineRates {
 public:
-  /// A known device by its name, or a cost table in a TOML file. Exit 2 names
-  /// the known ones.
-  static Expected<RooflineRates> find(const std::string &device);
+  /// A known device by its name, or a cost table for `target` ("cpu" or "cuda")
+  /// in a TOML file. Exit 2 names the known devices.
+  static Expected<RooflineRates> find(const std::string &device,
+                                      llvm::StringRef target);
 
   /// 10^9 operations and 10^9 bytes a second of commands like this one. The
   /// element type is the first one that the command's name gives.

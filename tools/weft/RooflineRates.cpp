@@ -50,8 +50,8 @@ static Error unknownDevice(const std::string &device) {
       .hint("weft bench -o FILE.toml measures a cost table of this machine");
 }
 
-static Expected<CostTable> readTable(MLIRContext *context,
-                                     const std::string &path) {
+static Expected<CostTable>
+readTable(MLIRContext *context, const std::string &path, StringRef target) {
   std::string message;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
     llvm::raw_string_ostream text(message);
@@ -60,13 +60,14 @@ static Expected<CostTable> readTable(MLIRContext *context,
     text << diagnostic;
     return success();
   });
-  FailureOr<CostTable> table = readCostTable(context, path);
+  FailureOr<CostTable> table = readCostTable(context, path, target);
   if (failed(table))
     return inputError(message);
   return *table;
 }
 
-Expected<RooflineRates> RooflineRates::find(const std::string &device) {
+Expected<RooflineRates> RooflineRates::find(const std::string &device,
+                                            StringRef target) {
   RooflineRates rates;
   rates.name = device;
   // Names of kinds are checked against the formulas of ops.
@@ -82,7 +83,7 @@ Expected<RooflineRates> RooflineRates::find(const std::string &device) {
     }
   if (!StringRef(device).ends_with(".toml"))
     return unknownDevice(device);
-  Expected<CostTable> table = readTable(rates.context.get(), device);
+  Expected<CostTable> table = readTable(rates.context.get(), device, target);
   if (!table)
     return table.takeError();
   rates.table = std::move(*table);

@@ -85,6 +85,8 @@ struct CostTable {
   };
   /// By "gemm.bf16" (a kind and a type), "gemm", "bf16" and "": all commands.
   llvm::StringMap<Part> parts;
+  /// "cpu" or "cuda", the target of the rates; "": unknown.
+  std::string target;
   /// Threads of a rank that the rates were measured with; 0: unknown.
   int64_t threads = 0;
   /// By the axis of the mesh along which ranks differ, and "": all links.

@@ -17,15 +17,18 @@ namespace weft {
 inline constexpr int64_t kCostTableFormat = 2;
 inline constexpr llvm::StringLiteral kFormatKey = "format";
 inline constexpr llvm::StringLiteral kThreadsKey = "threads";
+inline constexpr llvm::StringLiteral kTargetKey = "target";
 inline constexpr llvm::StringLiteral kGigascoresKey = "gigascores_per_second";
 
 /// Reads rates from a TOML file: rates of all commands at the top level, and
 /// tables for an element type (`[bf16]`), a kind of command (`[gemm]`) and both
 /// (`[gemm.bf16]`). Emits an error at the line of the file. Kinds are the
 /// commands of the plan dialect and the kinds of kernels (CostKinds.h); both
-/// dialects must be loaded.
+/// dialects must be loaded. A table for another `target` ("cpu" or "cuda") is
+/// an error; an empty one accepts all tables.
 llvm::FailureOr<CostTable> readCostTable(mlir::MLIRContext *context,
-                                         llvm::StringRef path);
+                                         llvm::StringRef path,
+                                         llvm::StringRef target = "");
 
 /// Writes the text of such a file. readCostTable reads the same table back,
 /// with rates rounded to 4 digits. `notes` are one-line comments by the name of
@@ -37,6 +40,7 @@ std::string writeCostTable(const CostTable &table,
 struct KnownRates {
   llvm::StringLiteral name;    // "cpu" or "h100"
   llvm::StringLiteral machine; // for people, as in "at the rates of ..."
+  llvm::StringLiteral target;  // "cpu" or "cuda"
   CostTable (*makeTable)();
 };
 

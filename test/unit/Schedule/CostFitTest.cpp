@@ -300,6 +300,7 @@ TEST(CostTableText, IsReadBack) {
   table.parts["launch"] = {std::nullopt, 1e-9, std::nullopt};
   table.parts["attention.f32"] = {80.0, 5.0, 3.0, 0.6};
   table.parts["rope"] = {12.0, std::nullopt, std::nullopt};
+  table.target = "cpu";
   table.threads = 3;
   table.parts["copy"] = {std::nullopt, 3.14159e-5, 123456.7};
   table.parts["all_gather"] = {std::nullopt, 2.5, 300.0};
@@ -308,7 +309,9 @@ TEST(CostTableText, IsReadBack) {
   table.overlap = {0.25, 461.5, 48.0, 0.0};
   const std::string text =
       writeCostTable(table, {{"", "all"}, {"gemm.bf16", "two commands"}});
-  EXPECT_EQ(text.find("# all\nformat = 2\nthreads = 3\ngflops = 70.25\n"), 0u)
+  EXPECT_EQ(text.find("# all\nformat = 2\ntarget = \"cpu\"\nthreads = 3\n"
+                      "gflops = 70.25\n"),
+            0u)
       << text;
   EXPECT_NE(text.find("# two commands\n[gemm.bf16]\n"), std::string::npos);
   CostTable read = readBack(text);
@@ -320,6 +323,7 @@ TEST(CostTableText, IsReadBack) {
   EXPECT_EQ(*read.parts["attention.f32"].gigascoresPerSecond, 0.6);
   EXPECT_FALSE(read.parts["gemm.bf16"].gigascoresPerSecond);
   EXPECT_EQ(*read.parts["rope"].gflops, 12);
+  EXPECT_EQ(read.target, "cpu");
   EXPECT_EQ(read.threads, 3);
   // Nothing is 0: the file could not be read.
   EXPECT_EQ(*read.parts["launch"].gigabytesPerSecond, 1e-6);
