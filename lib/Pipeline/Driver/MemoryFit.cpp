@@ -9,6 +9,7 @@
 #include "weft/Pipeline/Targets/Target.h"
 #include "weft/Weft/Weft.h"
 
+#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -296,13 +297,28 @@ Error MemoryFit::refuse(const MemoryBound &bound) {
 // With a compiler
 //===----------------------------------------------------------------------===//
 
+/// With --loss-chunks=auto only a limit has a reason to choose.
+static void remarkOfChunks(Compiler &compiler) {
+  if (compiler.flags().getText("loss-chunks") != "auto")
+    return;
+  Location nowhere = UnknownLoc::get(compiler.module().getContext());
+  InFlightDiagnostic remark = emitRemark(nowhere);
+  remark
+      << "--loss-chunks=auto computes the loss in 1 chunk, since there is no "
+         "memory limit";
+  remark.attachNote(nowhere)
+      << "--memory-limit=BYTES or --device=NAME lets it choose more; "
+         "--loss-chunks=N sets them";
+}
+
 Status weft::runWithinMemory(Compiler &compiler, int to) {
   const PhaseTable &phases = compiler.phases();
-  const bool plansMemory =
-      compiler.lastPhase() < phases.find(Phase::MarkRecompute) &&
-      to >= phases.find(Phase::PlanMemory);
+  const bool isEarly = compiler.lastPhase() < phases.find(Phase::MarkRecompute);
+  const bool plansMemory = isEarly && to >= phases.find(Phase::PlanMemory);
   const std::optional<MemoryBound> bound =
       getMemoryBound(compiler.flags(), compiler.target());
+  if (isEarly && !bound)
+    remarkOfChunks(compiler);
   if (!plansMemory || !bound)
     return compiler.run(to);
   const FlagValues given = compiler.flags();
