@@ -1,6 +1,7 @@
 //===- CompileCommand.cpp - weft compile ----------------------------------===//
 
 #include "CompileFiles.h"
+#include "MemoryLines.h"
 #include "MlirFlags.h"
 #include "ToolCommands.h"
 
@@ -232,43 +233,6 @@ static void warnOfUnreadWeights(Compiler &compiler) {
          unreadWeightsHint(paths.front()));
 }
 
-/// The terms of the memory that a program needs; "" if it is the arena alone.
-static std::string listTerms(const MemoryReport &report) {
-  if (report.getNeededBytes() == report.arenaBytes)
-    return "";
-  std::string text = ": arena " + humanBytes(report.arenaBytes);
-  if (report.constantBytes != 0)
-    text += ", constants " + humanBytes(report.constantBytes);
-  if (!report.reserved.empty())
-    text += ", reserved " + humanBytes(report.getReservedBytes());
-  return text;
-}
-
-/// The flags that were chosen in addition to the given ones.
-static std::string listChosen(const FlagValues &given,
-                              const FlagValues &chosen) {
-  const std::vector<std::string> before = given.canonical(CompileFlag);
-  std::string text;
-  for (const std::string &flag : chosen.canonical(CompileFlag))
-    if (!llvm::is_contained(before, flag))
-      text += (text.empty() ? "" : " ") + flag;
-  return text;
-}
-
-/// The memory of a program that fits, on stderr: stdout may be the output.
-static void printMemory(const Compiler &compiler, const FlagValues &given) {
-  if (!compiler.fit())
-    return;
-  const auto &[bound, report] = *compiler.fit();
-  std::string text = "memory    " + humanBytes(report.getNeededBytes()) +
-                     ", fits " + bound.flag + " with " +
-                     humanBytes(bound.bytes) + listTerms(report) + "\n";
-  if (const std::string flags = listChosen(given, compiler.flags());
-      !flags.empty())
-    text += "chosen    " + flags + "\n";
-  std::fputs(text.c_str(), stderr);
-}
-
 /// The report in the program's metadata; none in a module without metadata.
 static std::optional<MemoryReport> readMemory(mlir::ModuleOp module) {
   auto metadata = module->getAttrOfType<mlir::StringAttr>("weft.metadata");
@@ -288,7 +252,7 @@ static std::optional<MemoryReport> readMemory(mlir::ModuleOp module) {
   return MemoryReport::fromJson(*memory);
 }
 
-/// The file that was made, on stderr, as printMemory().
+/// The file that was made, on stderr, as fitLines().
 static void printMade(Compiler &compiler, const std::string &output,
                       std::chrono::steady_clock::time_point begin) {
   std::error_code error;
@@ -325,7 +289,7 @@ static Status compileModel(Compiler &compiler, const FlagValues &flags,
   const FlagValues given = compiler.flags();
   if (Status status = runWithinMemory(compiler, *last); !status)
     return status;
-  printMemory(compiler, given);
+  std::fputs(fitLines(compiler, given).c_str(), stderr);
   if (Status status = emitResult(compiler, model); !status)
     return status;
   const std::string &emit = compiler.flags().getText("emit");

@@ -3,6 +3,7 @@
 #include "CommandHelp.h"
 #include "InspectViews.h"
 
+#include "MemoryLines.h"
 #include "MlirFlags.h"
 #include "ViewTable.h"
 
@@ -225,9 +226,11 @@ static Status deriveForView(Compiler &compiler) {
                      : getLossChunks(compiler.flags()) > 1
                          ? Phase::SelectKernels
                          : Phase::DerivePrograms;
+  const FlagValues given = compiler.flags();
   if (Status status = runWithinMemory(compiler, compiler.phases().find(last));
       !status || last == Phase::DerivePrograms)
     return status;
+  std::fputs(fitLines(compiler, given).c_str(), stderr);
   return compiler.goBack(Phase::DerivePrograms, compiler.flags());
 }
 

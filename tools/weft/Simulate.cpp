@@ -11,6 +11,8 @@
 #include "weft/Pipeline/Targets/Target.h"
 #include "weft/Schedule/CostTableFile.h"
 
+#include <algorithm>
+
 using namespace weft;
 
 std::vector<FlagSpec> weft::simulateFlags() {
@@ -37,6 +39,8 @@ static Json toJson(const Outlook &outlook) {
     json.set("problem", outlook.problem);
     return json;
   }
+  if (!outlook.chosen.empty())
+    json.set("chosen", outlook.chosen);
   json.set("ranks", outlook.ranks);
   json.set("step_us", outlook.step.us);
   json.set("collectives_us", outlook.step.collectivesUs);
@@ -56,6 +60,7 @@ static constexpr const char *kStepLayout =
     "{hidden=hidden:9.1%} {tokens/s=tokens_per_s:14.0?} "
     "{peak/rank=peak_bytes:12B} {sent/rank=sent_bytes:12B}";
 static constexpr const char *kReservedLayout = " {reserved=reserved_bytes:12B}";
+static constexpr const char *kChosenLayout = "  {chosen=chosen}";
 
 static std::string lineOf(const Json &outlook) {
   std::string layout = kMeshLayout;
@@ -64,6 +69,8 @@ static std::string lineOf(const Json &outlook) {
   layout += kStepLayout;
   if (outlook.find("reserved_bytes")->asInt() > 0)
     layout += kReservedLayout;
+  if (outlook.find("chosen"))
+    layout += kChosenLayout;
   return tableLine(layout, outlook);
 }
 
@@ -88,10 +95,14 @@ static void print(const std::vector<Outlook> &outlooks, const FlagValues &flags,
     return;
   }
   const bool isReserved = outlooks.front().reservedBytes > 0;
+  const bool isChosen =
+      std::any_of(outlooks.begin(), outlooks.end(),
+                  [](const Outlook &each) { return !each.chosen.empty(); });
   printEscaped("simulated, a step of one micro-step" +
                (rates.empty() ? "" : ", at the rates of " + rates) + "\n" +
                tableTitles(std::string(kMeshLayout) + kStepLayout +
-                           (isReserved ? kReservedLayout : "")));
+                           (isReserved ? kReservedLayout : "") +
+                           (isChosen ? kChosenLayout : "")));
   for (Json &outlook : list.asArray()) {
     if (outlook.find("mesh")->asString().empty())
       outlook.set("mesh", "one rank");

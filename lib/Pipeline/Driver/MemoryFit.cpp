@@ -297,6 +297,16 @@ Error MemoryFit::refuse(const MemoryBound &bound) {
 // With a compiler
 //===----------------------------------------------------------------------===//
 
+std::string weft::listChosen(const FlagValues &given,
+                             const FlagValues &chosen) {
+  const std::vector<std::string> before = given.canonical(CompileFlag);
+  std::string text;
+  for (const std::string &flag : chosen.canonical(CompileFlag))
+    if (!llvm::is_contained(before, flag))
+      text += (text.empty() ? "" : " ") + flag;
+  return text;
+}
+
 /// With --loss-chunks=auto only a limit has a reason to choose.
 static void remarkOfChunks(Compiler &compiler) {
   if (compiler.flags().getText("loss-chunks") != "auto")

@@ -116,11 +116,13 @@ static Status describe(Compiler &compiler, Outlook &outlook) {
 static Status compileOther(Compiler &compiler, const FlagValues &flags,
                            Outlook &outlook) {
   // A layout may have to fit a limit, by trials of its own.
+  const FlagValues given =
+      flags.with("mesh", outlook.mesh).with("zero", outlook.zero);
   if (Status status = compiler.tryFlags(
-          flags.with("mesh", outlook.mesh).with("zero", outlook.zero),
-          [&](int to) { return runWithinMemory(compiler, to); });
+          given, [&](int to) { return runWithinMemory(compiler, to); });
       !status)
     return status;
+  outlook.chosen = listChosen(given, compiler.flags());
   return describe(compiler, outlook);
 }
 
@@ -151,6 +153,7 @@ Expected<std::vector<Outlook>> weft::simulateLayouts(Compiler &compiler) {
           runWithinMemory(compiler, compiler.phases().find(Phase::PlanMemory));
       !status)
     return status.takeError();
+  outlooks.front().chosen = listChosen(flags, compiler.flags());
   if (Status status = describe(compiler, outlooks.front()); !status)
     return status.takeError();
   for (Outlook &outlook : MutableArrayRef(outlooks).drop_front())

@@ -37,6 +37,10 @@ struct MemoryTrial {
 /// derive-programs.
 Status runWithinMemory(Compiler &compiler, int to);
 
+/// The flags that were chosen in addition to the given ones:
+/// "--recompute=blocks --reshard=off".
+std::string listChosen(const FlagValues &given, const FlagValues &chosen);
+
 class MemoryFit {
 public:
   /// `compiler` has loaded a model with `flags`, keeps snapshots, and has run

@@ -22,6 +22,8 @@ struct Outlook {
   std::string zero;
   /// One line that says why the estimates are missing, or "".
   std::string problem = {};
+  /// The flags that a memory limit has chosen: "--recompute=blocks".
+  std::string chosen = {};
   int64_t ranks = 1;
   /// Of all ranks, in a step; 0 for a model that reads none.
   int64_t tokens = 0;
