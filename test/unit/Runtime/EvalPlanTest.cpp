@@ -46,6 +46,15 @@ TEST(EvalPlan, takesAtMostTwoMoreBatches) {
   EXPECT_EQ(EvalPlan(model(8, true), 7, 0).size(), 7);
 }
 
+TEST(EvalPlan, countsBatchesByTheirRows) {
+  EXPECT_EQ(EvalPlan(model(8, true), 16, 0).batches(), 2);
+  EXPECT_EQ(EvalPlan(model(8, true), 17, 0).batches(), 3);
+  EXPECT_EQ(EvalPlan(model(8, true), 23, 0).batches(), 3);
+  EXPECT_EQ(EvalPlan(model(8, true), 7, 0).batches(), 1);
+  EXPECT_EQ(EvalPlan(model(8, true), 23, 2).batches(), 2);
+  EXPECT_EQ(EvalPlan(model(8, false), 23, 0).batches(), 2);
+}
+
 TEST(EvalPlan, leavesOutWhatIsNoMeanOfRows) {
   const EvalPlan plan(model(8, false), 23, 0);
   EXPECT_EQ(plan.rows(), 16);

@@ -83,6 +83,9 @@ public:
   int64_t available() const { return all; }
   /// Whether rows are left out because no more batches were asked for.
   bool isSample() const { return sample; }
+  /// Batches that the rows make, the last of which may not be full.
+  int64_t batches() const { return (counted + batch - 1) / batch; }
+  /// Runs of the program.
   int64_t size() const { return full + remainder; }
   EvalBatch at(int64_t index) const;
 
