@@ -85,9 +85,7 @@ makeRows(const FlagValues &flags, const std::string &path,
   const std::string tokenizer = usedTokenizer(flags, metadata, program);
   std::optional<TextTokenizer> text;
   if (!tokenizer.empty())
-    if (Status s = assign(
-            loadTokenizer(tokenizer, metadata, /*needsEnd=*/false), text);
-        !s)
+    if (Status s = assign(loadTokenizer(tokenizer, metadata), text); !s)
       return s.takeError();
   const ChoiceEncoder encoder(text ? &*text : nullptr, metadata);
   std::error_code missing;

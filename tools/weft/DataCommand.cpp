@@ -57,11 +57,14 @@ static Status prepareData(const FlagValues &flags, const Arguments &inputs) {
     return groups.takeError();
   if (Status s = checkDataFiles(flags, *groups); !s)
     return s;
+  const std::string noEndHint =
+      "--end-of-text=TOKEN names one, such as '<|endoftext|>'; none: documents "
+      "are not separated";
   const std::string &name = flags.getString("tokenizer");
   const std::string &end = flags.getString("end-of-text");
-  Expected<TextTokenizer> text = name == kByteTokenizer
-                                     ? TextTokenizer::ofBytes(end)
-                                     : TextTokenizer::load(name, end);
+  Expected<TextTokenizer> text =
+      name == kByteTokenizer ? TextTokenizer::ofBytes(end)
+                             : TextTokenizer::load(name, end, &noEndHint);
   if (!text)
     return text.takeError();
   text->findsSpecialTokens = flags.getSwitch("parse-special");

@@ -66,19 +66,18 @@ static Expected<std::optional<int32_t>> findEnd(const Tokenizer &tokenizer,
 
 Expected<TextTokenizer> TextTokenizer::load(const std::string &path,
                                             const std::string &end,
-                                            bool needsEnd) {
+                                            const std::string *noEndHint) {
   Expected<Tokenizer> tokenizer = Tokenizer::load(path);
   if (!tokenizer)
     return tokenizer.takeError();
   Expected<std::optional<int32_t>> id = findEnd(*tokenizer, path, end);
   if (!id)
     return id.takeError();
-  if (!*id && end != "none" && needsEnd)
+  if (!*id && end != "none" && noEndHint)
     return inputError("expects a tokenizer with an end-of-text token, but its "
                       "files name none")
         .at(path)
-        .hint("weft data prepare INPUT --end-of-text=TOKEN names one, such as "
-              "'<|endoftext|>'; none: documents are not separated");
+        .hint(*noEndHint);
   return TextTokenizer{path, std::move(*tokenizer), *id};
 }
 

@@ -26,10 +26,11 @@ struct TextTokenizer {
 
   /// `end` is the text of the token, "none", or "" for the one that the files
   /// of the tokenizer name: the end token of its settings, else `eos_token_id`
-  /// of config.json beside it. If there is none, it is an error that
-  /// the caller `needsEnd`.
-  static Expected<TextTokenizer>
-  load(const std::string &path, const std::string &end, bool needsEnd = true);
+  /// of config.json beside it. If there is none, it is an error with the hint
+  /// `noEndHint`, unless that is null.
+  static Expected<TextTokenizer> load(const std::string &path,
+                                      const std::string &end,
+                                      const std::string *noEndHint = nullptr);
   /// The tokenizer of bytes; `end` is a byte, or "none".
   static Expected<TextTokenizer> ofBytes(const std::string &end);
 };

@@ -150,8 +150,8 @@ static TextMessage replyOf(const Expected<std::string> &answer) {
 /// The tokenizer at `path`, loaded by the first call. It is never destroyed,
 /// since threads use it while the process ends.
 static const Expected<TextTokenizer> &sharedTokenizer(const std::string &path) {
-  static const Expected<TextTokenizer> &text = *new Expected<TextTokenizer>(
-      TextTokenizer::load(path, "", /*needsEnd=*/false));
+  static const Expected<TextTokenizer> &text =
+      *new Expected<TextTokenizer>(TextTokenizer::load(path, ""));
   return text;
 }
 

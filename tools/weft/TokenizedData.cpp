@@ -97,8 +97,8 @@ void weft::warnOfExtraTokens(const std::string &path,
 
 Expected<TextTokenizer> weft::loadTokenizer(const std::string &path,
                                             const Metadata &metadata,
-                                            bool needsEnd) {
-  Expected<TextTokenizer> text = TextTokenizer::load(path, "", needsEnd);
+                                            const std::string *noEndHint) {
+  Expected<TextTokenizer> text = TextTokenizer::load(path, "", noEndHint);
   if (!text)
     return text;
   if (findRankNumber() == 0)
@@ -168,6 +168,20 @@ static std::string textOf(const FlagValues &flags, const std::string &flag) {
   return isGone && isTextToTokenize(*text) ? *text : "";
 }
 
+/// Names the end of text for the text of a data flag.
+static std::string
+hintOfNoEnd(const std::string &tokenizer,
+            const std::pair<std::string, std::string> &text) {
+  return concat("weft data prepare ", shellWord(text.second),
+                " -o tokens.bin --tokenizer=", shellWord(tokenizer),
+                " --end-of-text=TOKEN makes tokens for --", text.first,
+                "; TOKEN ends each document, such as '<|endoftext|>', or is "
+                "none",
+                endsWith(tokenizer, ".gguf")
+                    ? ""
+                    : "; eos_token in tokenizer_config.json names it for good");
+}
+
 Expected<FlagValues> weft::withTokens(const FlagValues &flags,
                                       const Program &program) {
   std::vector<std::pair<std::string, std::string>> wanted; // flags, texts
@@ -186,8 +200,8 @@ Expected<FlagValues> weft::withTokens(const FlagValues &flags,
   const std::string path = usedTokenizer(flags, *metadata, program);
   if (path.empty())
     return flags;
-  Expected<TextTokenizer> text =
-      loadTokenizer(path, *metadata, /*needsEnd=*/true);
+  const std::string noEndHint = hintOfNoEnd(path, wanted.front());
+  Expected<TextTokenizer> text = loadTokenizer(path, *metadata, &noEndHint);
   if (!text)
     return text.takeError();
   // The checkpoint may have the format of text.

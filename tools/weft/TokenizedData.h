@@ -37,9 +37,12 @@ void warnOfExtraTokens(const std::string &path, const Tokenizer &tokenizer,
                        int64_t vocab);
 
 /// Loads the tokenizer of a model. One with more tokens than the model's
-/// vocabulary is a warning: text that has one of the others is an error.
+/// vocabulary is a warning: text that has one of the others is an error. One
+/// without a token that ends a document is an error with the hint `noEndHint`,
+/// unless that is null.
 Expected<TextTokenizer> loadTokenizer(const std::string &path,
-                                      const Metadata &metadata, bool needsEnd);
+                                      const Metadata &metadata,
+                                      const std::string *noEndHint = nullptr);
 
 /// The run flags of a program, with a token file from the cache in place of
 /// each text of --data and --val-data. A model without a tokenizer, and one
