@@ -223,6 +223,30 @@ static Expected<ExitCode> useModel(const UseCommand &command,
   return runUse(command, flags, *program, ranks);
 }
 
+/// The flags that help shows. The command compiles a program without training.
+static FlagTable helpTable(const UseCommand &command, const FlagTable &table) {
+  std::vector<FlagSpec> shown;
+  for (FlagSpec spec : flagsWithoutTraining(table.flags())) {
+    const std::string_view name = spec.name;
+    if (name == "inference" || name == "predict")
+      continue;
+    // Other values need --save-dir, which the command does not have.
+    if (name == "resume") {
+      spec.valueName = "PATH";
+      spec.defaultText = "";
+      spec.help = "use the weights of the checkpoint PATH, or of the newest "
+                  "in that folder";
+    }
+    if (name == "data")
+      spec.help = command.use == RunUse::Evaluate
+                      ? "data whose tail --val-fraction evaluates: text, JSON "
+                        "lines, .bin tokens, or safetensors"
+                      : table.find("data")->help;
+    shown.push_back(spec);
+  }
+  return FlagTable(std::move(shown));
+}
+
 /// Parses the command line; no values where it asked for help.
 static Expected<std::optional<FlagValues>> parseUse(const UseCommand &command,
                                                     const FlagTable &table,
@@ -240,7 +264,7 @@ static Expected<std::optional<FlagValues>> parseUse(const UseCommand &command,
                        "file, an .mlir file with weights, or a compiled "
                        "program",
                        0, layout->columns) +
-              "\n\n" + table.help(AllFlags, *layout));
+              "\n\n" + helpTable(command, table).help(AllFlags, *layout));
     return std::optional<FlagValues>();
   }
   *flags = withoutUnused(*flags, command.use);

@@ -26,6 +26,11 @@ std::vector<FlagSpec> runFlagSpecs();
 /// of `--inference` do not have.
 bool onlyTrains(const std::string &name);
 
+/// The flags with an effect where nothing is trained, with help texts that do
+/// not speak of training: for help of programs of `--inference` and of commands
+/// that imply it.
+std::vector<FlagSpec> flagsWithoutTraining(std::vector<FlagSpec> specs);
+
 /// The flag in one of these tables, by its name or as `o`; null for an unknown
 /// name.
 const FlagSpec *findFlagName(const std::string &name);

@@ -37,7 +37,12 @@ std::string weft::runHelp(const Metadata &metadata, const std::string &program,
                                                  spec.name) != 0;
                              }),
               specs.end());
-  return "usage: " + program + " --data FILE --steps N [flags]\n" +
+  const bool trains = !metadata.optimizers.empty();
+  if (!trains)
+    specs = flagsWithoutTraining(std::move(specs));
+  return "usage: " + program +
+         (trains ? " --data FILE --steps N [flags]\n"
+                 : " --eval-only --val-data FILE [flags]\n") +
          metadata.name + ", compiled by weft " + metadata.version + "\n\n" +
          FlagTable(specs).help(RunFlag, layout);
 }
