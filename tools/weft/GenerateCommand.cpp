@@ -276,6 +276,13 @@ static Expected<std::optional<FlagValues>> parseUse(const UseCommand &command,
   if (flags->positionals().empty())
     return usageError("expects a MODEL")
         .hint(std::string(command.name) + " --help");
+  // A run would look for them in its --save-dir.
+  if (const std::string &resume = flags->getText("resume");
+      resume == "auto" || resume == "must")
+    return usageError("--resume expects a checkpoint, or a folder of "
+                      "checkpoints, but got ",
+                      inQuotes(resume))
+        .hint("--resume DIR takes the newest one in DIR");
   if (Status status = applyMlirFlags(flags->passThrough()); !status)
     return status.takeError();
   return std::optional(std::move(*flags));
