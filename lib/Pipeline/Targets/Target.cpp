@@ -41,7 +41,9 @@ Expected<const TargetKind *> weft::findTargetKind(StringRef text) {
     llvm::append_range(spellings, kind.spellings);
   }
   return usageError("expects the target " + spellChoices(spellings) +
-                    ", but got " + text.str());
+                    ", but got " + text.str())
+      .hint("--target=cuda is the GPU of this machine, --target=cpu its "
+            "processor");
 }
 
 Expected<std::shared_ptr<const Target>>
