@@ -4,6 +4,7 @@
 #include "ToolCommands.h"
 
 #include "weft/Base/Flags.h"
+#include "weft/Base/Results.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Base/Text.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
@@ -106,6 +107,17 @@ Expected<ExitCode> weft::checkpointCommand(const Arguments &args) {
       return status.takeError();
     return ExitCode::Ok;
   }
+  static constexpr std::pair<std::string_view, const char *> arguments[] = {
+      {"ls", "DIR"}, {"verify", "DIR"}, {"diff", "A B"}, {"export", "DIR OUT"}};
+  for (const auto &[name, expected] : arguments)
+    if (verb == name)
+      return usageError(
+                 "weft ckpt ", name, " expects ", expected, ", but got ",
+                 words.size() == 1
+                     ? "none"
+                     : inQuotes(joined(
+                           Arguments(words.begin() + 1, words.end()), " ")))
+          .hint("weft ckpt --help");
   return usageError("expects ls DIR, verify DIR, diff A B or export DIR OUT")
       .hint("weft ckpt --help");
 }

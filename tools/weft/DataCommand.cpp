@@ -83,7 +83,9 @@ Expected<ExitCode> weft::dataCommand(const Arguments &args) {
   }
   Arguments inputs = flags->positionals();
   if (inputs.empty() || inputs.front() != "prepare")
-    return usageError("expects prepare").hint("weft data --help");
+    return usageError("weft data expects prepare, but got ",
+                      inputs.empty() ? "none" : inQuotes(inputs.front()))
+        .hint("weft data --help");
   inputs.erase(inputs.begin());
   if (inputs.empty())
     return usageError("expects INPUT, but got none").hint("weft data --help");
