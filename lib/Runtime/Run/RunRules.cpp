@@ -170,6 +170,10 @@ Status weft::checkProgram(const FlagValues &flags, const Metadata &metadata,
 Status weft::checkTraining(const Metadata &metadata, const RunOptions &out) {
   bool alone =
       out.generate || out.evalOnly || out.predicts || !out.tune.empty();
+  if (!out.steps && !out.epochs && !alone && metadata.optimizers.empty())
+    return usageError("expects --eval-only, --predictions FILE or --generate "
+                      "PROMPT, since the program was compiled with --inference")
+        .hint("weft compile MODEL without --inference makes one that trains");
   if (!out.steps && !out.epochs && !alone)
     return usageError("expects --steps N, the number of optimizer steps")
         .hint("--epochs N reads all rows N times; --generate PROMPT alone "
