@@ -3,6 +3,7 @@
 #include "weft/Base/OutputFile.h"
 
 #include "weft/Base/Durable.h"
+#include "weft/Base/OutputFolder.h"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -246,6 +247,14 @@ Error weft::notOnStandardOutput(const std::string &role) {
       .hint(role == "--metrics"
                 ? "--progress=json prints the same records"
                 : "give the file a name; ./- is one that is named -");
+}
+
+Status weft::checkFolderName(const std::string &role, const std::string &path) {
+  if (path != kStandardOutput)
+    return Status::success();
+  return usageError(role + " expects a folder, but got '-', the name of "
+                           "standard output")
+      .hint("./- is a folder that is named -");
 }
 
 static Error sameFile(const FileUse &output, const FileUse &other) {

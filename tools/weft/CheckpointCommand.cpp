@@ -4,6 +4,7 @@
 #include "ToolCommands.h"
 
 #include "weft/Base/Flags.h"
+#include "weft/Base/OutputFolder.h"
 #include "weft/Base/Results.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Base/Text.h"
@@ -55,6 +56,8 @@ static Status exportWeights(const std::string &folder, const std::string &out,
         .at(out);
   if (flags.getText("format") == "gguf")
     return exportGguf(folder, out, ggufType(dtype), overwrites);
+  if (Status s = checkFolderName("weft ckpt export", out); !s)
+    return s;
   if (endsWith(out, ".gguf"))
     return usageError("weft ckpt export expects a folder, but got a name that "
                       "ends in .gguf")

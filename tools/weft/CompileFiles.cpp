@@ -2,6 +2,7 @@
 
 #include "CompileFiles.h"
 
+#include "weft/Base/OutputFolder.h"
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StepDirectories.h"
 #include "weft/Frontend/Frontend.h"
@@ -55,6 +56,9 @@ static std::vector<FileUse> outputFiles(const FlagValues &flags,
 static Status checkOutputs(const FlagValues &flags,
                            const std::vector<FileUse> &outputs,
                            const std::vector<FileUse> &inputs) {
+  if (Status status = checkFolderName("--dump-dir", flags.getText("dump-dir"));
+      !status)
+    return status;
   if (Status status = checkOutputPaths(outputs, inputs, manifestName); !status)
     return status;
   return checkReplaced(outputs, flags.getSwitch("overwrite"));

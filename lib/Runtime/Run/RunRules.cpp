@@ -2,6 +2,7 @@
 
 #include "RunRules.h"
 
+#include "weft/Base/OutputFolder.h"
 #include "weft/Base/Results.h"
 #include "weft/Base/Text.h"
 
@@ -109,6 +110,9 @@ Status weft::checkTogether(const FlagValues &flags, const RunOptions &out,
                            bool keptKnown) {
   if (!out.valData.empty() && out.valFraction > 0)
     return usageError("expects --val-data or --val-fraction, but got both");
+  for (const char *name : {"save-dir", "tensorboard"})
+    if (Status s = checkFolderName(concat("--", name), flags.getText(name)); !s)
+      return s;
   for (const char *name : {"generate-ids", "stop-ids"})
     if (flags.isSet(name) && parseTokenIds(flags.getString(name)).empty())
       return usageError("--", name,

@@ -60,6 +60,14 @@ COMMANDS = [
     ["weft-interp", "dumps/00-import.mlir", "--save-state", "-"],
 ]
 
+FOLDERS = [
+    RUN + ["--save-dir", "-"],
+    RUN + ["--tensorboard", "-"],
+    TRAIN + ["--save-dir", "-"],
+    COMPILE + ["-o", "new", "--dump-dir", "-"],
+    ["weft", "ckpt", "export", "ck", "-"],
+]
+
 TEXTS = [
     COMPILE + ["--emit", "graph"],
     COMPILE + ["--to", "fuse"],
@@ -103,10 +111,11 @@ def prepare(examples):
 def main():
     prepare(sys.argv[1])
     before, failures = snapshot(), 0
-    for command in COMMANDS:
+    for command in COMMANDS + FOLDERS:
         result = run(command)
         after = snapshot()
-        if result.returncode != 2 or b"expects a file" not in result.stderr or after != before:
+        rule = b"expects a folder" if command in FOLDERS else b"expects a file"
+        if result.returncode != 2 or rule not in result.stderr or after != before:
             failures += 1
             changed = [path for path in {**before, **after} if before.get(path) != after.get(path)]
             print(f"{' '.join(command)}: exit {result.returncode}, changed {changed}\n"
@@ -125,7 +134,7 @@ def main():
     # Outputs may share a device, and may replace a file that is no input.
     must(RUN + ["--metrics", "/dev/null", "--trace", "/dev/null"])
     must(COMPILE + ["-o", "mlp"])
-    print(f"{len(COMMANDS) + len(TEXTS) + 1} commands, {failures} wrong")
+    print(f"{len(COMMANDS) + len(FOLDERS) + len(TEXTS) + 1} commands, {failures} wrong")
 
 
 main()
