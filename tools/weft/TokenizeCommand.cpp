@@ -106,6 +106,8 @@ Status TokenizeRun::put(std::string_view text) {
 
 /// Everything has been encoded or decoded: the output may begin.
 Status TokenizeRun::finish() {
+  if (tokens && tokens->size() == 0)
+    return inputError("expects text, but got none").at(input);
   if (tokens)
     return tokens->commit();
   Status released = held.release([&](std::string_view text) {
