@@ -99,6 +99,9 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out,
        "a run that trains (--steps above 0), evaluates or predicts"},
       {{"val-data", "val-fraction"}, writes || out.evalOnly, reading},
   };
+  // weft evaluate has another name for --eval-only.
+  if (flags.isSet("eval-only") && !measures && !out.predicts && !validates)
+    return usageError("expects ", validation, ", the data to evaluate");
   for (const auto &[names, works, needs] : rules)
     for (const char *flag : names)
       if (flags.isSet(flag) && !works)
