@@ -2,6 +2,7 @@
 
 #include "Roofline.h"
 
+#include "weft/Base/Results.h"
 #include "weft/Base/Text.h"
 #include "weft/Pipeline/Driver/InitAll.h"
 #include "weft/Plan/Plan.h"
