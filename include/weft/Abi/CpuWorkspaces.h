@@ -99,6 +99,8 @@ inline int64_t longestStageK(const WeftGemmRecord &s, bool blocked) {
 
 /// Rows or columns of a block that one thread computes.
 constexpr int64_t kBlock = 192;
+/// Most of them where there are tiles (AMX).
+constexpr int64_t kTileRows = 256, kTileColumns = 384;
 
 /// Longest K that oneDNN's kernels for tiles (AMX) add up in one go however
 /// many threads there are: blocks of 256 rows and 384 columns fit into three
@@ -168,7 +170,7 @@ inline int64_t oneDnnThreadBytes(const WeftGemmRecord &s) {
                         (isLow && isTileSum(s) && s.k > longestTileK(s));
   const bool adds = s.accumulate || isStaged;
   const bool isCut = s.k > 512 && (adds || isLowResult);
-  const int64_t widest = isCut && copiesA ? 1024 : isLow ? kBlock : 64;
+  const int64_t widest = isCut && copiesA ? 1024 : isLow ? kTileColumns : 64;
   int64_t sums = 0;
   if (isCut || (isLow && (isLowResult || s.k > 512 || s.k % 32 != 0)))
     sums = rows * std::min(roundUp(s.n, 64), widest);
