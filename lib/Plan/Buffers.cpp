@@ -1,5 +1,6 @@
 //===- Buffers.cpp - Roots and offsets of buffers -------------------------===//
 
+#include "weft/Plan/BufferBytes.h"
 #include "weft/Plan/Transfers.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -51,6 +52,31 @@ void setRootOffset(Value root, int64_t offset) {
   llvm::TypeSwitch<Operation *>(root.getDefiningOp())
       .Case<AllocOp, UseOp, InputOp, StagingOp>(
           [&](auto op) { op.setOffsetAttr(attr); });
+}
+
+SmallVector<Operation *> getUsers(Value root) {
+  SmallVector<Operation *> users;
+  for (Operation *user : root.getUsers())
+    if (auto view = dyn_cast<ViewOp>(user))
+      llvm::append_range(users, view.getView().getUsers());
+    else
+      users.push_back(user);
+  return users;
+}
+
+BufferBytes::BufferBytes(Value buffer)
+    : root(getRoot(buffer)),
+      layout(Layout::get(cast<MemRefType>(buffer.getType()))) {
+  if (std::optional<int64_t> begin = getRootOffset(root))
+    bytes = {*begin, *begin + getBufferBytes(cast<MemRefType>(root.getType()))};
+}
+
+bool BufferBytes::overlaps(const BufferBytes &other) const {
+  if (root == other.root)
+    return layout.overlaps(other.layout);
+  if (!bytes || !other.bytes)
+    return bytes.has_value() != other.bytes.has_value();
+  return bytes->overlaps(*other.bytes);
 }
 
 } // namespace weft::plan

@@ -118,11 +118,11 @@ static InputOp getCopy(Operation *command, Value root) {
              : InputOp();
 }
 
-/// Whether a command writes a buffer.
-static bool writes(Operation *user, Value buffer) {
+/// Whether a command writes a root or a view of it.
+static bool writes(Operation *user, Value root) {
   auto command = dyn_cast<CommandOpInterface>(user);
   return command && any_of(command.getAccesses(), [&](const Access &access) {
-           return access.buffer == buffer && access.isWritten;
+           return access.isWritten && getRoot(access.buffer) == root;
          });
 }
 
@@ -130,12 +130,7 @@ InputOp getCopiedInput(Value root) {
   if (auto input = root.getDefiningOp<InputOp>())
     return input;
   InputOp copied;
-  for (Operation *user : root.getUsers()) {
-    if (auto view = dyn_cast<ViewOp>(user))
-      if (any_of(view.getView().getUsers(), [&](Operation *inner) {
-            return writes(inner, view.getView());
-          }))
-        return {};
+  for (Operation *user : getUsers(root)) {
     if (!writes(user, root))
       continue;
     InputOp input = getCopy(user, root);

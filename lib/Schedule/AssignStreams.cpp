@@ -140,24 +140,13 @@ Value StreamAssigner::declareStaged(Value output) {
   return staged;
 }
 
-/// The ops that use a root, or views of it.
-static SmallVector<Operation *> getUsers(Value root) {
-  SmallVector<Operation *> users;
-  for (Operation *user : root.getUsers())
-    if (auto view = dyn_cast<plan::ViewOp>(user))
-      llvm::append_range(users, view.getView().getUsers());
-    else
-      users.push_back(user);
-  return users;
-}
-
 /// Whether commands of stream 0 alone use the output, which is a buffer of this
 /// run: they may work in the staging part. A copy of an input starts a program,
 /// where it would wait for results of the program before.
 bool StreamAssigner::isWrittenHere(Value output) const {
   if (!output.getDefiningOp<plan::AllocOp>() || placed.contains(output))
     return false;
-  return llvm::all_of(getUsers(output), [](Operation *user) {
+  return llvm::all_of(plan::getUsers(output), [](Operation *user) {
     auto command = dyn_cast<plan::CommandOpInterface>(user);
     return !command || !command.getStreamAttr();
   });
@@ -180,7 +169,7 @@ Value StreamAssigner::moveToStaging(Value output) {
 /// The first command that uses a buffer; null if none does.
 Operation *StreamAssigner::findFirstUser(Value staged) const {
   Operation *first = nullptr;
-  for (Operation *user : getUsers(staged))
+  for (Operation *user : plan::getUsers(staged))
     if (isa<plan::CommandOpInterface>(user) &&
         (!first || user->isBeforeInBlock(first)))
       first = user;

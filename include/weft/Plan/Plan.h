@@ -116,6 +116,10 @@ std::optional<int64_t> getByteOffset(mlir::Value buffer);
 
 void setRootOffset(mlir::Value root, int64_t offset);
 
+/// The ops that use a root or a view of it, without the views. An op is listed
+/// once for each use.
+llvm::SmallVector<mlir::Operation *> getUsers(mlir::Value root);
+
 } // namespace weft::plan
 
 #endif // WEFT_PLAN_PLAN_H

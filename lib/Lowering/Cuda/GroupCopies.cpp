@@ -3,7 +3,7 @@
 #include "GpuEmitter.h"
 #include "weft/Analysis/KernelLayout.h"
 #include "weft/Lowering/Cuda/Passes.h"
-#include "weft/Plan/Plan.h"
+#include "weft/Plan/BufferBytes.h"
 #include "weft/Support/TypeText.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -49,29 +49,19 @@ private:
 // Candidates
 //===----------------------------------------------------------------------===//
 
-static bool overlap(Value x, Value y) {
-  auto layoutOf = [](Value buffer) {
-    return plan::Layout::get(cast<MemRefType>(buffer.getType()));
-  };
-  return plan::getRoot(x) == plan::getRoot(y) &&
-         layoutOf(x).overlaps(layoutOf(y));
-}
-
 /// Whether a routine may ask the host for a number that is copied: the flag of
 /// a product that accumulates. The runtime finds the input by its copy.
 static bool isFlagOfRoutine(plan::CopyOp copy) {
-  SmallVector<Operation *> users(plan::getRoot(copy.getTarget()).getUsers());
-  for (size_t i = 0; i < users.size(); ++i) // views of views, too
-    if (isa<plan::ViewOp>(users[i]))
-      llvm::append_range(users, users[i]->getUsers());
-  return llvm::any_of(users, [&](Operation *user) {
+  const plan::BufferBytes target(copy.getTarget());
+  const Value root = plan::getRoot(copy.getTarget());
+  return llvm::any_of(plan::getUsers(root), [&](Operation *user) {
     return isa<plan::CommandOpInterface>(user) &&
            !isa<plan::LaunchOp, plan::CopyOp>(user) &&
            llvm::any_of(user->getOperands(), [&](Value operand) {
              auto type = cast<MemRefType>(operand.getType());
              return type.getElementType().isF32() &&
                     type.getNumElements() == 1 &&
-                    overlap(operand, copy.getTarget());
+                    plan::BufferBytes(operand).overlaps(target);
            });
   });
 }
@@ -86,10 +76,11 @@ bool CopyGrouper::mayJoin(plan::CopyOp copy) const {
 
 /// Whether the copy has to run after one of the group.
 bool CopyGrouper::conflicts(plan::CopyOp copy) const {
+  const plan::BufferBytes source(copy.getSource()), target(copy.getTarget());
   return llvm::any_of(open, [&](plan::CopyOp other) {
-    return overlap(other.getTarget(), copy.getSource()) ||
-           overlap(other.getTarget(), copy.getTarget()) ||
-           overlap(other.getSource(), copy.getTarget());
+    const plan::BufferBytes written(other.getTarget());
+    return written.overlaps(source) || written.overlaps(target) ||
+           plan::BufferBytes(other.getSource()).overlaps(target);
   });
 }
 

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "weft/Lowering/Cuda/Passes.h"
-#include "weft/Plan/Plan.h"
+#include "weft/Plan/BufferBytes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -26,32 +26,6 @@ using namespace mlir;
 using namespace weft;
 
 namespace {
-
-/// The bytes of a launch's operand.
-class OperandBytes {
-public:
-  explicit OperandBytes(Value buffer)
-      : root(plan::getRoot(buffer)),
-        layout(plan::Layout::get(cast<MemRefType>(buffer.getType()))),
-        begin(plan::getRootOffset(root)),
-        size(plan::getBufferBytes(cast<MemRefType>(root.getType()))) {}
-
-  /// Views of one root share the bytes of common elements, and roots with
-  /// offsets the bytes of the arena. Roots without offsets share none.
-  bool overlap(const OperandBytes &other) const {
-    if (root == other.root)
-      return layout.overlaps(other.layout);
-    if (!begin || !other.begin)
-      return begin.has_value() != other.begin.has_value();
-    return *begin < *other.begin + other.size && *other.begin < *begin + size;
-  }
-
-private:
-  Value root;
-  plan::Layout layout;
-  std::optional<int64_t> begin;
-  int64_t size;
-};
 
 /// The launches of one kernel.
 struct KernelUse {
@@ -124,13 +98,13 @@ void MarkKernelArgumentsPass::add(plan::LaunchOp launch) {
   KernelUse &use = uses[launch.getKernel()];
   use.numInputs = launch.getInputs().size();
   ++use.numLaunches;
-  SmallVector<OperandBytes> operands;
+  SmallVector<plan::BufferBytes> operands;
   for (Value buffer : launch->getOperands())
     operands.emplace_back(buffer);
   SmallVector<bool> isShared(operands.size());
   for (size_t output = use.numInputs; output < operands.size(); ++output)
     for (size_t other = 0; other < operands.size(); ++other)
-      if (other != output && operands[output].overlap(operands[other]))
+      if (other != output && operands[output].overlaps(operands[other]))
         isShared[output] = isShared[other] = true;
   use.numShared.resize(operands.size());
   use.firstShared.resize(operands.size());

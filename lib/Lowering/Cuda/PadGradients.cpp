@@ -81,23 +81,14 @@ std::optional<GradientProduct> GradientPadder::match(plan::GemmOp gemm) const {
 
 /// Whether an earlier product has written a root with its padding.
 static bool isFilled(Value root, plan::GemmOp reader) {
-  for (Operation *user : root.getUsers()) {
+  return llvm::any_of(plan::getUsers(root), [&](Operation *user) {
     auto writer = dyn_cast<plan::GemmOp>(user);
-    SmallVector<plan::GemmOp> writers;
-    if (writer)
-      writers.push_back(writer);
-    if (isa<plan::ViewOp>(user))
-      for (Operation *command : user->getUsers())
-        if (auto gemm = dyn_cast<plan::GemmOp>(command))
-          writers.push_back(gemm);
-    for (plan::GemmOp gemm : writers)
-      if (plan::getRoot(gemm.getTarget()) == root && !gemm.accumulates() &&
-          getMemRefType(gemm.getTarget()).getNumElements() ==
-              getMemRefType(root).getNumElements() &&
-          gemm->isBeforeInBlock(reader))
-        return true;
-  }
-  return false;
+    return writer && plan::getRoot(writer.getTarget()) == root &&
+           !writer.accumulates() &&
+           getMemRefType(writer.getTarget()).getNumElements() ==
+               getMemRefType(root).getNumElements() &&
+           writer->isBeforeInBlock(reader);
+  });
 }
 
 /// The gradient that a root is, or null.

@@ -115,19 +115,11 @@ void ProgramLowering::assignRoles(plan::ProgramOp program) {
     return;
   for (auto alloc : program.getBody().front().getOps<plan::AllocOp>()) {
     bool isForward = false, isBackward = false;
-    auto visit = [&](Value buffer) {
-      for (Operation *user : buffer.getUsers()) {
-        if (isa<plan::ViewOp>(user))
-          continue;
-        bool before = user->isBeforeInBlock(backwardStart);
-        isForward |= before;
-        isBackward |= !before && !isa<plan::OutputOp>(user);
-      }
-    };
-    visit(alloc.getBuffer());
-    for (Operation *user : alloc.getBuffer().getUsers())
-      if (auto view = dyn_cast<plan::ViewOp>(user))
-        visit(view.getView());
+    for (Operation *user : plan::getUsers(alloc.getBuffer())) {
+      bool before = user->isBeforeInBlock(backwardStart);
+      isForward |= before;
+      isBackward |= !before && !isa<plan::OutputOp>(user);
+    }
     if (isForward && isBackward)
       alloc.setRole(plan::Role::Activation);
   }
