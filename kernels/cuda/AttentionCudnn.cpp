@@ -10,6 +10,7 @@
 #include "AttentionGraphs.h"
 
 #include "Arguments.h"
+#include "weft/Abi/CudaRoutineAbi.h"
 #include "weft/Abi/CudnnAttention.h"
 #include "weft/Runtime/Devices/Launch.h"
 #include "weft/Runtime/Execute/CudaAttentionRun.h"

@@ -1,5 +1,6 @@
 //===- CudaAttention.cpp - cuDNN or own kernels compute attention ---------===//
 
+#include "weft/Abi/CudaRoutineAbi.h"
 #include "weft/Runtime/Devices/CudaDevice.h"
 #include "weft/Runtime/Devices/OpenLibrary.h"
 #include "weft/Runtime/Execute/CudaAttentionRun.h"
@@ -19,17 +20,7 @@ extern "C" {
   [[gnu::weak]] void symbol(WeftContext *, const WeftCommand *, void *const *);
 WEFT_WEAK_ROUTINE(weft_cuda_attention)
 WEFT_WEAK_ROUTINE(weft_cuda_attention_grad)
-WEFT_WEAK_ROUTINE(weft_cuda_attention_cudnn)
-WEFT_WEAK_ROUTINE(weft_cuda_attention_grad_cudnn)
-WEFT_WEAK_ROUTINE(weft_cuda_attention_cudnn_prepare)
-WEFT_WEAK_ROUTINE(weft_cuda_attention_cudnn_or_own)
-WEFT_WEAK_ROUTINE(weft_cuda_attention_grad_cudnn_or_own)
-WEFT_WEAK_ROUTINE(weft_cuda_attention_cudnn_or_own_prepare)
-WEFT_WEAK_ROUTINE(weft_cuda_attention_grad_cudnn_nondeterministic)
-WEFT_WEAK_ROUTINE(weft_cuda_attention_grad_cudnn_nondeterministic_prepare)
-WEFT_WEAK_ROUTINE(weft_cuda_attention_grad_cudnn_or_own_nondeterministic)
-WEFT_WEAK_ROUTINE(
-    weft_cuda_attention_grad_cudnn_or_own_nondeterministic_prepare)
+WEFT_CUDNN_ROUTINES(WEFT_WEAK_ROUTINE)
 #undef WEFT_WEAK_ROUTINE
 }
 

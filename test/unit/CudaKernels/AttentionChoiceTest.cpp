@@ -14,25 +14,6 @@
 
 using namespace weft;
 
-extern "C" {
-void weft_cuda_attention_cudnn(WeftContext *, const WeftCommand *,
-                               void *const *);
-void weft_cuda_attention_grad_cudnn(WeftContext *, const WeftCommand *,
-                                    void *const *);
-void weft_cuda_attention_cudnn_or_own(WeftContext *, const WeftCommand *,
-                                      void *const *);
-void weft_cuda_attention_grad_cudnn_or_own(WeftContext *, const WeftCommand *,
-                                           void *const *);
-void weft_cuda_attention_cudnn_or_own_prepare(WeftContext *,
-                                              const WeftCommand *,
-                                              void *const *);
-void weft_cuda_attention_grad_cudnn_or_own_nondeterministic(WeftContext *,
-                                                            const WeftCommand *,
-                                                            void *const *);
-void weft_cuda_attention_grad_cudnn_or_own_nondeterministic_prepare(
-    WeftContext *, const WeftCommand *, void *const *);
-}
-
 namespace {
 
 AttentionCase makeCase() {

@@ -14,18 +14,6 @@
 
 using namespace weft;
 
-extern "C" {
-void weft_cuda_attention_cudnn(WeftContext *, const WeftCommand *,
-                               void *const *);
-void weft_cuda_attention_grad_cudnn(WeftContext *, const WeftCommand *,
-                                    void *const *);
-void weft_cuda_attention_cudnn_prepare(WeftContext *, const WeftCommand *,
-                                       void *const *);
-void weft_cuda_attention_grad_cudnn_nondeterministic(WeftContext *,
-                                                     const WeftCommand *,
-                                                     void *const *);
-}
-
 namespace {
 
 WeftLibraryFn routineOf(WeftCommandKind kind,
