@@ -7,7 +7,6 @@
 
 #include "weft/Analysis/StreamOrder.h"
 #include "weft/Interp/Inputs.h"
-#include "weft/Plan/StateStorage.h"
 #include "weft/Plan/Transfers.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -184,8 +183,8 @@ private:
 LogicalResult PlanInterpreter::Run::placeStates() {
   for (auto state : owner.module.getOps<plan::StateOp>()) {
     MemRefType type = state.getBufferType();
-    if (failed(arena.place(state, state.getOperation(),
-                           plan::getStorageType(state), state.getOffsetAttr())))
+    if (failed(arena.place(state, state.getOperation(), state.getStorageType(),
+                           state.getOffsetAttr())))
       return failure();
     if (const Tensor *value = owner.findState(state.getSymName()))
       arena.store(state.getOperation(), type, *value);

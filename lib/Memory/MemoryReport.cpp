@@ -7,7 +7,6 @@
 #include "weft/Analysis/PlanQueries.h"
 #include "weft/Base/CountText.h"
 #include "weft/Base/Text.h"
-#include "weft/Plan/StateStorage.h"
 #include "weft/Plan/Transfers.h"
 #include "weft/Support/TypeText.h"
 
@@ -50,7 +49,7 @@ bool weft::isGathered(plan::StateOp state) {
 
 static void addStates(ModuleOp module, MemoryReport &report) {
   for (auto state : module.getOps<plan::StateOp>()) {
-    int64_t bytes = plan::getBufferBytes(plan::getStorageType(state));
+    int64_t bytes = plan::getBufferBytes(state.getStorageType());
     switch (state.getKind()) {
     case StateKind::Param:
       report.parameters += bytes;

@@ -5,7 +5,6 @@
 #include "weft/Analysis/Liveness.h"
 #include "weft/Memory/MemoryReport.h"
 #include "weft/Memory/Packing.h"
-#include "weft/Plan/StateStorage.h"
 #include "weft/Plan/Transfers.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -50,7 +49,7 @@ static FailureOr<int64_t> placeStates(ModuleOp module, StateOffsets &offsets,
         continue;
       state.setOffsetAttr(builder.getI64IntegerAttr(end));
       offsets[state.getSymNameAttr()] = end;
-      end += llvm::alignTo(plan::getBufferBytes(plan::getStorageType(state)),
+      end += llvm::alignTo(plan::getBufferBytes(state.getStorageType()),
                            alignment);
       if (end > kMostBytes)
         return FailureOr<int64_t>(

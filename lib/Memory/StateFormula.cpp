@@ -8,7 +8,6 @@
 #include "weft/Memory/MemoryReport.h"
 
 #include "weft/Plan/Plan.h"
-#include "weft/Plan/StateStorage.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -132,7 +131,7 @@ void StateBytes::addFlat(plan::StateOp state, int64_t bytes) {
 
 void StateBytes::add(plan::StateOp state) {
   int64_t bytes = plan::getBufferBytes(state.getBufferType());
-  const int64_t stored = plan::getBufferBytes(plan::getStorageType(state));
+  const int64_t stored = plan::getBufferBytes(state.getStorageType());
   all += stored;
   padding += stored - bytes;
   bool isParam = state.getKind() == StateKind::Param;

@@ -1,7 +1,6 @@
 //===- Plan.cpp - The plan dialect and its structure ops ------------------===//
 
 #include "weft/Plan/PlanCollectives.h"
-#include "weft/Plan/StateStorage.h"
 #include "weft/Plan/Transfers.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -91,8 +90,27 @@ LogicalResult verifyRoot(Operation *op, MemRefType type) {
   return success();
 }
 
+/// A gradient may have more rows in memory than in its shape.
+static LogicalResult verifyPaddedRows(StateOp state) {
+  IntegerAttr padded = state.getPaddedRowsAttr();
+  if (!padded)
+    return success();
+  if (state.getKind() != StateKind::Gradient)
+    return state.emitOpError("expects padded_rows on a gradient alone, but got "
+                             "a state of kind ")
+           << stringifyStateKind(state.getKind());
+  MemRefType type = state.getBufferType();
+  const int64_t rows = type.getRank() == 0 ? 0 : type.getDimSize(0);
+  if (padded.getInt() > rows && padded.getInt() <= 2 * rows)
+    return success();
+  return state.emitOpError("expects padded_rows of more rows than ")
+         << type << " has, and at most twice as many, but got "
+         << padded.getInt();
+}
+
 LogicalResult StateOp::verify() {
-  if (failed(verifyRoot(*this, getBufferType())))
+  if (failed(verifyRoot(*this, getBufferType())) ||
+      failed(verifyPaddedRows(*this)))
     return failure();
   if (getSegments() && getKind() == StateKind::Scaler)
     return emitOpError("expects no segments in a state of kind scaler");
@@ -102,13 +120,13 @@ LogicalResult StateOp::verify() {
   return success();
 }
 
-MemRefType getStorageType(StateOp state) {
-  MemRefType type = state.getBufferType();
-  auto rows = state->getAttrOfType<IntegerAttr>(kPaddedRowsAttr);
-  if (!rows || type.getRank() == 0 || rows.getInt() <= type.getDimSize(0))
+MemRefType StateOp::getStorageType() {
+  MemRefType type = getBufferType();
+  IntegerAttr padded = getPaddedRowsAttr();
+  if (!padded || type.getRank() == 0 || padded.getInt() <= type.getDimSize(0))
     return type;
   SmallVector<int64_t> sizes(type.getShape());
-  sizes.front() = rows.getInt();
+  sizes.front() = padded.getInt();
   return MemRefType::get(sizes, type.getElementType());
 }
 
@@ -154,7 +172,7 @@ LogicalResult UseOp::verifySymbolUses(SymbolTableCollection &symbols) {
   TypeAttr known = state.getTypeAttr();
   if (!known || !isa<MemRefType>(known.getValue()))
     return emitOpError("expects a state with a type, but got @") << getState();
-  MemRefType type = getStorageType(state);
+  MemRefType type = state.getStorageType();
   if (type == getBuffer().getType())
     return success();
   InFlightDiagnostic error = emitOpError("expects the type of the state, ")

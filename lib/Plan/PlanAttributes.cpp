@@ -1,13 +1,11 @@
 //===- PlanAttributes.cpp - Discardable attributes of plan ----------------===//
 //
-// Every attribute `plan.NAME` that passes put on modules has its rule here, and
-// the one that they put on states. A name without a rule is an error: it would
-// be kept without effect.
+// Every attribute `plan.NAME` that passes put on modules has its rule here. A
+// name without a rule is an error: it would be kept without effect.
 //
 //===----------------------------------------------------------------------===//
 
 #include "weft/Plan/Plan.h"
-#include "weft/Plan/StateStorage.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -80,25 +78,8 @@ static Rule getRule(StringRef name) {
       .Default(nullptr);
 }
 
-/// A gradient has more rows in memory than in its shape.
-static LogicalResult verifyPaddedRows(Operation *op, Attribute value) {
-  auto state = dyn_cast<plan::StateOp>(op);
-  if (!state || state.getKind() != StateKind::Gradient)
-    return op->emitOpError("expects ")
-           << plan::kPaddedRowsAttr << " on a gradient alone";
-  MemRefType type = state.getBufferType();
-  const int64_t rows = type.getRank() == 0 ? 0 : type.getDimSize(0);
-  if (rows > 0 && isInside(value, rows + 1, 2 * rows))
-    return success();
-  return op->emitOpError("expects ")
-         << plan::kPaddedRowsAttr << " of more rows than " << type
-         << " has, and at most twice as many, but got " << value;
-}
-
 LogicalResult plan::PlanDialect::verifyOperationAttribute(Operation *op,
                                                           NamedAttribute attr) {
-  if (attr.getName() == kPaddedRowsAttr)
-    return verifyPaddedRows(op, attr.getValue());
   Rule rule =
       getRule(attr.getName().strref().drop_front(StringRef("plan.").size()));
   if (!rule)

@@ -10,7 +10,6 @@
 #include "ArenaMap.h"
 #include "VerifyPlan.h"
 #include "weft/Analysis/PlanQueries.h"
-#include "weft/Plan/StateStorage.h"
 #include "weft/Plan/Transfers.h"
 
 namespace weft {
@@ -45,8 +44,8 @@ static LogicalResult verifyStates(ModuleOp module, ByteRange part,
                                   int64_t alignment) {
   SmallVector<plan::StateOp> states(module.getOps<plan::StateOp>());
   for (plan::StateOp state : states)
-    if (failed(verifyPlace(state, plan::getStorageType(state),
-                           state.getOffsetAttr(), part, alignment)))
+    if (failed(verifyPlace(state, state.getStorageType(), state.getOffsetAttr(),
+                           part, alignment)))
       return failure();
   llvm::sort(states, [](plan::StateOp a, plan::StateOp b) {
     return *a.getOffset() < *b.getOffset();
@@ -54,7 +53,7 @@ static LogicalResult verifyStates(ModuleOp module, ByteRange part,
   for (size_t i = 1; i < states.size(); ++i) {
     plan::StateOp before = states[i - 1];
     int64_t end = static_cast<int64_t>(*before.getOffset()) +
-                  plan::getBufferBytes(plan::getStorageType(before));
+                  plan::getBufferBytes(before.getStorageType());
     if (static_cast<int64_t>(*states[i].getOffset()) >= end)
       continue;
     InFlightDiagnostic error =

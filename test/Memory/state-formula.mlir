@@ -97,7 +97,7 @@ module {
 // CHECK-NEXT: persistent state 1.62 KiB
 module attributes {weft.options = {precision = "bf16"}} {
   plan.state param @w : memref<25x4xf32>
-  plan.state gradient @w.grad : memref<25x4xf32> {param = @w, plan.padded_rows = 29 : i64}
+  plan.state gradient @w.grad : memref<25x4xf32> {padded_rows = 29 : i64, param = @w}
   plan.state optimizer @w.exp_avg : memref<25x4xf32> {param = @w}
   plan.state optimizer @w.exp_avg_sq : memref<25x4xf32> {param = @w}
 }

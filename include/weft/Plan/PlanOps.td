@@ -24,6 +24,9 @@ def Plan_StateOp : Plan_Op<"state", [
     weights, if it differs from the symbol. A flat state lists its `segments`,
     the `slot` of a state other than a parameter, and the number of shards
     (`slices`) of which each rank holds one, like `weft.param` and `weft.state`.
+    `padded_rows` is the number of rows in the memory of a gradient, if it has
+    more than the shape (`weft-pad-gradients`). Products may write the rows of
+    padding, nothing reads them, and `plan.use` has the type of the memory.
 
     Example:
     ```mlir
@@ -42,6 +45,7 @@ def Plan_StateOp : Plan_Op<"state", [
                        OptionalAttr<StrAttr>:$slot,
                        OptionalAttr<Plan_Segments>:$segments,
                        DefaultValuedAttr<I64Attr, "1">:$slices,
+                       OptionalAttr<I64Attr>:$padded_rows,
                        OptionalAttr<I64Attr>:$offset);
   let assemblyFormat = "`` $kind $sym_name `:` $type attr-dict";
   let hasVerifier = 1;
@@ -49,6 +53,8 @@ def Plan_StateOp : Plan_Op<"state", [
     ::mlir::MemRefType getBufferType() {
       return ::llvm::cast<::mlir::MemRefType>(getType());
     }
+    /// The type of the memory. Without valid padding, getBufferType().
+    ::mlir::MemRefType getStorageType();
   }];
 }
 

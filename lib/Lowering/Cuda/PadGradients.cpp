@@ -4,7 +4,6 @@
 #include "weft/Layout/LayoutQueries.h"
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Plan/Plan.h"
-#include "weft/Plan/StateStorage.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -127,16 +126,16 @@ const char *GradientPadder::findReason(const GradientProduct &product) const {
   if (!Layout::get(type).isDense() || Layout::get(type).offset != 0 ||
       elements != type.getNumElements())
     return "its target is a part of a buffer";
-  // The limit of plan.padded_rows.
+  // The limit of padded_rows.
   if (product.pitch > 2 * product.columns)
     return "it would have more rows of padding than others";
   const int64_t padded = product.pitch * type.getDimSize(1);
   if (!hasRowsFor(state ? state.getBufferType() : getMemRefType(root), padded))
     return "its padding is no whole rows of the target's buffer";
   const MemRefType storage =
-      state ? plan::getStorageType(state) : getMemRefType(root);
+      state ? state.getStorageType() : getMemRefType(root);
   const bool isPadded =
-      state ? state->hasAttr(plan::kPaddedRowsAttr) : written.contains(root);
+      state ? state.getPaddedRows().has_value() : written.contains(root);
   if (isPadded && storage.getNumElements() != padded)
     return "its target has other padding";
   // The flag of a micro-batch is 0 for the first one.
@@ -165,12 +164,11 @@ void GradientPadder::widenRoot(Value root, MemRefType type) {
 }
 
 void GradientPadder::padState(plan::StateOp state, int64_t rows) {
-  state->setAttr(plan::kPaddedRowsAttr,
-                 Builder(module.getContext()).getI64IntegerAttr(rows));
+  state.setPaddedRows(rows);
   for (auto program : module.getOps<plan::ProgramOp>())
     for (auto use : program.getOps<plan::UseOp>())
       if (use.getState() == state.getSymName())
-        widenRoot(use.getBuffer(), plan::getStorageType(state));
+        widenRoot(use.getBuffer(), state.getStorageType());
 }
 
 /// The type with as many elements, in rows of the same size.

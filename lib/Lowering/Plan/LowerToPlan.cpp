@@ -43,7 +43,7 @@ static LogicalResult lowerParam(ParamOp param, OpBuilder &builder) {
       builder.getBoolAttr(param.getTrainable()), FlatSymbolRefAttr(),
       param.getSourceAttr(), /*slot=*/StringAttr(),
       lowerSegments(param.getSegmentsAttr()), param.getSlicesAttr(),
-      /*offset=*/IntegerAttr());
+      /*padded_rows=*/IntegerAttr(), /*offset=*/IntegerAttr());
   return success();
 }
 
@@ -56,7 +56,7 @@ static void lowerState(StateOp state, OpBuilder &builder) {
       builder.getBoolAttr(true), state.getParamAttr(),
       /*source=*/StringAttr(), state.getSlotAttr(),
       lowerSegments(state.getSegmentsAttr()), state.getSlicesAttr(),
-      /*offset=*/IntegerAttr());
+      /*padded_rows=*/IntegerAttr(), /*offset=*/IntegerAttr());
 }
 
 namespace {

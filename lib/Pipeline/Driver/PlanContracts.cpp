@@ -3,7 +3,6 @@
 #include "Contracts.h"
 
 #include "weft/Plan/PlanCollectives.h"
-#include "weft/Plan/StateStorage.h"
 #include "weft/Plan/Transfers.h"
 #include "weft/Verify/VerifyExecutable.h"
 #include "weft/Weft/Weft.h"
@@ -88,7 +87,7 @@ LogicalResult weft::checkOffsets(ModuleOp module) {
            << " after plan-memory, but got offset " << offset.getInt();
   };
   for (auto state : module.getOps<plan::StateOp>())
-    if (failed(check(state, plan::getStorageType(state))))
+    if (failed(check(state, state.getStorageType())))
       return failure();
   for (auto program : module.getOps<plan::ProgramOp>())
     for (Operation &op : program.getBody().front())

@@ -27,8 +27,8 @@ weft.kernel @k_step(%g: tensor<31x4xf32>, %w: tensor<31x4xf32>) -> tensor<31x4xf
 
 plan.state param @w : memref<31x4xf32>
 // The next state begins behind the padding: 2032 and 32 rows of 16 bytes.
-// CHECK: plan.state gradient @w.grad : memref<31x4xf32> {param = @w, plan.padded_rows = 32 : i64}
-// MEMORY: plan.state gradient @w.grad : memref<31x4xf32> {offset = 2032 : i64, param = @w, plan.padded_rows = 32 : i64}
+// CHECK: plan.state gradient @w.grad : memref<31x4xf32> {padded_rows = 32 : i64, param = @w}
+// MEMORY: plan.state gradient @w.grad : memref<31x4xf32> {offset = 2032 : i64, padded_rows = 32 : i64, param = @w}
 // MEMORY: plan.state gradient @v.grad : memref<31x4xf32> {offset = 2544 : i64
 plan.state gradient @w.grad : memref<31x4xf32> {param = @w}
 plan.state param @v : memref<31x4xf32>

@@ -106,7 +106,7 @@ def PadGradientsPass : Pass<"weft-pad-gradients", "::mlir::ModuleOp"> {
     gradient of a weight by the gradient of the logits, has a row for each column
     of that matrix. This pass lets it compute a row for each column of the padding
     too. The memory of its target, a gradient or an allocation, gets these rows
-    behind the others (`plan.padded_rows` of the state). Nothing else reads or
+    behind the others (`padded_rows` of the state). Nothing else reads or
     writes them: all other commands get a view of the rows before, and a saved,
     reduced or updated gradient has its shape.
 
@@ -134,7 +134,7 @@ def PadGradientsPass : Pass<"weft-pad-gradients", "::mlir::ModuleOp"> {
     ```
     After, where `%0` is the buffer of which `%z` is a view:
     ```mlir
-    plan.state gradient @w.grad : memref<31x4xf32> {param = @w, plan.padded_rows = 32 : i64}
+    plan.state gradient @w.grad : memref<31x4xf32> {padded_rows = 32 : i64, param = @w}
     %g = plan.use @w.grad : memref<32x4xf32>
     plan.gemm %0 transposed * %x -> %g : memref<8x32xf32> * memref<8x4xf32> -> memref<32x4xf32>
     ```
