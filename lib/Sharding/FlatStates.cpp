@@ -28,12 +28,6 @@ static FlatState makeState(const Bucket &bucket, StringAttr name,
           {}};
 }
 
-StringRef weft::getCommonScope(StringRef a, StringRef b) {
-  while (!a.empty() && a != b && !(b.starts_with(a) && b[a.size()] == '.'))
-    a = a.contains('.') ? a.rsplit('.').first : StringRef();
-  return a;
-}
-
 /// "h.0" of "h.0.attn" and "h.0.mlp", or null where there is none.
 static StringAttr getScope(const Bucket &bucket) {
   auto getOwn = [](ParamOp param) { return param.getScope().value_or(""); };

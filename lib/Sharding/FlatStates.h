@@ -26,10 +26,6 @@ struct FlatState {
 /// parameter and the flat states. Returns the flat ones.
 std::vector<FlatState> declareFlatStates(const Bucket &bucket);
 
-/// The innermost module that contains both scopes: "h.0" for "h.0.attn" and
-/// "h.0.mlp". "" if there is none.
-llvm::StringRef getCommonScope(llvm::StringRef a, llvm::StringRef b);
-
 /// Makes all programs of the module read and write `states` instead of their
 /// segments. Equal updates, or roundings, of all segments become one op on the
 /// flat state.

@@ -245,6 +245,12 @@ StringAttr weft::getScopeAttr(Operation *op) {
       op->getDiscardableAttr(WeftDialect::kScopeAttr));
 }
 
+StringRef weft::getCommonScope(StringRef a, StringRef b) {
+  while (!a.empty() && a != b && !(b.starts_with(a) && b[a.size()] == '.'))
+    a = a.contains('.') ? a.rsplit('.').first : StringRef();
+  return a;
+}
+
 StringRef weft::getScope(Operation *op) {
   StringAttr scope = getScopeAttr(op);
   return scope ? scope.getValue() : StringRef();

@@ -125,6 +125,10 @@ llvm::StringRef getScope(mlir::Operation *op);
 /// Gives the op the module path that it belongs to.
 void setScope(mlir::Operation *op, mlir::StringAttr scope);
 
+/// The innermost module that contains both scopes: "h.0" for "h.0.attn" and
+/// "h.0.mlp". "" if there is none.
+llvm::StringRef getCommonScope(llvm::StringRef a, llvm::StringRef b);
+
 /// Copies the scope of `from`, if it has one, to `to`.
 void copyScope(mlir::Operation *from, mlir::Operation *to);
 

@@ -43,18 +43,6 @@ int64_t threadsOfColumn(const KernelShape &shape);
 /// Threads of a block that runs a kernel of that shape.
 int64_t threadsOfBlock(const KernelShape &shape);
 
-/// The module's group of these kernels in this order, or a new one.
-KernelGroupOp findOrCreateGroup(mlir::SymbolTable &symbols,
-                                llvm::ArrayRef<KernelOp> kernels,
-                                mlir::Location loc);
-
-/// Fails with an error at the module unless a kernel may have `buffers` of a
-/// group.
-llvm::LogicalResult checkGroupBuffers(mlir::ModuleOp module, int64_t buffers);
-
-/// The longest path that all scopes of these commands are in, or "".
-std::string getCommonScope(llvm::ArrayRef<llvm::StringRef> scopes);
-
 /// Writes the kernel of a group, whose members are functions of `kernels` with
 /// so many outputs. Fails with an error unless all have blocks of kGroupThreads
 /// threads, or if no grid has that many blocks.

@@ -1,6 +1,6 @@
 //===- GroupCopies.cpp - Run copies of small buffers in one launch --------===//
 
-#include "GpuEmitter.h"
+#include "Grouper.h"
 #include "weft/Analysis/KernelLayout.h"
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Plan/BufferBytes.h"
@@ -20,15 +20,11 @@ using namespace weft;
 namespace {
 
 /// Forms the groups of one program.
-class CopyGrouper {
+class CopyGrouper : public Grouper {
 public:
-  CopyGrouper(plan::ProgramOp program, SymbolTable &symbols, int64_t bytes,
-              int64_t buffers)
-      : program(program), symbols(symbols), mostBytes(bytes),
-        mostBuffers(buffers) {}
+  using Grouper::Grouper;
 
   LogicalResult run();
-  int64_t numGroups = 0, numGrouped = 0;
 
 private:
   bool mayJoin(plan::CopyOp copy) const;
@@ -37,9 +33,6 @@ private:
   LogicalResult close();
   FailureOr<KernelOp> getKernel(plan::CopyOp copy);
 
-  plan::ProgramOp program;
-  SymbolTable &symbols;
-  int64_t mostBytes, mostBuffers;
   SmallVector<plan::CopyOp> open;
 };
 
@@ -136,32 +129,16 @@ LogicalResult CopyGrouper::close() {
   open.clear();
   if (copies.size() < 2)
     return success();
-  SmallVector<KernelOp> kernels;
-  SmallVector<Value> sources, targets;
-  SmallVector<Location> places;
-  SmallVector<StringRef> scopes;
+  SmallVector<GroupMember> members;
   for (plan::CopyOp copy : copies) {
     FailureOr<KernelOp> kernel = getKernel(copy);
     if (failed(kernel))
       return failure();
-    kernels.push_back(*kernel);
-    sources.push_back(copy.getSource());
-    targets.push_back(copy.getTarget());
-    places.push_back(copy.getLoc());
-    scopes.push_back(copy.getScope().value_or(""));
+    ValueRange buffers = copy->getOperands();
+    members.push_back(
+        {copy, *kernel, buffers.take_front(), buffers.drop_front()});
   }
-  OpBuilder builder(copies.back());
-  Location loc = builder.getFusedLoc(places);
-  KernelGroupOp group = findOrCreateGroup(symbols, kernels, loc);
-  const std::string scope = getCommonScope(scopes);
-  plan::LaunchOp::create(
-      builder, loc, FlatSymbolRefAttr::get(group.getSymNameAttr()), sources,
-      targets, scope.empty() ? StringAttr() : builder.getStringAttr(scope),
-      IntegerAttr(), addEstimates(copies), IntegerAttr());
-  for (plan::CopyOp copy : copies)
-    copy.erase();
-  numGrouped += static_cast<int64_t>(copies.size());
-  ++numGroups;
+  replace(members, /*flops=*/IntegerAttr(), addEstimates(copies));
   return success();
 }
 

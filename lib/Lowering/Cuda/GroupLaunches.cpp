@@ -1,11 +1,8 @@
 //===- GroupLaunches.cpp - Run independent kernels in one launch ----------===//
 
 #include "GpuEmitter.h"
+#include "Grouper.h"
 #include "weft/Lowering/Cuda/Passes.h"
-#include "weft/Plan/Plan.h"
-
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/xxhash.h"
 
 namespace weft {
 #define GEN_PASS_DEF_GROUPLAUNCHESPASS
@@ -49,26 +46,19 @@ private:
 
 /// Forms the groups of one program: one of small and one of large launches are
 /// open at a time.
-class LaunchGrouper {
+class LaunchGrouper : public Grouper {
 public:
-  LaunchGrouper(plan::ProgramOp program, SymbolTable &symbols, int64_t bytes,
-                int64_t buffers)
-      : program(program), symbols(symbols), mostBytes(bytes),
-        mostBuffers(buffers) {}
+  using Grouper::Grouper;
 
   void run();
-  int64_t numGroups = 0, numGrouped = 0;
 
 private:
   std::optional<Candidate> getCandidate(plan::CommandOpInterface command);
   bool mayJoin(const Candidate &candidate, const OpenGroup &group) const;
   void visit(plan::CommandOpInterface command);
   void close(OpenGroup &group);
-  void replace(ArrayRef<Candidate> launches);
+  void replaceLaunches(ArrayRef<Candidate> launches);
 
-  plan::ProgramOp program;
-  SymbolTable &symbols;
-  int64_t mostBytes, mostBuffers;
   OpenGroup small, large;
 };
 
@@ -174,46 +164,8 @@ void LaunchGrouper::visit(plan::CommandOpInterface command) {
 
 void LaunchGrouper::close(OpenGroup &group) {
   if (group.getLaunches().size() > 1)
-    replace(group.getLaunches());
+    replaceLaunches(group.getLaunches());
   group.clear();
-}
-
-KernelGroupOp weft::findOrCreateGroup(SymbolTable &symbols,
-                                      ArrayRef<KernelOp> kernels,
-                                      Location loc) {
-  std::string names;
-  for (KernelOp kernel : kernels)
-    names += kernel.getSymName().str() + " ";
-  const std::string name =
-      "g_" + llvm::utohexstr(llvm::xxh3_64bits(names), /*LowerCase=*/true);
-  if (auto known = symbols.lookup<KernelGroupOp>(name))
-    return known;
-  OpBuilder builder(kernels.back()->getContext());
-  builder.setInsertionPointAfter(kernels.back());
-  KernelGroupOp group = KernelGroupOp::createGroup(builder, loc, name, kernels);
-  symbols.insert(group);
-  return group;
-}
-
-LogicalResult weft::checkGroupBuffers(ModuleOp module, int64_t buffers) {
-  if (buffers >= 0 && buffers <= kMostKernelBuffers)
-    return success();
-  return module.emitError("expects from 0 to ")
-         << kMostKernelBuffers << " buffers of a group, as a kernel has 4 KiB "
-         << "of arguments, but got " << buffers;
-}
-
-std::string weft::getCommonScope(ArrayRef<StringRef> scopes) {
-  StringRef common = scopes.front();
-  for (StringRef scope : scopes)
-    while (!common.empty()) {
-      if (scope == common ||
-          (scope.starts_with(common) && scope[common.size()] == '.'))
-        break;
-      common = common.rsplit('.').first == common ? StringRef()
-                                                  : common.rsplit('.').first;
-    }
-  return common.str();
 }
 
 /// The sum of the counts; null if one is not known.
@@ -230,30 +182,12 @@ static IntegerAttr addFlops(ArrayRef<Candidate> launches) {
       IntegerType::get(launches.front().launch->getContext(), 64), sum);
 }
 
-void LaunchGrouper::replace(ArrayRef<Candidate> launches) {
-  SmallVector<KernelOp> kernels;
-  SmallVector<Value> inputs, outputs;
-  SmallVector<Location> places;
-  SmallVector<StringRef> scopes;
-  for (Candidate each : launches) {
-    kernels.push_back(each.kernel);
-    llvm::append_range(inputs, each.launch.getInputs());
-    llvm::append_range(outputs, each.launch.getOutputs());
-    places.push_back(each.launch.getLoc());
-    scopes.push_back(each.launch.getScope().value_or(""));
-  }
-  OpBuilder builder(launches.back().launch);
-  Location loc = builder.getFusedLoc(places);
-  KernelGroupOp group = findOrCreateGroup(symbols, kernels, loc);
-  const std::string scope = getCommonScope(scopes);
-  plan::LaunchOp::create(
-      builder, loc, FlatSymbolRefAttr::get(group.getSymNameAttr()), inputs,
-      outputs, scope.empty() ? StringAttr() : builder.getStringAttr(scope),
-      addFlops(launches), FloatAttr(), IntegerAttr());
+void LaunchGrouper::replaceLaunches(ArrayRef<Candidate> launches) {
+  SmallVector<GroupMember> members;
   for (Candidate each : launches)
-    each.launch.erase();
-  numGrouped += static_cast<int64_t>(launches.size());
-  ++numGroups;
+    members.push_back({each.launch, each.kernel, each.launch.getInputs(),
+                       each.launch.getOutputs()});
+  replace(members, addFlops(launches), FloatAttr());
 }
 
 void LaunchGrouper::run() {
