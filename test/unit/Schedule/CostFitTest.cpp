@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <random>
 #include <unistd.h>
 
@@ -118,24 +119,34 @@ TEST(CostFit, LaunchesCountForAllOfTheirKinds) {
   EXPECT_NEAR(*fits[2].rates.gflops, 7, 0.1);
 }
 
-/// Heads of 32 to 128 numbers, whose products take one to four times as long as
-/// the softmax of a score.
-TEST(CostFit, TellsSoftmaxFromProducts) {
+/// Attention with heads of 32 to 128 numbers, whose products take one to four
+/// times as long as the softmax of a score, at 80 GFLOP/s and 0.6 scores a
+/// nanosecond. `setCounts(sample, rows, width)` sets all but kind and time.
+std::vector<CostSample> makeAttention(
+    const char *kind,
+    const std::function<void(CostSample &, double, double)> &setCounts) {
   Rates rates = makeRates(80, 5, 3);
   rates.gigascoresPerSecond = 0.6;
   std::vector<CostSample> samples;
   for (double width : {32, 64, 128})
     for (double rows : {64, 192, 512, 1024}) {
-      CostSample sample;
-      sample.kind = "attention";
+      CostSample &sample = samples.emplace_back();
+      sample.kind = kind;
       sample.element = "f32";
-      sample.scores = 8 * rows * (rows + 64) / 2;
-      sample.flops = 4 * width * sample.scores;
-      sample.bytes = 8 * rows * width * 16;
-      sample.us = rates.getTimeUs({sample.flops, sample.bytes, sample.scores});
-      samples.push_back(sample);
+      setCounts(sample, rows, width);
+      sample.us = sample.imbalance *
+                  rates.getTimeUs({sample.flops, sample.bytes, sample.scores});
     }
-  const CostFit fit = fitCosts(samples)[0];
+  return samples;
+}
+
+TEST(CostFit, TellsSoftmaxFromProducts) {
+  const CostFit fit = fitCosts(makeAttention(
+      "attention", [](CostSample &sample, double rows, double width) {
+        sample.scores = 8 * rows * (rows + 64) / 2;
+        sample.flops = 4 * width * sample.scores;
+        sample.bytes = 8 * rows * width * 16;
+      }))[0];
   EXPECT_LT(fit.error, 0.02);
   EXPECT_NEAR(std::log(*fit.rates.gflops / 80), 0, 0.1);
   EXPECT_NEAR(std::log(*fit.rates.gigascoresPerSecond / 0.6), 0, 0.2);
@@ -144,22 +155,13 @@ TEST(CostFit, TellsSoftmaxFromProducts) {
 /// Three key heads on two threads: one thread has two of the three, so a call
 /// takes 4/3 of even work.
 TEST(CostFit, RatesDoNotContainTheImbalanceOfThreads) {
-  Rates rates = makeRates(80, 5, 3);
-  rates.gigascoresPerSecond = 0.6;
-  std::vector<CostSample> samples;
-  for (double width : {32, 64, 128})
-    for (double rows : {64, 192, 512, 1024}) {
-      CostSample sample;
-      sample.kind = "attention_grad";
-      sample.element = "f32";
-      sample.imbalance = 4.0 / 3;
-      sample.scores = 3 * rows * rows;
-      sample.flops = 10 * width * sample.scores;
-      sample.bytes = 8 * rows * width * 12;
-      sample.us = 4.0 / 3 *
-                  rates.getTimeUs({sample.flops, sample.bytes, sample.scores});
-      samples.push_back(sample);
-    }
+  std::vector<CostSample> samples = makeAttention(
+      "attention_grad", [](CostSample &sample, double rows, double width) {
+        sample.imbalance = 4.0 / 3;
+        sample.scores = 3 * rows * rows;
+        sample.flops = 10 * width * sample.scores;
+        sample.bytes = 8 * rows * width * 12;
+      });
   const CostFit fit = fitCosts(samples)[0];
   EXPECT_LT(fit.error, 0.02);
   EXPECT_NEAR(std::log(*fit.rates.gflops / 80), 0, 0.1);
