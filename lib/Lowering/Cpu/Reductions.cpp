@@ -55,7 +55,7 @@ Value KernelEmitter::widen(const NestTotal &total, Value lanes) {
 /// The lanes to add, in the accumulator's type.
 Value KernelEmitter::getSummand(const KernelNest &nest,
                                 const NestTotal &total) {
-  return getScalar(nest, total.combiner->getOperand(1), /*lanes=*/true);
+  return getScalar(nest, total.getElement(), /*lanes=*/true);
 }
 
 /// Adds the partial sums of a block to the totals of the blocks before it.

@@ -267,7 +267,7 @@ GpuEmitter::Values GpuEmitter::emitChunk(const KernelNest &nest, int64_t count,
   for (auto [i, total] : llvm::enumerate(totals))
     for (int64_t lane = 0; lane < count; ++lane) {
       Value &sum = sums[i * count + lane];
-      Value element = getValue(nest, total.combiner->getOperand(1), lane);
+      Value element = getValue(nest, total.getElement(), lane);
       sum = total.combine(b, sum, element);
     }
   addToRowTotals(nest, count);

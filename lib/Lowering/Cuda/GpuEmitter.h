@@ -114,7 +114,8 @@ private:
                        int64_t threads);
   void addRowTemporaries(int64_t threads);
 
-  // Rows with a maximum and a sum of exponentials (GpuSoftmax.cpp).
+  // Rows with a maximum and a sum of exponentials (GpuSoftmax.cpp), and how
+  // they are found (GpuSoftmaxForm.cpp).
   /// Two nests whose totals one pass computes.
   struct Softmax {
     const KernelNest *maximum = nullptr, *sum = nullptr;
@@ -126,6 +127,7 @@ private:
   using StepBody = llvm::function_ref<Values(mlir::Value, Values)>;
   using StepLoop = llvm::function_ref<Values(int64_t, StepBody, Values)>;
   std::optional<unsigned> findMaximum(const KernelNest &nest) const;
+  bool writesElementsOnly(const KernelNest &nest) const;
   void findSoftmax();
   mlir::Value emitExponentBase(mlir::Value y, bool isLow);
   mlir::Value emitExponential(mlir::Value x, mlir::Value base, bool isLow);
@@ -141,7 +143,6 @@ private:
   Values emitSumBlocks(int64_t count, StepBody body, Values state);
   void emitMaximumAndSum(mlir::Value thread, int64_t threads);
   void emitPicks(const KernelNest &nest);
-  bool writesElementsOnly(const KernelNest &nest) const;
   void emitSoftmaxPass(const KernelNest &nest, mlir::Value thread,
                        int64_t threads);
 

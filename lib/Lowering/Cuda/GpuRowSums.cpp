@@ -96,7 +96,7 @@ void GpuEmitter::addToRowTotals(const KernelNest &nest, int64_t count) {
     for (int64_t lane = 0; lane < count; ++lane) {
       Value place = asIndex(add(slot, constant(lane)));
       Value sum = memref::LoadOp::create(b, loc, buffer, place);
-      Value element = getValue(nest, total.combiner->getOperand(1), lane);
+      Value element = getValue(nest, total.getElement(), lane);
       memref::StoreOp::create(b, loc, total.combine(b, sum, element), buffer,
                               place);
     }

@@ -16,7 +16,7 @@ Type NestTotal::getWideType() const {
 Value NestTotal::combine(OpBuilder &b, Value x, Value y) const {
   IRMapping mapping;
   mapping.map(combiner->getOperand(0), x);
-  mapping.map(combiner->getOperand(1), y);
+  mapping.map(getElement(), y);
   Value result = b.clone(*combiner, mapping)->getResult(0);
   result.setType(x.getType());
   return result;

@@ -10,10 +10,9 @@ using namespace weft;
 
 /// The choice of an element that a total adds to nothing.
 static arith::SelectOp getChoice(const NestTotal &total) {
-  auto choice =
-      total.combiner
-          ? total.combiner->getOperand(1).getDefiningOp<arith::SelectOp>()
-          : nullptr;
+  auto choice = total.combiner
+                    ? total.getElement().getDefiningOp<arith::SelectOp>()
+                    : nullptr;
   TypedAttr otherwise;
   if (!choice ||
       !matchPattern(choice.getFalseValue(), m_Constant(&otherwise)) ||

@@ -37,6 +37,8 @@ struct NestTotal {
   bool isOverRows = false; // a sum over rows in a kernel of rows
 
   mlir::Type getSumType() const { return start.getType(); }
+  /// The element that the combiner adds to the total.
+  mlir::Value getElement() const { return combiner->getOperand(1); }
   /// The type in which blocks are added up: f64 for sums. Extrema are exact.
   mlir::Type getWideType() const;
   /// The body's own addition (or extremum) of two scalars or vectors.
