@@ -3,6 +3,7 @@
 #include "GpuEmitter.h"
 #include "Grouper.h"
 #include "weft/Lowering/Cuda/Passes.h"
+#include "weft/Plan/PlanCollectives.h"
 
 namespace weft {
 #define GEN_PASS_DEF_GROUPLAUNCHESPASS
@@ -95,10 +96,23 @@ void OpenGroup::add(const Candidate &candidate) {
 // Candidates
 //===----------------------------------------------------------------------===//
 
+/// Whether a gather among ranks reads a result of the launch. `weft-schedule`
+/// starts a gather early, with the launches that it alone needs.
+static bool isGathered(plan::LaunchOp launch) {
+  return llvm::any_of(launch.getOutputs(), [](Value output) {
+    const Value root = plan::getRoot(output);
+    return llvm::any_of(plan::getUsers(root), [&](Operation *user) {
+      auto gather = dyn_cast<plan::AllGatherOp>(user);
+      return gather && gather.getRanks() > 1 &&
+             plan::getRoot(gather.getSlice()) == root;
+    });
+  });
+}
+
 std::optional<Candidate>
 LaunchGrouper::getCandidate(plan::CommandOpInterface command) {
   auto launch = dyn_cast<plan::LaunchOp>(command.getOperation());
-  if (!launch)
+  if (!launch || isGathered(launch))
     return std::nullopt;
   auto kernel = symbols.lookup<KernelOp>(launch.getKernel());
   if (!kernel)

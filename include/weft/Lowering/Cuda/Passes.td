@@ -20,7 +20,9 @@ def GroupLaunchesPass : Pass<"weft-group-launches", "::mlir::ModuleOp"> {
       parameters. They move past other launches of kernels only, so that no
       large buffer lives longer.
 
-    A group has at most `buffers` buffers, which are arguments of one kernel.
+    A group has at most `buffers` buffers, which are arguments of one kernel. A
+    launch with a result that a gather among ranks reads stays alone:
+    `weft-schedule` starts it early, together with its gather.
 
     Precondition: `weft-lower-to-plan`; a program with streams is not changed.
     Guarantees: the same bits: each block computes as before.
