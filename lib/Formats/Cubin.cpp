@@ -102,7 +102,8 @@ Status Reader::readHeader() {
     return broken("got an ELF file of machine " +
                   std::to_string(header.e_machine));
   // The number of the chip stands in another byte since version 8.
-  const bool isNew = header.e_ident[EI_ABIVERSION] >= 8;
+  cubin.abiVersion = header.e_ident[EI_ABIVERSION];
+  const bool isNew = cubin.abiVersion >= 8;
   cubin.chip =
       "sm_" +
       std::to_string((isNew ? header.e_flags >> 8 : header.e_flags) & 255);

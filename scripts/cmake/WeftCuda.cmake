@@ -1,7 +1,8 @@
 # Where the CUDA toolkit is, for what is compiled with parts of it. Each variable
 # is false where its part is not found, and a message says what is left out:
 #
-#   WEFT_NVCC              the compiler of hand-written kernels
+#   WEFT_NVCC, WEFT_PTXAS  the compiler and the assembler of hand-written
+#                          kernels, of one toolkit
 #   WEFT_CUDA_INCLUDE      folder of cuda.h: the runtime, the emulated driver
 #   WEFT_CUBLASLT_INCLUDE  folder of cublasLt.h: products
 #   WEFT_CUDNN_INCLUDE     folder of cudnn_graph.h, with headers of the CUDA
@@ -25,6 +26,7 @@ if(WEFT_NVCC)
   get_filename_component(bin "${nvcc}" DIRECTORY)
   get_filename_component(home "${bin}" DIRECTORY)
   list(APPEND folders "${home}")
+  find_program(WEFT_PTXAS ptxas HINTS "${bin}" NO_DEFAULT_PATH)
 endif()
 find_path(WEFT_CUDA_INCLUDE cuda.h
   HINTS ${folders} PATHS /usr/local/cuda PATH_SUFFIXES include)
@@ -44,6 +46,10 @@ function(weft_say_missing variable file consequence)
   endif()
 endfunction()
 weft_say_missing(WEFT_NVCC nvcc "no hand-written kernels for CUDA devices")
+if(WEFT_NVCC)
+  weft_say_missing(WEFT_PTXAS "ptxas beside nvcc"
+    "no hand-written kernels for CUDA devices")
+endif()
 weft_say_missing(WEFT_CUDA_INCLUDE cuda.h
   "no runtime for CUDA devices and no emulated device")
 weft_say_missing(WEFT_CUBLASLT_INCLUDE cublasLt.h "no products for CUDA devices")

@@ -22,6 +22,8 @@ namespace weft::emulation {
 //===----------------------------------------------------------------------===//
 
 constexpr uint16_t kCudaMachine = 190;
+/// The version of NVIDIA's ELF ABI that CUDA 13 brought.
+constexpr unsigned char kNewAbi = 8;
 
 static bool isCubin(const Elf64_Ehdr &header) {
   return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
@@ -48,7 +50,7 @@ static size_t sizeOf(const Elf64_Ehdr &header) {
 /// The number of the chip that a cubin is for: from version 8 of its format on
 /// in the second byte of the flags, before in the first one.
 static int chipOf(const Elf64_Ehdr &header) {
-  bool isNew = header.e_ident[EI_ABIVERSION] >= 8;
+  bool isNew = header.e_ident[EI_ABIVERSION] >= kNewAbi;
   return header.e_flags >> (isNew ? 8 : 0) & 0xff;
 }
 
@@ -105,29 +107,50 @@ static std::vector<const WeftTwins *> openAllTwins() {
   return all;
 }
 
+/// Changes a cubin to the ABI version of CUDA 12, as test/Cuda/Inputs/
+/// old_ptxas.py does.
+static void makeOld(std::string &bytes) {
+  Elf64_Ehdr header;
+  if (bytes.size() < sizeof(header))
+    return;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  if (header.e_ident[EI_ABIVERSION] < kNewAbi)
+    return;
+  header.e_flags = chipOf(header);
+  header.e_ident[EI_ABIVERSION] = kNewAbi - 1;
+  std::memcpy(bytes.data(), &header, sizeof(header));
+}
+
 /// Empty if there is no such file.
-static std::string digestOfFile(const std::string &path) {
+static std::string digestOfFile(const std::string &path, bool isOld) {
   std::ifstream file(path, std::ios::binary);
   if (!file)
     return "";
   std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  if (isOld)
+    makeOld(bytes);
   return digest128(bytes);
 }
 
-static bool isTwinOf(const WeftTwins &twins, const std::string &digest) {
+static bool isTwinOf(const WeftTwins &twins, const std::string &digest,
+                     bool isOld) {
   if (*twins.digest)
     return twins.digest == digest;
   std::vector<std::string> cubins = splitPaths(twins.cubin);
-  return std::any_of(
-      cubins.begin(), cubins.end(),
-      [&](const std::string &path) { return digestOfFile(path) == digest; });
+  return std::any_of(cubins.begin(), cubins.end(),
+                     [&](const std::string &path) {
+                       return digestOfFile(path, isOld) == digest;
+                     });
 }
 
 const WeftTwins *findTwins(const void *cubin, size_t bytes) {
   static auto *all = new std::vector<const WeftTwins *>(openAllTwins());
   std::string digest = digest128(cubin, bytes);
+  const bool isOld =
+      bytes >= sizeof(Elf64_Ehdr) &&
+      static_cast<const Elf64_Ehdr *>(cubin)->e_ident[EI_ABIVERSION] < kNewAbi;
   for (const WeftTwins *twins : *all)
-    if (isTwinOf(*twins, digest))
+    if (isTwinOf(*twins, digest, isOld))
       return twins;
   return nullptr;
 }
@@ -184,7 +207,7 @@ CUresult cuModuleLoadData(CUmodule *handle, const void *image) {
   std::memcpy(&header, image, sizeof(header));
   if (!isCubin(header))
     return refuse(CUDA_ERROR_INVALID_IMAGE, "expects a cubin");
-  if (driverVersion() < 13000 && header.e_ident[EI_ABIVERSION] >= 8)
+  if (driverVersion() < 13000 && header.e_ident[EI_ABIVERSION] >= kNewAbi)
     return refuse(CUDA_ERROR_INVALID_IMAGE, "expects a cubin of CUDA 12");
   if (!runsHere(chipOf(header)))
     return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU,

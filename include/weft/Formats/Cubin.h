@@ -35,7 +35,9 @@ struct CubinKernel {
 };
 
 struct Cubin {
-  std::string chip;                 // "sm_90"
+  std::string chip; // "sm_90"
+  /// Of NVIDIA's ELF ABI: 8 since CUDA 13. Drivers of CUDA 12 load up to 7.
+  unsigned abiVersion = 0;
   uint64_t bytes = 0;               // of the whole file
   std::vector<CubinKernel> kernels; // in the order of their symbols
 };

@@ -18,14 +18,6 @@ static constexpr StringLiteral kHostProcessor = "x86-64-v2";
 FailureOr<std::vector<char>>
 weft::emitCudaObject(ModuleOp module, ArrayRef<CudaTarget> devices,
                      ArrayRef<DeviceImage> images) {
-  SmallVector<DeviceImage> all;
-  for (const CudaTarget &device : devices) {
-    FailureOr<std::vector<char>> kernels = emitCubin(module, device);
-    if (failed(kernels))
-      return failure();
-    all.push_back({device.chip, std::move(*kernels)});
-  }
-  llvm::append_range(all, images);
   std::unique_ptr<llvm::TargetMachine> machine =
       createHostMachine(module, kHostProcessor, /*features=*/"");
   if (!machine)
@@ -35,7 +27,7 @@ weft::emitCudaObject(ModuleOp module, ArrayRef<CudaTarget> devices,
   output.setDataLayout(machine->createDataLayout());
   output.setTargetTriple(machine->getTargetTriple());
   output.setPICLevel(llvm::PICLevel::BigPIC);
-  if (failed(emitTables(module, output, CudaRoutines(module, devices), all)))
+  if (failed(emitTables(module, output, CudaRoutines(module, devices), images)))
     return failure();
   return writeCode(module, output, *machine, llvm::CodeGenFileType::ObjectFile);
 }

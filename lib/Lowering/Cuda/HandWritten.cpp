@@ -31,8 +31,9 @@ static std::string makePart(StringRef attention, int64_t width, bool varies) {
       .str();
 }
 
-std::string weft::getHandWrittenFile(StringRef part, const CudaTarget &device) {
-  return ("cuda/" + part + "-" + device.chip + ".cubin").str();
+std::string weft::getHandWrittenFile(StringRef part, const CudaTarget &device,
+                                     StringRef kind) {
+  return ("cuda/" + part + "-" + device.chip + "." + kind).str();
 }
 
 std::vector<std::string>
@@ -46,7 +47,8 @@ weft::listHandWrittenFiles(ArrayRef<CudaTarget> devices) {
   std::vector<std::string> files;
   for (const CudaTarget &device : devices)
     for (const std::string &part : parts)
-      files.push_back(getHandWrittenFile(part, device));
+      for (StringRef kind : {"cubin", "ptx"})
+        files.push_back(getHandWrittenFile(part, device, kind));
   return files;
 }
 
@@ -123,17 +125,23 @@ static std::string getSomeKernel(StringRef part) {
   return (width.empty() ? kernel : kernel + "_" + width).str();
 }
 
-static Expected<std::string> readMachineCode(const std::string &path,
-                                             StringRef part, StringRef chip) {
-  Expected<std::string> code = readFile(path);
-  if (!code)
-    return code.takeError();
-  Expected<Cubin> cubin = readCubin(*code);
+/// The facts of machine code, which has to be of that part and chip.
+static Expected<Cubin> checkPart(std::string_view code, StringRef part,
+                                 StringRef chip) {
+  Expected<Cubin> cubin = readCubin(code);
   if (!cubin)
-    return cubin.takeError();
+    return cubin;
   if (Status status = checkCubin(*cubin, chip, getSomeKernel(part)); !status)
     return status.takeError();
-  return code;
+  return cubin;
+}
+
+/// The architecture that PTX is for: "sm_90a" of `.target sm_90a`; "" if it
+/// names none.
+static StringRef getArchitecture(StringRef ptx) {
+  return ptx.split("\n.target ").second.take_while([](char letter) {
+    return llvm::isAlnum(letter) || letter == '_';
+  });
 }
 
 /// The chips for which a folder has a part, in order.
@@ -167,15 +175,42 @@ static std::string getInstallationHint(const std::string &path, StringRef part,
          "; build weft with " + chip.str() + " in WEFT_CUDA_CHIPS for more";
 }
 
-Expected<DeviceImage> weft::readHandWritten(const std::string &path,
+Expected<DeviceImage> weft::readHandWritten(const std::string &folder,
                                             StringRef part,
-                                            const CudaTarget &device) {
-  Expected<std::string> code = readMachineCode(path, part, device.chip);
-  if (!code) {
-    Error error = code.takeError();
+                                            const CudaTarget &device,
+                                            unsigned mostAbi,
+                                            const std::string &ptxas) {
+  auto pathOf = [&](StringRef kind) {
+    return folder + "/" + getHandWrittenFile(part, device, kind);
+  };
+  auto refuse = [&](Error error, const std::string &path) {
     return error.withCode(ExitCode::Device)
         .at(path)
         .hint(getInstallationHint(path, part, device.chip));
-  }
-  return DeviceImage{device.chip, {code->begin(), code->end()}};
+  };
+  Expected<std::string> code = readFile(pathOf("cubin"));
+  if (!code)
+    return refuse(code.takeError(), pathOf("cubin"));
+  Expected<Cubin> cubin = checkPart(*code, part, device.chip);
+  if (!cubin)
+    return refuse(cubin.takeError(), pathOf("cubin"));
+  if (cubin->abiVersion <= mostAbi)
+    return DeviceImage{device.chip, {code->begin(), code->end()}};
+  Expected<std::string> ptx = readFile(pathOf("ptx"));
+  if (!ptx)
+    return refuse(ptx.takeError(), pathOf("ptx"));
+  const StringRef architecture = getArchitecture(*ptx);
+  if (architecture.empty())
+    return refuse(inputError("expects PTX with a .target, but got none"),
+                  pathOf("ptx"));
+  // As in kernels/cuda/CMakeLists.txt.
+  Expected<std::vector<char>> assembled =
+      assemblePtx(ptxas, architecture, *ptx, {std::string("--fmad=false")});
+  if (!assembled)
+    return assembled.takeError();
+  Expected<Cubin> made =
+      checkPart({assembled->data(), assembled->size()}, part, device.chip);
+  if (!made)
+    return made.takeError().withCode(ExitCode::Device).at(ptxas);
+  return DeviceImage{device.chip, std::move(*assembled)};
 }

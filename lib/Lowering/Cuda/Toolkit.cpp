@@ -98,8 +98,10 @@ std::string weft::identifyToolkit() {
 }
 
 /// Writes the PTX to a temporary folder, runs ptxas there and reads its output.
-static Expected<std::vector<char>>
-assemble(const std::string &ptxas, StringRef chip, const std::string &ptx) {
+Expected<std::vector<char>> weft::assemblePtx(const std::string &ptxas,
+                                              StringRef architecture,
+                                              const std::string &ptx,
+                                              ArrayRef<std::string> options) {
   Expected<Temporary> folder = makeHelperFolder("weft-ptxas");
   if (!folder)
     return folder.takeError();
@@ -107,10 +109,10 @@ assemble(const std::string &ptxas, StringRef chip, const std::string &ptx) {
   std::string output = folder->path() + "/kernels.cubin";
   if (Status status = writeFile(input, ptx); !status)
     return status.takeError();
-  if (Status status = runHelper(
-          {ptxas, ("-arch=" + chip).str(), "-O3", "-o", output, input},
-          folder->path(), "assembling");
-      !status)
+  std::vector<std::string> command = {
+      ptxas, ("-arch=" + architecture).str(), "-O3", "-o", output, input};
+  llvm::append_range(command, options);
+  if (Status status = runHelper(command, folder->path(), "assembling"); !status)
     return status.takeError();
   auto code = llvm::MemoryBuffer::getFile(output, /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false);
@@ -200,7 +202,7 @@ assembleWithoutSpills(const std::string &ptxas, StringRef chip,
   AskedOf asked;
   for (;;) {
     Expected<std::vector<char>> code =
-        assemble(ptxas, chip, withBlocks(ptx, asked));
+        assemblePtx(ptxas, chip, withBlocks(ptx, asked));
     if (!code)
       return code;
     Expected<Cubin> cubin =

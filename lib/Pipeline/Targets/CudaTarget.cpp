@@ -5,6 +5,7 @@
 #include "weft/Pipeline/Options/CudaModels.h"
 
 #include "weft/Base/Text.h"
+#include "weft/Formats/Cubin.h"
 #include "weft/Fusion/Passes.h"
 #include "weft/Lowering/Cuda/Cuda.h"
 #include "weft/Lowering/Cuda/Passes.h"
@@ -271,8 +272,28 @@ Status Cuda::checkPlan(ModuleOp module, const FlagValues &flags) const {
       .hint("edit a dump from before plan-memory");
 }
 
+/// The ABI version of code that emitCubin() has made.
+static unsigned getAbiVersion(const std::vector<char> &code) {
+  return readCubin({code.data(), code.size()})->abiVersion;
+}
+
+/// Machine code of the generated kernels of each device. The ptxas that makes
+/// it decides which drivers load the program.
+static FailureOr<SmallVector<DeviceImage>>
+emitGenerated(ModuleOp module, ArrayRef<CudaTarget> devices) {
+  SmallVector<DeviceImage> images;
+  for (const CudaTarget &device : devices) {
+    FailureOr<std::vector<char>> code = emitCubin(module, device);
+    if (failed(code))
+      return failure();
+    images.push_back({device.chip, std::move(*code)});
+  }
+  return images;
+}
+
 FailureOr<std::vector<char>> Cuda::emitObject(ModuleOp module) const {
-  if (failed(findInToolkit(module, kPtxas)))
+  FailureOr<std::string> ptxas = findInToolkit(module, kPtxas);
+  if (failed(ptxas))
     return failure();
   FailureOr<std::vector<std::string>> parts = findHandWritten(module, devices);
   if (failed(parts))
@@ -280,16 +301,20 @@ FailureOr<std::vector<char>> Cuda::emitObject(ModuleOp module) const {
   Expected<std::string> folder = runtimeFolder();
   if (!folder)
     return emitMachineError(module.getContext(), folder.error());
-  SmallVector<DeviceImage> images;
-  for (const CudaTarget &device : devices)
+  FailureOr<SmallVector<DeviceImage>> images = emitGenerated(module, devices);
+  if (failed(images))
+    return failure();
+  for (auto [i, device] : llvm::enumerate(devices)) {
+    const unsigned abi = getAbiVersion((*images)[i].code);
     for (StringRef part : *parts) {
-      Expected<DeviceImage> image = readHandWritten(
-          *folder + "/" + getHandWrittenFile(part, device), part, device);
+      Expected<DeviceImage> image =
+          readHandWritten(*folder, part, device, abi, *ptxas);
       if (!image)
         return emitMachineError(module.getContext(), image.error());
-      images.push_back(std::move(*image));
+      images->push_back(std::move(*image));
     }
-  return emitCudaObject(module, devices, images);
+  }
+  return emitCudaObject(module, devices, *images);
 }
 
 static Expected<std::unique_ptr<Target>> parseCuda(StringRef text) {

@@ -184,8 +184,8 @@ static Status checkDriver(const WeftExecutable &executable,
                      "one for CUDA ",
                      cudaVersionText(version))
       .hint("install driver " + driverText(least) +
-            " or later, or build weft and the program with an older CUDA "
-            "toolkit (WEFT_CUDA_HOME)");
+            " or later, or compile the program with a CUDA 12 toolkit "
+            "(WEFT_CUDA_HOME)");
 }
 
 Expected<std::shared_ptr<CudaDevice>>

@@ -52,10 +52,11 @@ llvm::FailureOr<std::string> emitDeviceIr(mlir::ModuleOp module,
 llvm::FailureOr<std::vector<char>> emitCubin(mlir::ModuleOp module,
                                              const CudaTarget &target);
 
-/// The file of machine code that the build makes of a part of kernels/cuda, in
-/// the folder of the runtime: a source ("Copy"), or of attention one width of
-/// heads ("AttentionF16-64").
-std::string getHandWrittenFile(llvm::StringRef part, const CudaTarget &device);
+/// The file of machine code ("cubin"), or of its PTX ("ptx"), that the build
+/// makes of a part of kernels/cuda, in the folder of the runtime: a source
+/// ("Copy"), or of attention one width of heads ("AttentionF16-64").
+std::string getHandWrittenFile(llvm::StringRef part, const CudaTarget &device,
+                               llvm::StringRef kind);
 /// Those of all parts.
 std::vector<std::string>
 listHandWrittenFiles(llvm::ArrayRef<CudaTarget> devices);
@@ -66,16 +67,19 @@ listHandWrittenFiles(llvm::ArrayRef<CudaTarget> devices);
 llvm::FailureOr<std::vector<std::string>>
 findHandWritten(mlir::ModuleOp module, llvm::ArrayRef<CudaTarget> devices);
 
-/// Reads the machine code of a part from the file that the build generated for
-/// it. Exit 9 with the reason if the file is incomplete, or belongs to another
-/// chip or part.
-Expected<DeviceImage> readHandWritten(const std::string &path,
+/// The machine code of a part, from the files that the build generated for it
+/// in `folder`. Drivers that load code of ABI version `mostAbi` load it: where
+/// the build had a newer toolkit, `ptxas` assembles the PTX. Exit 9 with the
+/// reason if a file is incomplete, or belongs to another chip or part.
+Expected<DeviceImage> readHandWritten(const std::string &folder,
                                       llvm::StringRef part,
-                                      const CudaTarget &device);
+                                      const CudaTarget &device,
+                                      unsigned mostAbi,
+                                      const std::string &ptxas);
 
-/// An object with the tables of the programs, machine code of the kernels for
-/// each device and `images` beside it. The launches are the same on all
-/// devices. Equal modules give equal bytes.
+/// An object with the tables of the programs and the machine code of all
+/// devices. The launches are the same on all devices. Equal modules give equal
+/// bytes.
 llvm::FailureOr<std::vector<char>>
 emitCudaObject(mlir::ModuleOp module, llvm::ArrayRef<CudaTarget> devices,
                llvm::ArrayRef<DeviceImage> images);

@@ -20,6 +20,12 @@ namespace weft {
 Status checkCubin(const Cubin &cubin, llvm::StringRef chip,
                   llvm::StringRef kernel);
 
+/// Runs ptxas for an architecture, as "sm_90", with `options` behind the
+/// others. Exit 9 with its messages if it fails.
+Expected<std::vector<char>>
+assemblePtx(const std::string &ptxas, llvm::StringRef architecture,
+            const std::string &ptx, llvm::ArrayRef<std::string> options = {});
+
 /// The code generator for a device. Null, with an error at `module`, if LLVM
 /// has none.
 std::unique_ptr<llvm::TargetMachine>
