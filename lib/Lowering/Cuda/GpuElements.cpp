@@ -209,13 +209,20 @@ GpuEmitter::Values GpuEmitter::load(const NestOperand &operand) {
   if (auto totals = columnTotals.find(operand.base);
       totals != columnTotals.end())
     return totals->second;
+  if (Value buffer = rowBuffers.lookup(operand.base))
+    return loadSlots(buffer);
+  KeptRow *kept = slot ? findKept(operand) : nullptr;
+  if (!kept)
+    return loadGlobal(operand);
+  if (kept->isFilled)
+    return loadSlots(kept->buffer);
+  Values elements = loadGlobal(operand);
+  storeSlots(kept->buffer, elements);
+  return elements;
+}
+
+GpuEmitter::Values GpuEmitter::loadGlobal(const NestOperand &operand) {
   Values elements;
-  if (Value buffer = rowBuffers.lookup(operand.base)) {
-    for (int64_t lane = 0; lane < lanes; ++lane)
-      elements.push_back(memref::LoadOp::create(
-          b, loc, buffer, asIndex(add(slot, constant(lane)))));
-    return elements;
-  }
   read.insert(operand.base);
   Type element = cast<MemRefType>(operand.base.getType()).getElementType();
   int64_t count = isPerLane(operand) ? lanes : 1;
@@ -227,12 +234,8 @@ GpuEmitter::Values GpuEmitter::load(const NestOperand &operand) {
 }
 
 void GpuEmitter::store(const NestOperand &operand, const Values &elements) {
-  if (Value buffer = rowBuffers.lookup(operand.base)) {
-    for (auto [lane, element] : llvm::enumerate(elements))
-      memref::StoreOp::create(b, loc, element, buffer,
-                              asIndex(add(slot, constant(lane))));
-    return;
-  }
+  if (Value buffer = rowBuffers.lookup(operand.base))
+    return storeSlots(buffer, elements);
   int64_t count = elements.size();
   int64_t width = count == 1 ? 1 : getWidth(operand);
   for (int64_t lane = 0; lane < count; lane += width)

@@ -35,6 +35,9 @@ inline constexpr auto kGlobalSpace =
     static_cast<unsigned>(mlir::NVVM::NVVMMemorySpace::Global);
 /// Threads of a block side by side, where a kernel reduces over columns.
 inline constexpr int64_t kColumnThreads = 32;
+/// Loops of so many steps are written out, so that elements that they leave for
+/// a later loop stay in registers.
+inline constexpr int64_t kUnrolledSteps = 8;
 
 /// Threads that share the rows of a column, whatever else the kernel computes:
 /// the order of a sum follows from them. With many tiles of columns they are
@@ -113,6 +116,20 @@ private:
   void storeRowResults(const KernelNest &nest, mlir::Value thread,
                        int64_t threads);
   void addRowTemporaries(int64_t threads);
+
+  // Rows that stay in registers (GpuKeptRows.cpp).
+  /// An input that several passes over a row load.
+  struct KeptRow {
+    NestOperand input;
+    mlir::Value buffer;    // the elements that the thread takes
+    bool isFilled = false; // by an earlier pass over the row
+  };
+  void keepRows(int64_t threads);
+  KeptRow *findKept(const NestOperand &input);
+  void markFilled(const KernelNest &nest);
+  mlir::Value allocateRow(int64_t count, mlir::Type element);
+  Values loadSlots(mlir::Value buffer);
+  void storeSlots(mlir::Value buffer, llvm::ArrayRef<mlir::Value> elements);
 
   // Rows with a maximum and a sum of exponentials (GpuSoftmax.cpp), and how
   // they are found (GpuSoftmaxForm.cpp).
@@ -220,6 +237,7 @@ private:
   mlir::Value evaluateOnce(const KernelNest &nest, mlir::Operation *op,
                            int64_t lane);
   Values load(const NestOperand &operand);
+  Values loadGlobal(const NestOperand &operand);
   void store(const NestOperand &operand, const Values &elements);
   void storeNest(const KernelNest &nest);
 
@@ -255,6 +273,7 @@ private:
   llvm::DenseMap<mlir::Value, Values> laneValues;
   /// Temporaries: one number, or one of each element that the thread takes.
   llvm::DenseMap<mlir::Value, mlir::Value> numbers, rowBuffers;
+  llvm::SmallVector<KeptRow> keptRows;
   /// The totals of sums over rows, for the elements that the thread takes.
   llvm::SmallMapVector<mlir::Value, std::pair<NestTotal, mlir::Value>, 4>
       rowTotals;

@@ -17,9 +17,6 @@ using namespace weft;
 
 /// Additions in a row to each partial sum.
 static constexpr int64_t kBlockSteps = 16;
-/// Loops of so many steps are written out, so that what they leave for a later
-/// loop stays in registers.
-static constexpr int64_t kUnrolledSteps = 8;
 
 Value GpuEmitter::threadId(gpu::Dimension dimension) {
   Value id = gpu::ThreadIdOp::create(b, loc, dimension);

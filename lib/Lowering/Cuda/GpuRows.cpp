@@ -57,10 +57,10 @@ void GpuEmitter::addRowTemporaries(int64_t threads) {
       if (isa<BlockArgument>(output.base) || total.combiner ||
           shape.getDepth(output.access) != ValueDepth::Lane)
         continue;
-      Type element = cast<MemRefType>(output.base.getType()).getElementType();
-      rowBuffers[output.base] =
-          memref::AllocaOp::create(b, loc, MemRefType::get({count}, element));
+      rowBuffers[output.base] = allocateRow(
+          count, cast<MemRefType>(output.base.getType()).getElementType());
     }
+  keepRows(threads);
 }
 
 void GpuEmitter::emitRow(Value row, Value thread, int64_t threads) {
@@ -148,6 +148,7 @@ void GpuEmitter::emitRowPass(const KernelNest &nest, Value thread,
   Values sums =
       emitSteps(nest, getRowChunks(), threads, thread, chunk, addChunk);
   slot = nullptr;
+  markFilled(nest);
   for (auto [total, sum] : llvm::zip(totalsOf(nest), sums)) {
     sum = addWarp(total, sum);
     if (threads != kWarp)
