@@ -4,7 +4,6 @@
 #define WEFT_KERNELS_CPU_FLOATRUNS_H
 
 #include "Arguments.h"
-#include "Bf16Instructions.h"
 #include "isa/Loops.h"
 
 #include "weft/Runtime/Execute/Context.h"
@@ -15,16 +14,12 @@ namespace weft {
 
 inline const Loops &loopsOf(const WeftContext &context) {
   switch (context.isa()) {
+  case CpuIsa::Amx:
+    return amx::loops;
+  case CpuIsa::Avx512Bf16:
+    return avx512bf16::loops;
   case CpuIsa::Avx512:
-    switch (bf16Products(context)) {
-    case Bf16Products::Tiles:
-      return amx::loops;
-    case Bf16Products::Pairs:
-      return avx512bf16::loops;
-    case Bf16Products::None:
-      return avx512::loops;
-    }
-    break;
+    return avx512::loops;
   case CpuIsa::Avx2:
     return avx2::loops;
   case CpuIsa::Baseline:

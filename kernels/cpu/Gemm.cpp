@@ -113,7 +113,8 @@ const GemmPlan &planOf(WeftContext &context, GemmState &state,
         state.plans
             .emplace(key, makePlan(shape, state.engine,
                                    {context.threads(), context.mostThreads(),
-                                    mayUseBf16(context), workspaceBytes}))
+                                    context.isa() >= CpuIsa::Avx512Bf16,
+                                    workspaceBytes}))
             .first;
   return found->second;
 }

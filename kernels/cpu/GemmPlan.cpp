@@ -91,15 +91,21 @@ dnnl::matmul::primitive_desc describe(const WeftGemmRecord &s,
   return {dnnl::matmul::desc(a, b, bias, c), attributes, engine};
 }
 
+/// Whether oneDNN multiplies bf16 in the tiles of AMX. Its levels are no
+/// sequence: AVX2_VNNI is the greatest number.
+bool usesTiles() {
+  return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx;
+}
+
 /// Whether a low product runs in tiles, in stages of all threads.
 bool runsInTileStages(const WeftGemmRecord &s) {
   static const bool isUsual = ::sysconf(_SC_LEVEL2_CACHE_SIZE) >= kTileCache;
-  return s.dtype != WEFT_F32 && hasTiles() && isUsual && isTileSum(s);
+  return s.dtype != WEFT_F32 && usesTiles() && isUsual && isTileSum(s);
 }
 
 /// Whether a product runs in tiles, in blocks of one thread each.
 bool runsInTileBlocks(const WeftGemmRecord &s) {
-  return s.dtype != WEFT_F32 && hasTiles() && !runsInTileStages(s);
+  return s.dtype != WEFT_F32 && usesTiles() && !runsInTileStages(s);
 }
 
 /// A block of the result that one thread computes.
@@ -343,7 +349,8 @@ GemmPlan makePlan(WeftGemmRecord s, const dnnl::engine &engine,
                   const GemmLimits &limits) {
   mergeBatch(s);
   bool isBrgemm = false;
-  const bool mayUseBf16 = limits.mayUseBf16 && !(hasTiles() && failsInTiles(s));
+  const bool mayUseBf16 =
+      limits.mayUseBf16 && !(usesTiles() && failsInTiles(s));
   if (s.dtype == WEFT_F32 || (s.dtype == WEFT_BF16 && mayUseBf16)) {
     LibraryThreads scope(limits.mostThreads);
     isBrgemm = usesBrgemm(s, engine);

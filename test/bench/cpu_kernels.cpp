@@ -1,6 +1,6 @@
 //===- cpu_kernels.cpp - Timings of the CPU library routines --------------===//
 //
-// usage: cpu_kernels_bench [THREADS] [ISA 0..2] [f32|f16|bf16]
+// usage: [ONEDNN_MAX_CPU_ISA=LEVEL] cpu_kernels_bench [THREADS] [f32|f16|bf16]
 // Prints the shortest time of each routine (other programs may be running) at
 // shapes of GPT-2 (one row of 512 tokens) and of a small model (8 rows of 128
 // tokens, 4 heads of 32), on random data.
@@ -183,14 +183,12 @@ int main(int argc, char **argv) {
   ContextOptions options;
   if (argc > 1)
     options.threads = std::atoi(argv[1]);
-  if (argc > 2)
-    options.isa = static_cast<CpuIsa>(std::atoi(argv[2]));
-  std::string name = argc > 3 ? argv[3] : "f32";
+  std::string name = argc > 2 ? argv[2] : "f32";
   Bench bench(options, name == "bf16"  ? WEFT_BF16
                        : name == "f16" ? WEFT_F16
                                        : WEFT_F32);
   std::printf("%d threads, %s, %s\n", bench.context.threads(),
-              cpuIsaName(bench.context.isa()), name.c_str());
+              cpuLevel().c_str(), name.c_str());
   bench.gemm(512, 2304, 768, 0, 0);
   bench.gemm(512, 768, 768, 0, 0);
   bench.gemm(512, 3072, 768, 0, 0);

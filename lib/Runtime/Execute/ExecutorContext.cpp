@@ -13,35 +13,13 @@
 using namespace weft;
 
 //===----------------------------------------------------------------------===//
-// Instruction set
-//===----------------------------------------------------------------------===//
-
-CpuIsa weft::detectCpuIsa() {
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd"))
-    return CpuIsa::Avx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-      __builtin_cpu_supports("bmi2"))
-    return CpuIsa::Avx2;
-  return CpuIsa::Baseline;
-}
-
-const char *weft::cpuIsaName(CpuIsa isa) {
-  static const char *const names[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
-  return names[static_cast<int>(isa)];
-}
-
-//===----------------------------------------------------------------------===//
 // Tables
 //===----------------------------------------------------------------------===//
 
 WeftContext::WeftContext(const ContextOptions &options, ThreadTeam team)
     : team(std::move(team)),
       mostMembers(std::max(this->team.members, options.maxThreads)),
-      kernelIsa(std::min(options.isa, detectCpuIsa())),
-      slowBf16(options.slowBf16), thisRank(options.rank),
+      kernelIsa(std::min(options.isa, detectCpuIsa())), thisRank(options.rank),
       numRanks(options.ranks) {}
 
 WeftContext::~WeftContext() = default;

@@ -10,6 +10,7 @@
 #include "weft/Runtime/Collectives/Rendezvous.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/CpuFeatures.h"
+#include "weft/Runtime/Execute/CpuLevel.h"
 #include "weft/Runtime/Execute/StateSegments.h"
 #include "weft/Runtime/Run/Evaluate.h"
 #include "weft/Runtime/Run/Run.h"
@@ -34,7 +35,7 @@ static std::string ownPath(const char *fallback) {
 static Status checkMachine(const Metadata &metadata) {
   std::vector<std::string> missing = missingCpuFeatures(metadata.cpuFeatures);
   if (missing.empty())
-    return Status::success();
+    return isForCuda(metadata) ? Status::success() : checkCpuLevel();
   return deviceError("the program was compiled for ", metadata.target,
                      "; this processor lacks ", joined(missing))
       .hint("compile with --target=cpu on this machine, or with a lower level "

@@ -2,8 +2,9 @@
 
 #include "weft/Base/Text.h"
 #include "weft/Formats/Digest.h"
-#include "weft/Runtime/Execute/CpuFeatures.h"
+#include "weft/Runtime/Execute/CpuLevel.h"
 #include "weft/Runtime/Run/Run.h"
+#include "weft/Runtime/Run/RunFlags.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -124,7 +125,7 @@ Status Run::checkStart(Status ready) {
   }
   if (Status s = settleSharedSettings(std::move(ready), mine); !s)
     return s;
-  return chooseCommonLevel();
+  return isForCuda(metadata) ? Status::success() : chooseCommonLevel();
 }
 
 /// Processors may differ, the roundings of ranks may not.
@@ -140,8 +141,9 @@ Status Run::chooseCommonLevel() {
     return Status::success();
   capCpuLevel(level);
   if (isFirst())
-    warn("processors of ranks differ: oneDNN makes all products as for rank " +
-         std::to_string(least) + ", " + level);
+    warn(concat("processors of ranks differ: all ranks have the instruction "
+                "set of rank ",
+                least, ", ", level));
   return Status::success();
 }
 

@@ -2,29 +2,35 @@
 //
 // The same attention of bf16 twice: by the processor's products of bf16 (dot
 // products, or the tiles of AMX), and widened to f32. They differ by the
-// rounding of probabilities and of dS. ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16
-// leaves dot products on a processor with AMX.
+// rounding of probabilities and of dS.
 //
 //===----------------------------------------------------------------------===//
 
 #include "AttentionCases.h"
-#include "Bf16Instructions.h"
 
 using namespace weft;
 using namespace weft::attention;
 
 namespace {
 
-Result runWords(const Case &c, int threads, int64_t shift = 0) {
-  TestContext context(threads);
-  EXPECT_NE(bf16Products(context), Bf16Products::None);
-  return run(c, context, WEFT_BF16, shift);
-}
+class AttentionWords : public testing::TestWithParam<CpuIsa> {
+protected:
+  void SetUp() override {
+    if (TestContext(1, GetParam()).isa() != GetParam())
+      GTEST_SKIP() << "the level of the process is below "
+                   << cpuIsaName(GetParam());
+  }
+
+  static Result runWords(const Case &c, int threads, int64_t shift = 0) {
+    TestContext context(threads, GetParam());
+    return run(c, context, WEFT_BF16, shift);
+  }
+  static void check(const Case &c);
+};
 
 /// By vectors of AVX2, which know no products of bf16.
 Result runWidened(const Case &c) {
   TestContext context(1, CpuIsa::Avx2);
-  EXPECT_EQ(bf16Products(context), Bf16Products::None);
   return run(c, context, WEFT_BF16);
 }
 
@@ -46,7 +52,7 @@ double differenceOf(const Floats &got, const Floats &want) {
   return worst / largestOf(want);
 }
 
-void check(const Case &c) {
+void AttentionWords::check(const Case &c) {
   SCOPED_TRACE(testing::Message()
                << "b " << c.b << " t " << c.t << " s " << c.s << " h " << c.h
                << " hkv " << c.hkv << " d " << c.d << " causal " << c.causal
@@ -67,16 +73,12 @@ void check(const Case &c) {
   }
 }
 
-class AttentionWords : public testing::Test {
-  void SetUp() override {
-    if (bf16Products(TestContext(1)) == Bf16Products::None)
-      GTEST_SKIP() << "the processor has no AVX512_BF16";
-  }
-};
+INSTANTIATE_TEST_SUITE_P(Isa, AttentionWords,
+                         testing::Values(CpuIsa::Avx512Bf16, CpuIsa::Amx));
 
 } // namespace
 
-TEST_F(AttentionWords, Sizes) {
+TEST_P(AttentionWords, Sizes) {
   for (int64_t t : {1, 2, 7, 17, 63, 64, 65, 130})
     for (int64_t d : {2, 6, 20, 64, 128})
       for (int64_t causal : {0, 1}) {
@@ -87,7 +89,7 @@ TEST_F(AttentionWords, Sizes) {
 }
 
 // The last tile that a causal tile of queries sees ends between tiles of keys.
-TEST_F(AttentionWords, MoreKeysThanQueries) {
+TEST_P(AttentionWords, MoreKeysThanQueries) {
   for (auto [t, s] : {std::pair<int64_t, int64_t>{30, 101},
                       {1, 70},
                       {16, 70},
@@ -100,7 +102,7 @@ TEST_F(AttentionWords, MoreKeysThanQueries) {
     }
 }
 
-TEST_F(AttentionWords, NegativeAndLargeScales) {
+TEST_P(AttentionWords, NegativeAndLargeScales) {
   for (double scale : {-0.3, 3.0, 40.0}) {
     Case c;
     c.t = c.s = 90, c.d = 32, c.scaleFactor = scale;
@@ -108,7 +110,7 @@ TEST_F(AttentionWords, NegativeAndLargeScales) {
   }
 }
 
-TEST_F(AttentionWords, GroupedHeads) {
+TEST_P(AttentionWords, GroupedHeads) {
   for (int64_t hkv : {1, 2, 4}) {
     Case c;
     c.t = c.s = 70, c.h = 4, c.hkv = hkv, c.d = 16;
@@ -116,7 +118,7 @@ TEST_F(AttentionWords, GroupedHeads) {
   }
 }
 
-TEST_F(AttentionWords, Variants) {
+TEST_P(AttentionWords, Variants) {
   for (int64_t window : {0, 1, 40, 90})
     for (int64_t documents : {0, 3, -2})
       for (int64_t causal : {0, 1}) {
@@ -129,7 +131,7 @@ TEST_F(AttentionWords, Variants) {
 }
 
 // Words are packed of two neighbours along a head.
-TEST_F(AttentionWords, OddHeadsAreWidened) {
+TEST_P(AttentionWords, OddHeadsAreWidened) {
   Case c;
   c.t = c.s = 70, c.d = 7;
   Result words = runWords(c, 1), wide = runWidened(c);
@@ -138,7 +140,7 @@ TEST_F(AttentionWords, OddHeadsAreWidened) {
 }
 
 // Fewer keys than queries: the first queries see none.
-TEST_F(AttentionWords, RowsWithoutKeys) {
+TEST_P(AttentionWords, RowsWithoutKeys) {
   Case c;
   c.b = 1, c.h = c.hkv = 1, c.t = 80, c.s = 10;
   Result r = runWords(c, 2);
@@ -153,8 +155,8 @@ TEST_F(AttentionWords, RowsWithoutKeys) {
 
 /// Queries of one number and one key of another, both with a second element of
 /// zero, and the logarithms of the sums.
-Floats lseOf(int64_t queries, float q, float k) {
-  TestContext context(1);
+Floats lseOf(CpuIsa isa, int64_t queries, float q, float k) {
+  TestContext context(1, isa);
   Floats rows;
   for (int64_t i = 0; i < queries; ++i)
     rows.insert(rows.end(), {q, 0.0f});
@@ -172,19 +174,19 @@ Floats lseOf(int64_t queries, float q, float k) {
 
 // The processor's products of bf16 take subnormals as zero: so the scores tell
 // which instructions made them.
-TEST_F(AttentionWords, SubnormalsAreZero) {
-  EXPECT_EQ(lseOf(16, 0x1p-130f, 0x1p100f), Floats(16, 0.0f));
+TEST_P(AttentionWords, SubnormalsAreZero) {
+  EXPECT_EQ(lseOf(GetParam(), 16, 0x1p-130f, 0x1p100f), Floats(16, 0.0f));
 }
 
 // AMX multiplies sixteen queries at once, so it leaves a step of decoding to
 // vectors of f32.
-TEST_F(AttentionWords, FewQueriesAreWidenedBesideAmx) {
-  bool isTiles = bf16Products(TestContext(1)) == Bf16Products::Tiles;
-  EXPECT_EQ(lseOf(15, 0x1p-130f, 0x1p100f), Floats(15, isTiles ? 1.0f : 0.0f));
+TEST_P(AttentionWords, FewQueriesAreWidenedBesideAmx) {
+  const float want = GetParam() == CpuIsa::Amx ? 1.0f : 0.0f;
+  EXPECT_EQ(lseOf(GetParam(), 15, 0x1p-130f, 0x1p100f), Floats(15, want));
 }
 
-TEST_F(AttentionWords, NanReachesTheOutput) {
-  TestContext context(1);
+TEST_P(AttentionWords, NanReachesTheOutput) {
+  TestContext context(1, GetParam());
   constexpr int64_t queries = 20;
   Elements q(Floats(2 * queries, 1.0f), WEFT_BF16);
   Elements k({NAN, 1, 1, 1}, WEFT_BF16), v({3, 3, 5, 5}, WEFT_BF16);

@@ -71,11 +71,10 @@ TEST(GemmBlocks, OneThread) {
                    shaped(20, 384, 5000, trans & 1, trans >> 1)})
       for (int64_t way : {0, 1, 2, 3}) {
         g.bias = way == 1, g.accumulate = way == 2, g.batch = way == 3 ? 3 : 1;
-        Floats one = run(g, 1, 0, CpuIsa::Avx512, /*most=*/1);
+        Floats one = run(g, 1, 0, kBestIsa, /*most=*/1);
         EXPECT_LT(largestError(one, reference(g)), 2e-6 * std::sqrt(g.k))
             << describe(g);
-        EXPECT_TRUE(
-            sameBits(one, run(g, 1, /*shift=*/1, CpuIsa::Avx512, /*most=*/1)))
+        EXPECT_TRUE(sameBits(one, run(g, 1, /*shift=*/1, kBestIsa, /*most=*/1)))
             << describe(g);
       }
 }
@@ -85,9 +84,9 @@ TEST(GemmBlocks, ProgramsForManyThreads) {
   for (const Gemm &g :
        {shaped(512, 768, 768, 0, 0), shaped(768, 2304, 512, 1, 0),
         shaped(512, 768, 2304, 0, 1), shaped(300, 1000, 2100, 1, 0)}) {
-    Floats two = run(g, 2, 0, CpuIsa::Avx512, /*most=*/2);
+    Floats two = run(g, 2, 0, kBestIsa, /*most=*/2);
     for (int most : {3, 16})
-      EXPECT_TRUE(sameBits(two, run(g, 2, 0, CpuIsa::Avx512, most)))
+      EXPECT_TRUE(sameBits(two, run(g, 2, 0, kBestIsa, most)))
           << describe(g) << most;
   }
 }

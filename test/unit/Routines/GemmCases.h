@@ -71,7 +71,7 @@ template <typename Body> void forEachResult(const Gemm &g, Body body) {
 /// Runs with operands `shift` elements off alignment, in a program for `most`
 /// threads.
 inline Floats run(const Gemm &g, int threads, int64_t shift = 0,
-                  CpuIsa isa = CpuIsa::Avx512, int most = kProgramThreads) {
+                  CpuIsa isa = kBestIsa, int most = kProgramThreads) {
   ContextOptions options = TestContext::options(threads, isa);
   options.maxThreads = most;
   WeftContext context(options);
@@ -122,7 +122,7 @@ inline std::string describe(const Gemm &g) {
   return text;
 }
 
-inline void check(const Gemm &g, CpuIsa isa = CpuIsa::Avx512) {
+inline void check(const Gemm &g, CpuIsa isa = kBestIsa) {
   Floats one = run(g, 1, 0, isa);
   // f32 sums, then one rounding.
   double bound = 2e-6 * std::sqrt(g.k) + roundingError(g.typeC);

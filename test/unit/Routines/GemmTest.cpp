@@ -77,9 +77,8 @@ template <typename Body> void forEachLowType(Body body) {
     int64_t type;
     CpuIsa isa;
   };
-  for (Case c :
-       {Case{WEFT_F16, CpuIsa::Avx512}, Case{WEFT_F16, CpuIsa::Baseline},
-        Case{WEFT_BF16, CpuIsa::Avx512}, Case{WEFT_BF16, CpuIsa::Avx2}})
+  for (Case c : {Case{WEFT_F16, kBestIsa}, Case{WEFT_F16, CpuIsa::Baseline},
+                 Case{WEFT_BF16, kBestIsa}, Case{WEFT_BF16, CpuIsa::Avx2}})
     for (int64_t typeC : {c.type, static_cast<int64_t>(WEFT_F32)})
       body(c.type, typeC, c.isa);
 }
@@ -154,15 +153,15 @@ TEST(Gemm, LowSumsAroundTheLongestOfTilesHaveTheSameBits) {
         Gemm g = shaped(m, n, k, trans & 1, trans >> 1);
         g.type = WEFT_BF16, g.accumulate = trans == 1;
         g.typeC = k % 64 == 0 && m < 1024 ? WEFT_BF16 : WEFT_F32;
-        Floats one = run(g, 1, 0, CpuIsa::Avx512);
+        Floats one = run(g, 1, 0, kBestIsa);
         for (int threads : {2, 3, 8})
-          EXPECT_TRUE(sameBits(one, run(g, threads, 0, CpuIsa::Avx512)))
+          EXPECT_TRUE(sameBits(one, run(g, threads, 0, kBestIsa)))
               << describe(g);
       }
 }
 
 /// One product of two numbers in the type.
-float multiply(int64_t type, float a, float b, CpuIsa isa = CpuIsa::Avx512) {
+float multiply(int64_t type, float a, float b, CpuIsa isa = kBestIsa) {
   TestContext context(1, isa);
   Elements x({a}, type), y({b}, type), z({0.0f}, type);
   Gemm g;
@@ -187,39 +186,6 @@ TEST(Gemm, LowEdgesOfTheRange) {
   }
 }
 
-/// Whether /proc/cpuinfo names a feature of the processor.
-bool hasCpuFlag(const std::string &flag) {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string word; info >> word;)
-    if (word == flag)
-      return true;
-  return false;
-}
-
-// The dot products of bf16 take subnormals as zero: so a result tells which
-// instructions made it.
-TEST(Gemm, Bf16InstructionsAreUsedWhereTheyAreFast) {
-  if (std::getenv("ONEDNN_MAX_CPU_ISA"))
-    GTEST_SKIP() << "ONEDNN_MAX_CPU_ISA hides what the processor has";
-  bool fast = !hasCpuFlag("GenuineIntel") || hasCpuFlag("amx_bf16");
-  auto usesDotProducts = [](bool slow) {
-    ContextOptions options;
-    options.threads = 1;
-    options.slowBf16 = slow;
-    WeftContext context(options);
-    Elements x({0x1p-130f, 0.0f}, WEFT_BF16), y({0x1p100f}, WEFT_BF16);
-    Elements z({1.0f, 1.0f}, WEFT_BF16);
-    Gemm g = shaped(2, 1, 1, 0, 0); // single rows are always widened
-    g.type = g.typeC = WEFT_BF16;
-    callOk(context, weft_cpu_gemm, {x.data(), y.data(), z.data()}, g.record());
-    EXPECT_TRUE(z.values()[0] == 0.0f || z.values()[0] == 0x1p-30f);
-    return z.values()[0] == 0.0f;
-  };
-  bool any = hasCpuFlag("avx512_bf16");
-  EXPECT_EQ(usesDotProducts(true), any);
-  EXPECT_EQ(usesDotProducts(false), any && fast);
-}
-
 TEST(Gemm, FlagOfZeroDoesNotReadTheDestination) {
   Gemm g = shaped(9, 9, 9, 0, 0);
   g.accumulate = 2, g.flag = 0.0f; // run() fills C with NaN
@@ -234,7 +200,7 @@ TEST(Gemm, SmallWorkspacesTakeAnotherWay) {
     WeftGemmRecord record = g.record();
     Operands numbers(g);
     for (int threads : {1, 2}) {
-      ContextOptions options = TestContext::options(threads, CpuIsa::Avx512);
+      ContextOptions options = TestContext::options(threads, kBestIsa);
       options.maxThreads = threads;
       WeftContext context(options);
       Elements a(numbers.a, type), b(numbers.b, type), bias(numbers.bias, type);
@@ -266,8 +232,7 @@ TEST(Gemm, FewerThreadsThanTheProgramMayHaveChangeNoBits) {
       for (int64_t bytes : {whole, (whole + least) / 2, least}) {
         Floats first;
         for (int threads : {1, 2, 3}) {
-          ContextOptions options =
-              TestContext::options(threads, CpuIsa::Avx512);
+          ContextOptions options = TestContext::options(threads, kBestIsa);
           options.maxThreads = most;
           WeftContext context(options);
           Elements c(Floats(g.m * g.n, NAN), type);

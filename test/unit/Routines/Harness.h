@@ -104,16 +104,18 @@ double largestError(const std::vector<Got> &got, const Doubles &want) {
 /// Most threads of a program of the tests, unless it runs on more.
 constexpr int kProgramThreads = 3;
 
+/// The best instruction set of the process.
+constexpr CpuIsa kBestIsa = CpuIsa::Amx;
+
 /// A context of that many threads and at most that instruction set.
 struct TestContext : WeftContext {
-  explicit TestContext(int threads = 2, CpuIsa isa = CpuIsa::Avx512)
+  explicit TestContext(int threads = 2, CpuIsa isa = kBestIsa)
       : WeftContext(options(threads, isa)) {}
   static ContextOptions options(int threads, CpuIsa isa) {
     ContextOptions options;
     options.threads = threads;
     options.maxThreads = kProgramThreads;
     options.isa = isa;
-    options.slowBf16 = true; // whatever the processor is good at
     return options;
   }
 };
@@ -258,7 +260,8 @@ inline void expectError(int code, const std::string &message,
   EXPECT_EQ(context.message(), "routine in h.3: " + message);
 }
 
-constexpr CpuIsa kAllIsas[] = {CpuIsa::Baseline, CpuIsa::Avx2, CpuIsa::Avx512};
+constexpr CpuIsa kAllIsas[] = {CpuIsa::Baseline, CpuIsa::Avx2, CpuIsa::Avx512,
+                               CpuIsa::Avx512Bf16, CpuIsa::Amx};
 
 } // namespace weft
 

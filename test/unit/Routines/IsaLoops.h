@@ -12,9 +12,9 @@ namespace weft {
 inline const Loops *loopsFor(CpuIsa isa) {
   if (isa > detectCpuIsa())
     return nullptr;
-  return isa == CpuIsa::Avx512 ? &avx512::loops
-         : isa == CpuIsa::Avx2 ? &avx2::loops
-                               : &baseline::loops;
+  const Loops *const all[] = {&baseline::loops, &avx2::loops, &avx512::loops,
+                              &avx512bf16::loops, &amx::loops};
+  return all[static_cast<int>(isa)];
 }
 
 } // namespace weft

@@ -1,6 +1,6 @@
-//===- CpuLevelTest.cpp - oneDNN's instruction sets of processors ---------===//
+//===- CpuLevelTest.cpp - The instruction set of a process ----------------===//
 
-#include "weft/Runtime/Execute/CpuFeatures.h"
+#include "weft/Runtime/Execute/CpuLevel.h"
 
 #include <gtest/gtest.h>
 
@@ -50,6 +50,55 @@ TEST(CpuLevel, AllNamesOfTheVariableCapIt) {
   }
   ::unsetenv("ONEDNN_MAX_CPU_ISA");
   ::unsetenv("DNNL_MAX_CPU_ISA");
+}
+
+/// The message about the two variables, or "".
+std::string checkedLevel(const char *now, const char *old) {
+  ::setenv("ONEDNN_MAX_CPU_ISA", now, /*replace=*/1);
+  ::setenv("DNNL_MAX_CPU_ISA", old, /*replace=*/1);
+  Status checked = checkCpuLevel();
+  ::unsetenv("ONEDNN_MAX_CPU_ISA");
+  ::unsetenv("DNNL_MAX_CPU_ISA");
+  return checked ? "" : checked.takeError().message();
+}
+
+TEST(CpuLevel, AnUnknownCapIsAnError) {
+  const std::string names =
+      "ALL, AVX2_VNNI, SSE41, AVX, AVX2, AVX512_CORE, AVX512_CORE_VNNI, "
+      "AVX512_CORE_BF16, AVX512_CORE_AMX";
+  EXPECT_EQ(checkedLevel("avx512", ""), "ONEDNN_MAX_CPU_ISA expects one of " +
+                                            names + ", but got 'avx512'");
+  EXPECT_EQ(checkedLevel("", "AVX2 "),
+            "DNNL_MAX_CPU_ISA expects one of " + names + ", but got 'AVX2 '");
+  const std::string longest(40, 'x');
+  EXPECT_EQ(checkedLevel(longest.c_str(), ""),
+            "ONEDNN_MAX_CPU_ISA expects one of " + names + ", but got '" +
+                longest + "'");
+  for (const char *level : {"", "ALL", "avx2_vnni", "Sse41", "AVX512_CORE_AMX"})
+    EXPECT_EQ(checkedLevel(level, ""), "");
+  // oneDNN reads the first one that has a value.
+  EXPECT_EQ(checkedLevel("AVX2", "none"), "");
+}
+
+/// Each level has the kernels that a processor of it would have.
+TEST(CpuLevel, KernelsFollowTheCap) {
+  const std::string own = cpuLevel();
+  const std::pair<const char *, CpuIsa> all[] = {
+      {"SSE41", CpuIsa::Baseline},
+      {"AVX", CpuIsa::Baseline},
+      {"AVX2", CpuIsa::Avx2},
+      {"AVX512_CORE", CpuIsa::Avx512},
+      {"AVX512_CORE_VNNI", CpuIsa::Avx512},
+      {"AVX512_CORE_BF16", CpuIsa::Avx512Bf16},
+      {"AVX512_CORE_AMX", CpuIsa::Amx}};
+  for (const auto &[level, isa] : all) {
+    if (findLeastLevel({level, own}) == 1 && level != own)
+      break; // the processor has less
+    capCpuLevel(level);
+    EXPECT_EQ(cpuLevel(), level);
+    EXPECT_EQ(detectCpuIsa(), isa);
+  }
+  ::unsetenv("ONEDNN_MAX_CPU_ISA");
 }
 
 } // namespace

@@ -11,6 +11,7 @@
 
 #include "weft/Abi/Executable.h"
 #include "weft/Base/Results.h"
+#include "weft/Runtime/Execute/CpuLevel.h"
 #include "weft/Runtime/Execute/ParallelFor.h"
 
 #include <functional>
@@ -21,14 +22,6 @@
 #include <vector>
 
 namespace weft {
-
-/// Instruction sets the hand-written kernels are compiled for.
-enum class CpuIsa { Baseline = 0, Avx2 = 1, Avx512 = 2 };
-
-/// The best instruction set of this machine.
-CpuIsa detectCpuIsa();
-/// "x86-64-v2", "x86-64-v3", "x86-64-v4".
-const char *cpuIsaName(CpuIsa isa);
 
 class Device;
 
@@ -48,11 +41,9 @@ struct ContextOptions {
   int threads = 0;
   /// The most that the program is compiled for; 0: any number.
   int maxThreads = 0;
-  /// Kernels of at most this instruction set.
-  CpuIsa isa = CpuIsa::Avx512;
-  /// Products of bf16 use the processor's instructions for them even where f32
-  /// ones are faster.
-  bool slowBf16 = false;
+  /// Hand-written kernels of at most this instruction set. oneDNN has the one
+  /// of the process, but multiplies no bf16 below AVX512_BF16.
+  CpuIsa isa = CpuIsa::Amx;
   /// All memory starts as bytes of 0xFF: NaN in every float type.
   bool poisoned = false;
   /// The number of this rank, from 0, and of all ranks of the run.
@@ -158,8 +149,8 @@ struct WeftContext {
   /// Gives the calling thread such a team too, if it has none: false, with an
   /// error, where it gets fewer threads.
   bool ensureTeam();
+  /// The instruction set of hand-written kernels.
   weft::CpuIsa isa() const { return kernelIsa; }
-  bool allowsSlowBf16() const { return slowBf16; }
   void parallelFor(int64_t extent, int64_t grain, weft::RangeBody body,
                    weft::Schedule schedule = weft::Schedule::Static) {
     weft::parallelFor(team.members, extent, grain, body, schedule);
@@ -218,7 +209,6 @@ private:
   weft::ThreadTeam team;
   int mostMembers = 1;
   weft::CpuIsa kernelIsa = weft::CpuIsa::Baseline;
-  bool slowBf16 = false;
   int thisRank = 0, numRanks = 1;
   int errorCode = 0;
   std::string errorMessage, errorHint;

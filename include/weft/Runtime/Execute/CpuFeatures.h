@@ -9,7 +9,6 @@
 #ifndef WEFT_RUNTIME_EXECUTE_CPUFEATURES_H
 #define WEFT_RUNTIME_EXECUTE_CPUFEATURES_H
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -19,21 +18,6 @@ namespace weft {
 /// CPUID knows nothing about counts as missing.
 std::vector<std::string>
 missingCpuFeatures(const std::vector<std::string> &wanted);
-
-/// oneDNN chooses its kernels, and with them roundings, by the processor. Ranks
-/// on different kinds of machines use a level that all processors support.
-///
-/// The level that oneDNN would use here, a value of ONEDNN_MAX_CPU_ISA such as
-/// "AVX2" or "AVX512_CORE". It is the processor's level, capped by
-/// ONEDNN_MAX_CPU_ISA or DNNL_MAX_CPU_ISA in any capitalization.
-std::string cpuLevel();
-
-/// The first rank with the lowest of these levels. An unknown level, such as
-/// "ALL", is above all others.
-size_t findLeastLevel(const std::vector<std::string> &levels);
-
-/// Caps oneDNN at the level. Call it before the first product.
-void capCpuLevel(const std::string &level);
 
 } // namespace weft
 
