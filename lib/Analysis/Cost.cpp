@@ -32,9 +32,16 @@ static int64_t getTouchedBytes(plan::CommandOpInterface command, Value buffer) {
       lookup && buffer == lookup.getTable())
     return rowsOf(buffer, lookup.getTarget());
   if (auto gradient = dyn_cast<plan::EmbeddingGradOp>(*command);
-      gradient && buffer == gradient.getTarget() && gradient.accumulates())
+      gradient && buffer == gradient.getTarget() && gradient.getAdds())
     return rowsOf(buffer, gradient.getGrad());
   return getBytes(buffer);
+}
+
+/// Whether a command may clear the buffer, which it otherwise adds to: by a
+/// flag, the first micro-batch of a step clears the gradient of a table.
+static bool mayClear(plan::CommandOpInterface command, Value buffer) {
+  auto gradient = dyn_cast<plan::EmbeddingGradOp>(*command);
+  return gradient && buffer == gradient.getTarget() && gradient.getFlag();
 }
 
 int64_t weft::getTrafficBytes(plan::CommandOpInterface command) {
@@ -43,7 +50,8 @@ int64_t weft::getTrafficBytes(plan::CommandOpInterface command) {
     if (plan::isWorkspace(buffer))
       continue;
     const int64_t size = getTouchedBytes(command, buffer);
-    bytes += isRead && isWritten ? 2 * size : size;
+    const bool isUpdated = isRead && isWritten && !mayClear(command, buffer);
+    bytes += isUpdated ? 2 * size : size;
   }
   return bytes;
 }
