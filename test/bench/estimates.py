@@ -4,16 +4,17 @@
 usage: estimates.py [--weft PATH] [--models NAMES] [--types f32,bf16] [--isa ISA] [--shared] [--threads N]
                     [--rounds N] [--steps N] [--costs FILE] [--bench FLAG]... [--json FILE]
 
-A round runs each program once with --trace, one after the other, after one `weft bench` for all types. The estimates
-are those of programs that are compiled with its table. A command's time is the median of the rounds' medians, without
-the first two steps of each run.
+A round is a `weft bench` for all types and, with its table, a compilation and a run with --trace of each program, one
+after the other: whatever else the machine does befalls both sides. A command's time is the mean of a run, as in the
+table, without the first two steps. Both sides are medians of the rounds. The step is the sum of its commands.
 
---shared is for a machine on which other programs run: both sides are processor time of one thread, and the shortest
-time of each command counts. The step is the sum of its commands.
+--shared is for a machine on which other programs run: both sides are processor time of one thread. The shortest
+measured time of each command counts, and the median of its estimates: others only make a command longer, but rates that
+are fitted to such times err to both sides.
 
---isa limits generated kernels and products of both sides to avx2 or avx512; amx is all that the processor has.
-Attention takes all that the processor has, but for AMX. The models are none that `weft bench` knows. --costs takes a
-table instead of measuring one.
+--isa limits generated kernels, products, attention and other routines of both sides to avx2, avx512, or avx512bf16
+(AVX512_BF16); amx is all that the processor has. The models are none that `weft bench` knows. --costs takes a table
+instead of measuring one.
 """
 import argparse
 import collections
@@ -40,8 +41,9 @@ MODELS = {
     "tiny": (dict(LLAMA, vocab_size=256, max_position_embeddings=64, hidden_size=64, intermediate_size=128,
                   num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=1), 1, 64),
 }
-# The target of generated kernels, and the level of oneDNN's products.
-ISAS = {"avx2": ("cpu:x86-64-v3", "AVX2"), "avx512": ("cpu:x86-64-v4", "AVX512_CORE_BF16"), "amx": ("cpu", None)}
+# The target of generated kernels, and the level of routines.
+ISAS = {"avx2": ("cpu:x86-64-v3", "AVX2"), "avx512": ("cpu:x86-64-v4", "AVX512_CORE"),
+        "avx512bf16": ("cpu:x86-64-v4", "AVX512_CORE_BF16"), "amx": ("cpu", "ALL")}
 PROGRAMS = ("micro", "apply")
 SKIPPED = 2
 
@@ -80,9 +82,7 @@ class Comparison:
         self.args = args
         self.folder = folder
         self.environment = dict(os.environ)
-        self.target, level = ISAS[args.isa]
-        if level:
-            self.environment["ONEDNN_MAX_CPU_ISA"] = level
+        self.target, self.environment["ONEDNN_MAX_CPU_ISA"] = ISAS[args.isa]
         self.rows = []
 
     def path(self, *names):
@@ -98,15 +98,16 @@ class Comparison:
         """The path of the table."""
         if self.args.costs:
             return self.args.costs
-        print("measures rates with weft bench", file=sys.stderr, flush=True)
         table = self.path("costs.toml")
         words = [f"--precision={name}" for name in self.args.types.split(",") if name != "f32"]
         words += ["--shared"] if self.args.shared else []
+        if not any(flag.startswith("--rounds") for flag in self.args.bench):
+            words.append("--rounds=1")
         self.run(self.args.weft, "bench", f"--target={self.target}", f"--threads={self.args.threads}", *words,
-                 *self.args.bench, "-o", table)
+                 *self.args.bench, "-o", table, "--overwrite")
         return table
 
-    def compile(self, costs):
+    def make_models(self):
         for name in self.args.models.split(","):
             config, batch, seq = MODELS[name]
             folder = self.path(name)
@@ -118,42 +119,47 @@ class Comparison:
             with open(os.path.join(folder, "data.txt"), "wb") as file:
                 file.write(bytes(first + random.randrange(26) for _ in range(1 << 16)))
             for precision in self.args.types.split(","):
-                program = self.path(folder, precision)
-                self.run(self.args.weft, "compile", folder, f"--batch={batch}", f"--seq={seq}",
-                         f"--precision={precision}", f"--threads-max={self.args.threads}", f"--cost-table={costs}",
-                         f"--target={self.target}", "-o", program)
-                schedule = json.loads(self.run(self.args.weft, "inspect", program, "--schedule", "--json"))
-                self.rows.append({"model": name, "type": precision, "program": program,
-                                  "data": os.path.join(folder, "data.txt"), "schedule": schedule["schedule"],
+                self.rows.append({"model": name, "type": precision, "folder": folder,
+                                  "flags": [f"--batch={batch}", f"--seq={seq}", f"--precision={precision}"],
                                   "rounds": []})
+
+    def compile(self, row, costs):
+        """The commands of the program with their estimates, microseconds."""
+        row["program"] = os.path.join(row["folder"], row["type"])
+        self.run(self.args.weft, "compile", row["folder"], *row["flags"], f"--threads-max={self.args.threads}",
+                 f"--cost-table={costs}", f"--target={self.target}", "-o", row["program"], "--overwrite")
+        found = json.loads(self.run(self.args.weft, "inspect", row["program"], "--schedule", "--json"))
+        row["schedule"] = found["schedule"]
+        return {(program, index): command[2] for program in PROGRAMS
+                for index, command in enumerate(found["schedule"][program])}
 
     def trace(self, row):
         """The time of each command of a step in one run, microseconds."""
         trace = self.path("trace.json")
-        self.run(row["program"], "--data", row["data"], "--tokenizer=bytes", f"--steps={self.args.steps}",
-                 f"--threads={self.args.threads}", "--trace", trace, "--progress=none")
+        self.run(row["program"], "--data", os.path.join(row["folder"], "data.txt"), "--tokenizer=bytes",
+                 f"--steps={self.args.steps}", f"--threads={self.args.threads}", "--trace", trace, "--progress=none")
         times = collections.defaultdict(list)
         with open(trace) as file:
             for event in json.load(file)["traceEvents"]:
                 if event["ph"] == "X" and event["pid"] == 0 and event["cat"] in PROGRAMS:
                     times[event["cat"], event["args"]["command"]].append(event["tdur" if self.args.shared else "dur"])
-        pick = min if self.args.shared else statistics.median
+        pick = min if self.args.shared else statistics.mean
         return {command: pick(all[min(SKIPPED, len(all) - 1):]) for command, all in times.items()}
 
     def round(self):
+        costs = self.measure_costs()
         for row in self.rows:
-            row["rounds"].append(self.trace(row))
+            row["rounds"].append((self.compile(row, costs), self.trace(row)))
 
     def summarize(self, row):
         """Sums by the most special kind of the commands."""
         pick = min if self.args.shared else statistics.median
         sums = collections.defaultdict(lambda: {"commands": 0, "estimated_ms": 0.0, "measured_ms": 0.0})
-        for program, index in row["rounds"][0]:
-            command = row["schedule"][program][index]
-            for kind in (command[11][-1], "step"):
+        for program, index in row["rounds"][0][1]:
+            for kind in (row["schedule"][program][index][11][-1], "step"):
                 sums[kind]["commands"] += 1
-                sums[kind]["estimated_ms"] += command[2] / 1e3
-                sums[kind]["measured_ms"] += pick(each[program, index] for each in row["rounds"]) / 1e3
+                for key, side, choose in (("estimated_ms", 0, statistics.median), ("measured_ms", 1, pick)):
+                    sums[kind][key] += choose([each[side][program, index] for each in row["rounds"]]) / 1e3
         for each in sums.values():
             each["ratio"] = each["estimated_ms"] / each["measured_ms"]
         return dict(sorted(sums.items(), key=lambda item: -item[1]["measured_ms"]))
@@ -177,7 +183,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with tempfile.TemporaryDirectory(prefix="weft-estimates-") as folder:
         comparison = Comparison(args, folder)
-        comparison.compile(comparison.measure_costs())
+        comparison.make_models()
         for number in range(args.rounds):
             comparison.round()
             print(f"round {number + 1} of {args.rounds}", file=sys.stderr, flush=True)
