@@ -111,8 +111,8 @@ TEST_F(CudaDeviceTest, AnOldDriverRunsCodeOfItsToolkit) {
             "expects an NVIDIA driver for CUDA 13.0, which the machine code of "
             "the program needs, but got one for CUDA 12.0");
   EXPECT_EQ(status.error().hintText(),
-            "install driver 580 or later, or build weft and the program with "
-            "an older CUDA toolkit (WEFT_CUDA_HOME)");
+            "install driver 580 or later, or compile the program with a "
+            "CUDA 12 toolkit (WEFT_CUDA_HOME)");
   fake.version = 13000;
   EXPECT_TRUE(open());
 }

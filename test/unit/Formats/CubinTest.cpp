@@ -29,6 +29,7 @@ TEST(Cubin, Kernels) {
   Expected<Cubin> cubin = readCubin(bytes + "behind it");
   ASSERT_TRUE(cubin) << cubin.error().message();
   EXPECT_EQ(cubin->chip, "sm_90");
+  EXPECT_EQ(cubin->abiVersion, 8u);
   EXPECT_EQ(cubin->bytes, bytes.size());
   ASSERT_EQ(cubin->kernels.size(), 2u);
   const CubinKernel &one = cubin->kernels[0], &two = cubin->kernels[1];
