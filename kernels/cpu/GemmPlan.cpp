@@ -148,9 +148,9 @@ private:
 };
 
 /// The blocks of a result in tiles. Larger ones pack less: 86, 92 and 100 are
-/// measured times of equal work (1024 x 576 by 1536, and by 49152). One of them
-/// for each of 16 threads matters more. The bits of a long K depend on the
-/// size, so the threads of a run do not count.
+/// measured times of equal work (1024 x 576 by 1536; 82, 86 and 100 by 49152).
+/// A result with few blocks gets smaller ones, one for each of 16 threads. The
+/// bits of a long K depend on the size, so the threads of a run do not count.
 OneDnnBlock sizeOfTileBlocks(const WeftGemmRecord &s) {
   struct Choice {
     OneDnnBlock size;

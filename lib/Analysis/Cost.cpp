@@ -39,6 +39,7 @@ static int64_t getTouchedBytes(plan::CommandOpInterface command, Value buffer) {
 
 /// Whether a command may clear the buffer, which it otherwise adds to: by a
 /// flag, the first micro-batch of a step clears the gradient of a table.
+/// Counted for each micro-batch: a program does not say how many a step has.
 static bool mayClear(plan::CommandOpInterface command, Value buffer) {
   auto gradient = dyn_cast<plan::EmbeddingGradOp>(*command);
   return gradient && buffer == gradient.getTarget() && gradient.getFlag();

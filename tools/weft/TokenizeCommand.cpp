@@ -386,8 +386,9 @@ Expected<ExitCode> weft::tokenizeCommand(const Arguments &args) {
     return usageError("expects FILE, but got none")
         .hint("weft tokenize --help; a pipe into it works, too");
   if (!flags->hasValue("tokenizer"))
-    return usageError("expects --tokenizer=PATH, but got none")
-        .hint("name tokenizer.json, tokenizer.model or the model's folder");
+    return usageError("expects --tokenizer=PATH|bytes, but got none")
+        .hint("name tokenizer.json, tokenizer.model or the model's folder; "
+              "bytes: a token per byte");
   const bool isPiped =
       flags->positionals().empty() || flags->positionals()[0] == "-";
   const std::string input = isPiped ? kStandardInput : flags->positionals()[0];

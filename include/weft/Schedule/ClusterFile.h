@@ -17,8 +17,8 @@ struct ClusterFile {
 
 /// Reads a cluster from a TOML file: `target`, `ranks_per_node`,
 /// `ranks_per_core`, `algorithm` ("ring", "direct" or "hierarchical"), the
-/// links
-/// `[node]` and `[network]` with `gigabytes_per_second` and `latency_us`, and
+/// links `[node]` and `[network]` with `gigabytes_per_second` and `latency_us`,
+/// and
 /// `[costs]`, a cost table (CostTableFile.h). Emits an error at the line of the
 /// file. One for another `target` is an error; an empty one accepts all.
 llvm::FailureOr<ClusterFile> readClusterFile(mlir::MLIRContext *context,

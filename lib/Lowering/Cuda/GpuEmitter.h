@@ -35,7 +35,7 @@ inline constexpr auto kGlobalSpace =
     static_cast<unsigned>(mlir::NVVM::NVVMMemorySpace::Global);
 /// Threads of a block side by side, where a kernel reduces over columns.
 inline constexpr int64_t kColumnThreads = 32;
-/// Loops of so many steps are written out, so that elements that they leave for
+/// Loops of so many steps are unrolled, so that elements that they leave for
 /// a later loop stay in registers.
 inline constexpr int64_t kUnrolledSteps = 8;
 

@@ -2,7 +2,7 @@
 //
 // A pass over a row needs the totals of an earlier one, as the variance needs
 // the mean. An input that both read is loaded once: the thread keeps its
-// elements in an array, whose loops are written out, so that it becomes
+// elements in an array, whose loops are unrolled, so that it becomes
 // registers. Only this thread writes these elements, and where a result lies
 // over the input no later pass reads it.
 //
@@ -16,9 +16,9 @@
 using namespace mlir;
 using namespace weft;
 
-/// Registers of 4 bytes that a thread has for kept elements: a row of 1024
-/// elements takes 32 of f32, or 16 of f16. The sum of two inputs is kept in
-/// place of both where passes use nothing else of them.
+/// Registers of 4 bytes that a thread has for kept elements of all inputs: a
+/// row of 1024 elements takes 32 of f32, or 16 of f16. LLVM may keep the sum of
+/// two inputs in place of both.
 static constexpr int64_t kMostKeptRegisters = 64;
 
 /// An array of the thread, at the start of the function: LLVM promotes no
@@ -63,8 +63,8 @@ void GpuEmitter::markFilled(const KernelNest &nest) {
         row.isFilled |= isSame(row.input, input);
 }
 
-/// Chooses the inputs that are kept: of passes whose steps are written out, as
-/// long as there are registers. Sums over rows take them all.
+/// Chooses the inputs that are kept: of passes whose steps are unrolled, as
+/// long as there are registers. Column sums take them all.
 void GpuEmitter::keepRows(int64_t threads) {
   if (softmax.sum || shape.hasSums() ||
       getRowChunks() / threads > kUnrolledSteps)

@@ -93,12 +93,12 @@ static std::string countBatches(int64_t count) {
 
 std::string Run::describeEvaluation() const {
   const EvalPlan plan(metadata, data.val->rows(), options.evalSteps);
-  return concat("evaluate  ", plan.rows(), " of ", plan.available(),
-                " rows in ", countBatches(plan.batches()), " of ", metadata.batch,
-                inputs.ranks() > 1
-                    ? " over " + std::to_string(inputs.ranks()) + " ranks"
-                    : "",
-                "\n");
+  return concat(
+      "evaluate  ", plan.rows(), " of ", plan.available(), " rows in ",
+      countBatches(plan.batches()), " of ", metadata.batch,
+      inputs.ranks() > 1 ? " over " + std::to_string(inputs.ranks()) + " ranks"
+                         : "",
+      "\n");
 }
 
 std::string Run::describePrediction() const {

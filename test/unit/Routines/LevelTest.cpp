@@ -54,7 +54,7 @@ CpuIsa capOfEnvironment() {
                                      : CpuIsa::Amx;
 }
 
-/// The smallest product of bf16 that is subnormal in a factor.
+/// A product of bf16 with a subnormal factor.
 float multiplySubnormal() {
   TestContext context(1);
   Elements x({0x1p-130f, 0.0f}, WEFT_BF16), y({0x1p100f}, WEFT_BF16);

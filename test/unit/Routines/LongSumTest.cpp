@@ -9,8 +9,6 @@
 
 using namespace weft;
 
-namespace {} // namespace
-
 TEST(LongSums, KeysOfAttention) {
   constexpr int64_t keys = 60001;
   Floats q(1, 1.0f), k(keys, -0.7f), v(keys, 1.0f), out(1), lse(1);
