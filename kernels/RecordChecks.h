@@ -108,6 +108,8 @@ inline bool checkAttention(WeftContext &context, const WeftCommand &command,
                        a.heads, ", but got ", a.keyHeads);
   return checkFloatType(context, command, "q, k, v and out", a.dtype) &&
          checkProbability(context, command, "dropout", a.dropout) &&
+         checkRange(context, command, "hasBits", a.hasBits, 0,
+                    a.dropout > 0.0) &&
          checkVariant(context, command, a, variant);
 }
 

@@ -156,7 +156,8 @@ void runBackward(WeftContext &context, const WeftCommand &command,
 bool prepare(WeftContext &context, const WeftCommand &command,
              void *const *buffers, int64_t numBuffers, Attention &attention) {
   if (!checkBuffers(context, command, numBuffers) ||
-      !checkAttention(context, command, attention, attention.variant))
+      !checkAttention(context, command, attention, attention.variant) ||
+      !checkRange(context, command, "hasBits", attention.hasBits, 0, 0))
     return false;
   const bool drops = attention.dropout > 0.0;
   const int64_t hasIds = attention.variant.hasSegments;

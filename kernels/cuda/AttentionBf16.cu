@@ -5,32 +5,20 @@
 using namespace weft::cuda;
 
 #if WEFT_HAS_HEADS(64)
-WEFT_LOW_ATTENTION(bf16_64, Bf16, 64, false, false)
-WEFT_LOW_ATTENTION(bf16_64_dropout, Bf16, 64, true, false)
-WEFT_ATTENTION_DELTA(bf16_64, Bf16, 64)
+WEFT_LOW_ATTENTION(bf16_64, Bf16, 64, false)
 #endif
 #if WEFT_HAS_VARIANT(64)
-WEFT_LOW_ATTENTION(bf16_64_variant, Bf16, 64, false, true)
-WEFT_LOW_ATTENTION(bf16_64_variant_dropout, Bf16, 64, true, true)
-WEFT_ATTENTION_DELTA(bf16_64_variant, Bf16, 64)
+WEFT_LOW_ATTENTION(bf16_64_variant, Bf16, 64, true)
 #endif
 #if WEFT_HAS_HEADS(128)
-WEFT_LOW_ATTENTION(bf16_128, Bf16, 128, false, false)
-WEFT_LOW_ATTENTION(bf16_128_dropout, Bf16, 128, true, false)
-WEFT_ATTENTION_DELTA(bf16_128, Bf16, 128)
+WEFT_LOW_ATTENTION(bf16_128, Bf16, 128, false)
 #endif
 #if WEFT_HAS_VARIANT(128)
-WEFT_LOW_ATTENTION(bf16_128_variant, Bf16, 128, false, true)
-WEFT_LOW_ATTENTION(bf16_128_variant_dropout, Bf16, 128, true, true)
-WEFT_ATTENTION_DELTA(bf16_128_variant, Bf16, 128)
+WEFT_LOW_ATTENTION(bf16_128_variant, Bf16, 128, true)
 #endif
 #if WEFT_HAS_HEADS(256)
-WEFT_LOW_ATTENTION(bf16_256, Bf16, 256, false, false)
-WEFT_LOW_ATTENTION(bf16_256_dropout, Bf16, 256, true, false)
-WEFT_ATTENTION_DELTA(bf16_256, Bf16, 256)
+WEFT_LOW_ATTENTION(bf16_256, Bf16, 256, false)
 #endif
 #if WEFT_HAS_VARIANT(256)
-WEFT_LOW_ATTENTION(bf16_256_variant, Bf16, 256, false, true)
-WEFT_LOW_ATTENTION(bf16_256_variant_dropout, Bf16, 256, true, true)
-WEFT_ATTENTION_DELTA(bf16_256_variant, Bf16, 256)
+WEFT_LOW_ATTENTION(bf16_256_variant, Bf16, 256, true)
 #endif

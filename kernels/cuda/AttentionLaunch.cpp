@@ -5,6 +5,7 @@
 #include "RecordChecks.h"
 #include "weft/Abi/CudaRoutineAbi.h"
 #include "weft/Abi/CudaWorkspaces.h"
+#include "weft/Abi/DropoutBits.h"
 #include "weft/Abi/Philox.h"
 
 namespace weft::cuda {
@@ -27,15 +28,16 @@ struct TileKernels {
 };
 
 template <typename Forward, typename Backward>
-TileKernels kernelsOf(const std::string &suffix, int64_t keyParts) {
+TileKernels kernelsOf(const std::string &forward, const std::string &backward,
+                      int64_t keyParts) {
   static_assert(Forward::kSharedBytes <= kMostSharedBytes &&
                     Backward::kSharedBytes <= kMostSharedBytes,
                 "a block of some target has less shared memory");
   return {
-      {"weft_attention_" + suffix, Forward::kRows, 1, Forward::kSharedBytes},
-      {"weft_attention_dq_" + suffix, Backward::kRows, 1,
+      {"weft_attention_" + forward, Forward::kRows, 1, Forward::kSharedBytes},
+      {"weft_attention_dq_" + backward, Backward::kRows, 1,
        Backward::kSharedBytes},
-      {"weft_attention_dk_" + suffix, Backward::kRows, keyParts,
+      {"weft_attention_dk_" + backward, Backward::kRows, keyParts,
        Backward::kSharedBytes}};
 }
 
@@ -49,15 +51,17 @@ std::string makeSuffix(const WeftAttentionRecord &record,
 template <int D>
 TileKernels kernelsFor(const WeftAttentionRecord &record,
                        const WeftAttentionVariant &variant) {
-  std::string suffix = makeSuffix(record, variant);
-  if (record.dropout > 0.0)
-    suffix += "_dropout";
+  const std::string suffix = makeSuffix(record, variant);
+  const std::string forward = suffix + (record.dropout > 0.0 ? "_dropout" : "");
+  const std::string backward = record.hasBits ? suffix + "_stored" : forward;
   if (record.dtype == WEFT_F32)
-    return kernelsOf<WideForward<D>, WideBackward<D>>(suffix, 1);
-  constexpr int64_t keyParts = D / LowBackward<D>::kKeyColumns;
+    return kernelsOf<WideForward<D>, WideBackward<D>>(forward, backward, 1);
+  constexpr int64_t parts = D / LowBackward<D>::kKeyColumns;
   if (isVariant(variant))
-    return kernelsOf<LowForward<D, true>, LowBackward<D>>(suffix, keyParts);
-  return kernelsOf<LowForward<D, false>, LowBackward<D>>(suffix, keyParts);
+    return kernelsOf<LowForward<D, true>, LowBackward<D>>(forward, backward,
+                                                          parts);
+  return kernelsOf<LowForward<D, false>, LowBackward<D>>(forward, backward,
+                                                         parts);
 }
 
 TileKernels findKernels(const WeftAttentionRecord &record,
@@ -96,6 +100,10 @@ AttentionArguments makeArguments(const WeftAttentionRecord &record) {
   a.scale = static_cast<float>(record.scale);
   a.keepScale = philoxKeepScale(record.dropout);
   a.dropThreshold = philoxDropThreshold(record.dropout);
+  if (record.hasBits) {
+    a.bitQueryTiles = static_cast<int32_t>(bitQueryTiles(record.queries));
+    a.bitKeyTiles = static_cast<int32_t>(bitKeyTiles(record.keys));
+  }
   return a;
 }
 
@@ -145,15 +153,52 @@ void launchTiles(WeftContext &context, const WeftCommand &command,
   isVariant(variant) ? launchWith(variant.add(a)) : launchWith(a);
 }
 
+/// Optional buffers, behind the required ones.
+struct OptionalBuffers {
+  bool hasRng;
+  const WeftAttentionRecord &record;
+
+  /// Gradients with bits draw nothing.
+  static OptionalBuffers get(const WeftAttentionRecord &record,
+                             bool isGradient) {
+    return {record.dropout > 0.0 && !(isGradient && record.hasBits), record};
+  }
+  int64_t count(const WeftAttentionVariant &variant) const {
+    return hasRng + variant.hasSegments + record.hasBits;
+  }
+  void take(void *const *buffers, AttentionArguments &a,
+            Variant &variant) const {
+    if (hasRng)
+      a.rng = as<int64_t>(*buffers++);
+    if (variant.hasSegments)
+      variant.ids = as<int32_t>(*buffers++);
+    if (record.hasBits)
+      a.bits = as<uint32_t>(*buffers);
+  }
+};
+
 bool check(WeftContext &context, const WeftCommand &command,
-           const WeftAttentionRecord &record,
-           const WeftAttentionVariant &variant, int64_t numBuffers) {
+           const OptionalBuffers &optional, const WeftAttentionVariant &variant,
+           int64_t numBuffers) {
+  const WeftAttentionRecord &record = optional.record;
   return checkAttention(context, command, record, variant) &&
-         checkBuffers(context, command,
-                      numBuffers + (record.dropout > 0.0) +
-                          variant.hasSegments) &&
+         checkBuffers(context, command, numBuffers + optional.count(variant)) &&
          checkRange(context, command, "headSize", record.headSize, 1,
                     kMostHeadSize);
+}
+
+/// With documents, kernels of wide low heads skip tiles of 64 by 32 scores
+/// forward and of 32 by 64 in `dk`, which so may read bits of scores that it
+/// hides and that the forward kernel has not computed.
+bool readsSkippedBits(const WeftAttentionRecord &record,
+                      const WeftAttentionVariant &variant) {
+  return record.hasBits && variant.hasSegments && record.dtype != WEFT_F32 &&
+         cudaHeadWidth(record.headSize) > 64;
+}
+
+int64_t countBitBytes(const WeftAttentionRecord &record) {
+  return record.batch * record.heads * bitQueryTiles(record.queries) *
+         bitKeyTiles(record.keys) * kBitWords * 4;
 }
 
 void runForward(WeftContext &context, const WeftCommand &command,
@@ -165,11 +210,11 @@ void runForward(WeftContext &context, const WeftCommand &command,
   a.v = {buffers[2], record.v};
   a.out = {buffers[3], record.out};
   a.lse = as<float>(buffers[4]);
-  if (record.dropout > 0.0)
-    a.rng = as<int64_t>(buffers[5]);
-  if (variant.hasSegments)
-    variant.ids = as<int32_t>(buffers[5 + (record.dropout > 0.0)]);
+  OptionalBuffers::get(record, /*isGradient=*/false)
+      .take(buffers + 5, a, variant);
   findVectors(a, record.dtype, {a.q, a.k, a.v, a.out});
+  if (readsSkippedBits(record, variant))
+    fillOnDevice(context, command, a.bits, 0, countBitBytes(record));
   launchTiles(context, command, findKernels(record, variant).forward,
               record.queries, record.batch * record.heads, a, variant);
 }
@@ -189,10 +234,8 @@ void runBackward(WeftContext &context, const WeftCommand &command,
   a.dk = {buffers[7], record.dk};
   a.dv = {buffers[8], record.dv};
   a.delta = delta;
-  if (forward.dropout > 0.0)
-    a.rng = as<int64_t>(buffers[9]);
-  if (variant.hasSegments)
-    variant.ids = as<int32_t>(buffers[9 + (forward.dropout > 0.0)]);
+  OptionalBuffers::get(forward, /*isGradient=*/true)
+      .take(buffers + 9, a, variant);
   findVectors(a, forward.dtype,
               {a.dout, a.out, a.q, a.k, a.v, a.dq, a.dk, a.dv});
   const int lanes =
@@ -220,7 +263,8 @@ extern "C" void weft_cuda_attention(WeftContext *context,
   if (!record)
     return;
   const Variant variant(variantOf(*record, command->recordBytes));
-  if (check(*context, *command, *record, variant, 5))
+  if (check(*context, *command,
+            OptionalBuffers::get(*record, /*isGradient=*/false), variant, 5))
     runForward(*context, *command, *record, variant, buffers);
 }
 
@@ -231,7 +275,9 @@ extern "C" void weft_cuda_attention_grad(WeftContext *context,
   if (!record)
     return;
   const Variant variant(variantOf(*record, command->recordBytes));
-  if (!check(*context, *command, record->forward, variant, 9))
+  if (!check(*context, *command,
+             OptionalBuffers::get(record->forward, /*isGradient=*/true),
+             variant, 9))
     return;
   char *memory = workspaceOf(*context, *command, buffers,
                              cudaAttentionGradWorkspaceBytes(*record));

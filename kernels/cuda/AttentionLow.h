@@ -33,14 +33,17 @@ template <typename Type, int D, bool kVaries> struct LowSoftmax {
   }
 
   /// Which scores are kept; `query` is the warp's first. It needs no tile: the
-  /// numbers are drawn while one arrives.
+  /// numbers are drawn while one arrives. Their bits are stored if they have a
+  /// place.
   template <typename Rules>
   WEFT_MEMBER static void drawKept(const Rules &rules, int query, int key,
                                    Kept &kept) {
     if constexpr (Rules::drops)
 #pragma unroll
-      for (int m = 0; m < kRowTiles; ++m)
+      for (int m = 0; m < kRowTiles; ++m) {
         kept[m] = keptOfRow<kFragments, false>(rules, query + 16 * m, key);
+        storeBits<kFragments>(rules.bits, query + 16 * m, key, kept[m]);
+      }
   }
 
   /// From products to what values are multiplied with.
@@ -137,14 +140,14 @@ template <typename Type, int D, bool kVaries> struct LowSoftmax {
 };
 
 /// K arrives during the softmax and product before, V during the scores.
-template <typename Type, int D, bool kDrops, bool kVaries>
+template <typename Type, int D, Dropout kDropout, bool kVaries>
 WEFT_DEVICE void lowForward(const ArgumentsOf<kVaries> &a) {
   using Tiles = LowForward<D, kVaries>;
   using Softmax = LowSoftmax<Type, D, kVaries>;
   constexpr int kRows = Tiles::kRows, kColumns = Tiles::kColumns;
   constexpr int kRowTiles = Tiles::kRowTiles;
   BlockPlace place(a, blockIndex(), a.heads, /*lastTileFirst=*/a.causal);
-  HeadRules<kDrops, kVaries> rules(a, place.batch, place.head);
+  HeadRules<kDropout, kVaries> rules(a, place.batch, place.head);
   int begin = place.tile * kRows, group = place.head / a.group;
   int warpRow = warpIndex() * 16 * kRowTiles;
   Low *qTile = reinterpret_cast<Low *>(sharedMemory());
@@ -160,8 +163,8 @@ WEFT_DEVICE void lowForward(const ArgumentsOf<kVaries> &a) {
   endGroup();
   // For heads of up to 64 elements the queries fit into registers, unless
   // dropout uses these for random numbers.
-  std::conditional_t<D == 64 && !kDrops, LeftFactors<D, kRowTiles>,
-                     LeftRows<D, kRowTiles>>
+  std::conditional_t<D == 64 && kDropout == Dropout::None,
+                     LeftFactors<D, kRowTiles>, LeftRows<D, kRowTiles>>
       queries;
   Softmax state;
   for (int key = first, next; key < keyEnd; key = next) {
@@ -198,19 +201,29 @@ WEFT_DEVICE void lowForward(const ArgumentsOf<kVaries> &a) {
 
 } // namespace weft::cuda
 
-/// All kernels of a type for heads of up to D elements.
-#define WEFT_LOW_ATTENTION(name, Type, D, kDrops, kVaries)                     \
+/// The kernels of a type for heads of up to D elements.
+#define WEFT_LOW_FORWARD(name, Type, D, kDropout, kVaries)                     \
   WEFT_KERNEL(weft_attention_##name, ArgumentsOf<kVaries>, kAttentionThreads,  \
               1) {                                                             \
-    lowForward<Type, D, kDrops, kVaries>(a);                                   \
-  }                                                                            \
+    lowForward<Type, D, kDropout, kVaries>(a);                                 \
+  }
+#define WEFT_LOW_GRADIENTS(name, Type, D, kDropout, kVaries)                   \
   WEFT_KERNEL(weft_attention_dq_##name, ArgumentsOf<kVaries>,                  \
               kAttentionThreads, 1) {                                          \
-    lowQueryGradients<Type, D, kDrops, kVaries>(a);                            \
+    lowQueryGradients<Type, D, kDropout, kVaries>(a);                          \
   }                                                                            \
   WEFT_KERNEL(weft_attention_dk_##name, ArgumentsOf<kVaries>,                  \
               kAttentionThreads, 1) {                                          \
-    lowKeyGradients<Type, D, kDrops, kVaries>(a);                              \
+    lowKeyGradients<Type, D, kDropout, kVaries>(a);                            \
   }
+
+/// All of them, without or with the rules of a variant.
+#define WEFT_LOW_ATTENTION(name, Type, D, kVaries)                             \
+  WEFT_LOW_FORWARD(name, Type, D, Dropout::None, kVaries)                      \
+  WEFT_LOW_GRADIENTS(name, Type, D, Dropout::None, kVaries)                    \
+  WEFT_LOW_FORWARD(name##_dropout, Type, D, Dropout::Drawn, kVaries)           \
+  WEFT_LOW_GRADIENTS(name##_dropout, Type, D, Dropout::Drawn, kVaries)         \
+  WEFT_LOW_GRADIENTS(name##_stored, Type, D, Dropout::Stored, kVaries)         \
+  WEFT_ATTENTION_DELTA(name, Type, D)
 
 #endif // WEFT_KERNELS_CUDA_ATTENTIONLOW_H

@@ -87,25 +87,33 @@ struct LowGradient {
   }
 
   /// Which scores of a tile are kept. The numbers are drawn while the tile
-  /// arrives, before there are products that take registers.
+  /// arrives, before there are products that take registers. Stored bits arrive
+  /// during the products.
   template <typename Rules>
-  WEFT_MEMBER static uint32_t drawKept(const Rules &rules, int row,
-                                       int column) {
-    if constexpr (Rules::drops)
+  WEFT_MEMBER static auto findKept(const Rules &rules, int row, int column) {
+    if constexpr (Rules::reads && kByKeys) {
+      KeyBits<kFragments> kept;
+      kept.load(rules, row, column);
+      return kept;
+    } else if constexpr (Rules::reads) {
+      return loadBits<kFragments>(rules.bits, row, column);
+    } else if constexpr (Rules::drops) {
       return keptOfRow<kFragments, kByKeys>(rules, row, column);
-    else
+    } else {
       return ~0u;
+    }
   }
 
   /// One tile of the other side; `row` is the warp's first.
-  template <typename Rules>
-  WEFT_MEMBER void addTile(int stage, const Rules &rules, uint32_t kept,
+  template <typename Rules, typename Kept>
+  WEFT_MEMBER void addTile(int stage, const Rules &rules, const Kept &found,
                            float scale, int row, int column) {
     const Low *tile = walk(stage), *other = tile + kColumns * (D + 8);
     float scores[1][kFragments][4], products[1][kFragments][4];
     multiplyRows<Type, D>(own, tile, scores);
     multiplyRows<Type, D>(ownOther, other, products);
     const float *numbers = statistics + stage * 2 * kColumns;
+    const uint32_t kept = inOrder(found);
 #pragma unroll
     for (int n = 0; n < kFragments; ++n)
       findGradients(numbers, rules, scale, n, kept >> (4 * n), scores[0][n],
@@ -175,12 +183,12 @@ struct LowGradient {
   }
 };
 
-template <typename Type, int D, bool kDrops, bool kVaries>
+template <typename Type, int D, Dropout kDropout, bool kVaries>
 WEFT_DEVICE void lowQueryGradients(const ArgumentsOf<kVaries> &a) {
   using Gradient = LowGradient<Type, D, /*kByKeys=*/false>;
   constexpr int kColumns = Gradient::kColumns;
   BlockPlace place(a, blockIndex(), a.heads, /*lastTileFirst=*/a.causal);
-  HeadRules<kDrops, kVaries> rules(a, place.batch, place.head);
+  HeadRules<kDropout, kVaries> rules(a, place.batch, place.head);
   int row = place.tile * Gradient::kRows, group = place.head / a.group;
   int warpRow = row + 16 * warpIndex();
   Gradient gradient(0);
@@ -198,7 +206,7 @@ WEFT_DEVICE void lowQueryGradients(const ArgumentsOf<kVaries> &a) {
       gradient.beginWalk(stage ^ 1, a.k, a.v, place.batch, group, next, a.keys,
                          a);
     endGroup();
-    uint32_t kept = gradient.drawKept(rules, warpRow, key);
+    const auto kept = gradient.findKept(rules, warpRow, key);
     waitForGroups<1>();
     barrier();
     if (key == first)
@@ -238,16 +246,16 @@ struct QueryWalk {
   }
 };
 
-template <typename Type, int D, bool kDrops, bool kVaries>
+template <typename Type, int D, Dropout kDropout, bool kVaries>
 WEFT_DEVICE void lowKeyGradients(const ArgumentsOf<kVaries> &a) {
-  using Gradient =
-      LowGradient<Type, D, /*kByKeys=*/true, /*kLean=*/kDrops && kVaries>;
+  using Gradient = LowGradient<Type, D, /*kByKeys=*/true,
+                               /*kLean=*/kDropout != Dropout::None && kVaries>;
   constexpr int kColumns = Gradient::kColumns,
                 kParts = D / (8 * Gradient::kSums);
   BlockPlace place(a, blockIndex() / kParts, a.heads / a.group,
                    /*lastTileFirst=*/false);
   int row = place.tile * Gradient::kRows, warpRow = row + 16 * warpIndex();
-  HeadRules<kDrops, kVaries> rules(a, place.batch, place.head * a.group);
+  HeadRules<kDropout, kVaries> rules(a, place.batch, place.head * a.group);
   rules.takeOwn(row, Gradient::kRows);
   QueryWalk walk(a, rules, place.head, row, Gradient::kRows, kColumns);
   Gradient gradient(static_cast<int>(blockIndex() % kParts) * 8 *
@@ -276,7 +284,7 @@ WEFT_DEVICE void lowKeyGradients(const ArgumentsOf<kVaries> &a) {
     endGroup();
     rules.moveTo(walk.head(i));
     int query = walk.tile(i) * kColumns;
-    uint32_t kept = gradient.drawKept(rules, warpRow, query);
+    const auto kept = gradient.findKept(rules, warpRow, query);
     waitForGroups<1>();
     barrier();
     if (i == first)

@@ -6,6 +6,7 @@
 #include "AttentionVariant.h"
 #include "DeviceLanguage.h"
 #include "KernelArguments.h"
+#include "weft/Abi/DropoutBits.h"
 #include "weft/Abi/Philox.h"
 
 namespace weft::cuda {
@@ -39,30 +40,67 @@ WEFT_DEVICE int64_t firstRow(const AttentionArguments &a, int batch, int head) {
   return (static_cast<int64_t>(batch) * a.heads + head) * a.queries;
 }
 
+/// How a kernel knows which scores dropout keeps.
+enum class Dropout {
+  None,  // it keeps all
+  Drawn, // it draws random numbers, and may store the bits
+  Stored // it reads the bits
+};
+
+/// Stored dropout bits of a head (weft/Abi/DropoutBits.h). Sizes are read from
+/// the arguments, which take no registers.
+struct StoredBits {
+  const AttentionArguments &a;
+  int batch, head;
+
+  /// Whether the query has a place: none has if no bits are stored, and the
+  /// last block of the forward pass owns more rows than exist.
+  WEFT_MEMBER bool has(int query) const {
+    return query < a.bitQueryTiles * int(kBitQueries);
+  }
+  /// Words between tiles of neighbouring queries.
+  WEFT_MEMBER int rowWords() const { return a.bitKeyTiles * int(kBitWords); }
+  /// The words of the tile that has this query and this key.
+  WEFT_MEMBER uint32_t *tile(int query, int key) const {
+    int64_t row =
+        static_cast<int64_t>(batch * a.heads + head) * a.bitQueryTiles +
+        query / int(kBitQueries);
+    return a.bits + (row * a.bitKeyTiles + key / int(kBitKeys)) * kBitWords;
+  }
+};
+
 /// Which keys the queries of a head see, and which a dropout keeps. Kernels
 /// without dropout are kernels of their own: its numbers take registers.
-template <bool kDrops, bool kVaries> struct HeadRules : VariantRules<kVaries> {
+/// Kernels that read stored bits are separate as well.
+template <Dropout kDropout, bool kVaries>
+struct HeadRules : VariantRules<kVaries> {
   using Variant = VariantRules<kVaries>;
-  static constexpr bool drops = kDrops, varies = kVaries;
+  static constexpr bool drops = kDropout != Dropout::None, varies = kVaries;
+  static constexpr bool reads = kDropout == Dropout::Stored;
   int queries, keys, reach; // query i sees keys up to i + reach
   float keepScale;
   uint32_t threshold;
   PhiloxKey key;
   uint64_t row, firstElement;
+  StoredBits bits;
 
   WEFT_MEMBER HeadRules(const ArgumentsOf<kVaries> &a, int batch, int head)
       : Variant(a, batch), queries(a.queries), keys(a.keys),
         reach(Variant::reachOf(a)), keepScale(a.keepScale),
-        threshold(a.dropThreshold), key{0, 0}, row(0), firstElement(0) {
-    if constexpr (!kDrops)
+        threshold(a.dropThreshold), key{0, 0}, row(0), firstElement(0),
+        bits{a, batch, head} {
+    if constexpr (!drops)
       return;
-    key = philoxKey(static_cast<uint64_t>(a.rng[0]),
-                    static_cast<uint64_t>(a.opId));
-    row = static_cast<uint64_t>(a.rng[1]) + static_cast<uint64_t>(batch);
+    if constexpr (!reads) {
+      key = philoxKey(static_cast<uint64_t>(a.rng[0]),
+                      static_cast<uint64_t>(a.opId));
+      row = static_cast<uint64_t>(a.rng[1]) + static_cast<uint64_t>(batch);
+    }
     moveTo(head);
   }
   /// To another head of the same batch row.
   WEFT_MEMBER void moveTo(int head) {
+    bits.head = head;
     firstElement = static_cast<uint64_t>(head) *
                    static_cast<uint64_t>(queries) * static_cast<uint64_t>(keys);
   }
@@ -71,6 +109,16 @@ template <bool kDrops, bool kVaries> struct HeadRules : VariantRules<kVaries> {
     if constexpr (kVaries)
       return key < keys && key - query <= reach && Variant::allows(query, key);
     return key < keys && key - query <= reach;
+  }
+  /// Whether a query of the sixteen from `query` on may see a key of the
+  /// sixteen from `key` on, documents aside. The forward pass has then computed
+  /// these scores, so that their bits are written.
+  WEFT_MEMBER bool meets(int query, int key) const {
+    const bool sees =
+        key < keys && key - smaller(query + 15, queries - 1) <= reach;
+    if constexpr (kVaries)
+      return sees && key + 15 - query > this->a.behind;
+    return sees;
   }
   /// Whether any of `rows` queries from `query` on must not see one of the keys
   /// before `keyEnd`.

@@ -110,13 +110,13 @@ template <int D> struct WideSoftmax {
   }
 };
 
-template <int D, bool kDrops, bool kVaries>
+template <int D, Dropout kDropout, bool kVaries>
 WEFT_DEVICE void wideForward(const ArgumentsOf<kVaries> &a) {
   using Tiles = WideForward<D>;
   constexpr int kRows = Tiles::kRows, kColumns = Tiles::kColumns;
   constexpr int kOwn = kRows / 8;
   BlockPlace place(a, blockIndex(), a.heads, /*lastTileFirst=*/a.causal);
-  HeadRules<kDrops, kVaries> rules(a, place.batch, place.head);
+  HeadRules<kDropout, kVaries> rules(a, place.batch, place.head);
   int begin = place.tile * kRows, rows = smaller(kRows, a.queries - begin);
   int group = place.head / a.group;
   float *qTile = reinterpret_cast<float *>(sharedMemory());
@@ -133,7 +133,9 @@ WEFT_DEVICE void wideForward(const ArgumentsOf<kVaries> &a) {
     barrier();
     int query = begin + tileY() * kOwn;
     typename WideSoftmax<D>::Kept kept;
-    kept.draw(rules, query, key + tileX());
+    kept.find(rules, query, key + tileX());
+    if constexpr (kDropout == Dropout::Drawn)
+      kept.store(rules.bits, begin + 16 * warpIndex(), key);
     float scores[kOwn][kColumns / 16];
     multiplyRows<D, kOwn, kColumns>(qTile, tile, scores);
     state.add(scores, kept, a.scale, rules, query, key + tileX());
@@ -197,7 +199,7 @@ template <int D, bool kByKeys> struct WideGradient {
                            int column) {
     row += tileY() * kOwn, column += tileX();
     Kept kept;
-    kept.draw(rules, row, column);
+    kept.find(rules, row, column);
     float scores[kOwn][kWalk], products[kOwn][kWalk];
     multiplyRows<D, kOwn, kColumns>(own, walk, scores);
     multiplyRows<D, kOwn, kColumns>(ownOther, walkOther, products);
@@ -239,12 +241,12 @@ template <int D, bool kByKeys> struct WideGradient {
   }
 };
 
-template <int D, bool kDrops, bool kVaries>
+template <int D, Dropout kDropout, bool kVaries>
 WEFT_DEVICE void wideQueryGradients(const ArgumentsOf<kVaries> &a) {
   using Gradient = WideGradient<D, /*kByKeys=*/false>;
   constexpr int kRows = Gradient::kRows, kColumns = Gradient::kColumns;
   BlockPlace place(a, blockIndex(), a.heads, /*lastTileFirst=*/a.causal);
-  HeadRules<kDrops, kVaries> rules(a, place.batch, place.head);
+  HeadRules<kDropout, kVaries> rules(a, place.batch, place.head);
   int begin = place.tile * kRows, group = place.head / a.group;
   Gradient gradient;
   loadHead<D, kRows>(gradient.own, a.q, place.batch, place.head, begin,
@@ -269,7 +271,7 @@ WEFT_DEVICE void wideQueryGradients(const ArgumentsOf<kVaries> &a) {
                           gradient.first, a.scale);
 }
 
-template <int D, bool kDrops, bool kVaries>
+template <int D, Dropout kDropout, bool kVaries>
 WEFT_DEVICE void wideKeyGradients(const ArgumentsOf<kVaries> &a) {
   using Gradient = WideGradient<D, /*kByKeys=*/true>;
   constexpr int kRows = Gradient::kRows, kColumns = Gradient::kColumns;
@@ -283,7 +285,7 @@ WEFT_DEVICE void wideKeyGradients(const ArgumentsOf<kVaries> &a) {
                      a.keys, a);
   for (int head = place.head * a.group; head < (place.head + 1) * a.group;
        ++head) {
-    HeadRules<kDrops, kVaries> rules(a, place.batch, head);
+    HeadRules<kDropout, kVaries> rules(a, place.batch, head);
     rules.takeOwn(begin, kRows);
     int query = rules.firstQuery(begin) / kColumns * kColumns;
     int queryEnd = rules.queryEnd(a, smaller(begin + kRows, a.keys));
@@ -309,46 +311,43 @@ WEFT_DEVICE void wideKeyGradients(const ArgumentsOf<kVaries> &a) {
 
 using namespace weft::cuda;
 
-#define WEFT_WIDE_ATTENTION(name, D, kDrops, kVaries)                          \
+#define WEFT_WIDE_FORWARD(name, D, kDropout, kVaries)                          \
   WEFT_KERNEL(weft_attention_##name, ArgumentsOf<kVaries>, kAttentionThreads,  \
               1) {                                                             \
-    wideForward<D, kDrops, kVaries>(a);                                        \
-  }                                                                            \
+    wideForward<D, kDropout, kVaries>(a);                                      \
+  }
+#define WEFT_WIDE_GRADIENTS(name, D, kDropout, kVaries)                        \
   WEFT_KERNEL(weft_attention_dq_##name, ArgumentsOf<kVaries>,                  \
               kAttentionThreads, 1) {                                          \
-    wideQueryGradients<D, kDrops, kVaries>(a);                                 \
+    wideQueryGradients<D, kDropout, kVaries>(a);                               \
   }                                                                            \
   WEFT_KERNEL(weft_attention_dk_##name, ArgumentsOf<kVaries>,                  \
               kAttentionThreads, 1) {                                          \
-    wideKeyGradients<D, kDrops, kVaries>(a);                                   \
+    wideKeyGradients<D, kDropout, kVaries>(a);                                 \
   }
+#define WEFT_WIDE_ATTENTION(name, D, kVaries)                                  \
+  WEFT_WIDE_FORWARD(name, D, Dropout::None, kVaries)                           \
+  WEFT_WIDE_GRADIENTS(name, D, Dropout::None, kVaries)                         \
+  WEFT_WIDE_FORWARD(name##_dropout, D, Dropout::Drawn, kVaries)                \
+  WEFT_WIDE_GRADIENTS(name##_dropout, D, Dropout::Drawn, kVaries)              \
+  WEFT_WIDE_GRADIENTS(name##_stored, D, Dropout::Stored, kVaries)              \
+  WEFT_ATTENTION_DELTA(name, F32, D)
+
 #if WEFT_HAS_HEADS(64)
-WEFT_WIDE_ATTENTION(f32_64, 64, false, false)
-WEFT_WIDE_ATTENTION(f32_64_dropout, 64, true, false)
-WEFT_ATTENTION_DELTA(f32_64, F32, 64)
+WEFT_WIDE_ATTENTION(f32_64, 64, false)
 #endif
 #if WEFT_HAS_VARIANT(64)
-WEFT_WIDE_ATTENTION(f32_64_variant, 64, false, true)
-WEFT_WIDE_ATTENTION(f32_64_variant_dropout, 64, true, true)
-WEFT_ATTENTION_DELTA(f32_64_variant, F32, 64)
+WEFT_WIDE_ATTENTION(f32_64_variant, 64, true)
 #endif
 #if WEFT_HAS_HEADS(128)
-WEFT_WIDE_ATTENTION(f32_128, 128, false, false)
-WEFT_WIDE_ATTENTION(f32_128_dropout, 128, true, false)
-WEFT_ATTENTION_DELTA(f32_128, F32, 128)
+WEFT_WIDE_ATTENTION(f32_128, 128, false)
 #endif
 #if WEFT_HAS_VARIANT(128)
-WEFT_WIDE_ATTENTION(f32_128_variant, 128, false, true)
-WEFT_WIDE_ATTENTION(f32_128_variant_dropout, 128, true, true)
-WEFT_ATTENTION_DELTA(f32_128_variant, F32, 128)
+WEFT_WIDE_ATTENTION(f32_128_variant, 128, true)
 #endif
 #if WEFT_HAS_HEADS(256)
-WEFT_WIDE_ATTENTION(f32_256, 256, false, false)
-WEFT_WIDE_ATTENTION(f32_256_dropout, 256, true, false)
-WEFT_ATTENTION_DELTA(f32_256, F32, 256)
+WEFT_WIDE_ATTENTION(f32_256, 256, false)
 #endif
 #if WEFT_HAS_VARIANT(256)
-WEFT_WIDE_ATTENTION(f32_256_variant, 256, false, true)
-WEFT_WIDE_ATTENTION(f32_256_variant_dropout, 256, true, true)
-WEFT_ATTENTION_DELTA(f32_256_variant, F32, 256)
+WEFT_WIDE_ATTENTION(f32_256_variant, 256, true)
 #endif

@@ -155,11 +155,13 @@ struct AttentionArguments {
   HeadsArgument q, k, v, out;
   HeadsArgument dout, dq, dk, dv;
   float *lse, *delta; // [B, H, T]
-  const int64_t *rng; // null without dropout
+  const int64_t *rng; // null where nothing is drawn
+  uint32_t *bits;     // stored ones of dropout, or null
   int64_t opId;
   int64_t rows; // B * H * T
   int32_t batch, queries, keys, heads, group, headSize;
-  int32_t tiles; // of a head
+  int32_t tiles;                      // of a head
+  int32_t bitQueryTiles, bitKeyTiles; // 0 without bits
   int32_t causal;
   int32_t vectors; // whether all rows can be moved 16 bytes at a time
   float scale, keepScale;

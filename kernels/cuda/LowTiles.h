@@ -259,6 +259,78 @@ WEFT_DEVICE uint32_t keptOfRow(const Rules &rules, int row, int column) {
     return keptByQueries<kFragments>(rules, row, column);
 }
 
+//===- Stored dropout bits of low tiles -----------------------------------===//
+
+// Rows of queries: a lane's bits of 64 keys are its word of the stored tile, of
+// 32 keys half of it.
+
+template <int kFragments>
+WEFT_DEVICE void storeBits(const StoredBits &bits, int query, int key,
+                           uint32_t kept) {
+  static_assert(kFragments == 8 || kFragments == 4, "tiles of 64 or 32 keys");
+  if (!bits.has(query))
+    return;
+  uint32_t *word = bits.tile(query, key) + laneIndex();
+  if constexpr (kFragments == 8)
+    *word = kept;
+  else
+    reinterpret_cast<uint16_t *>(word)[key / 32 % 2] =
+        static_cast<uint16_t>(kept);
+}
+
+template <int kFragments>
+WEFT_DEVICE uint32_t loadBits(const StoredBits &bits, int query, int key) {
+  const uint32_t *word = bits.tile(query, key) + laneIndex();
+  if constexpr (kFragments == 8)
+    return *word;
+  else
+    return reinterpret_cast<const uint16_t *>(word)[key / 32 % 2];
+}
+
+/// Rows of keys: the 16 keys of a warp are a byte of each word, of 16 queries.
+/// The bytes are transposed where they are used, so that nothing waits for them
+/// before.
+template <int kFragments> struct KeyBits {
+  uint32_t bytes[kFragments / 2];
+
+  template <typename Rules>
+  WEFT_MEMBER void load(const Rules &rules, int key, int query) {
+    const auto *place = reinterpret_cast<const uint8_t *>(
+                            rules.bits.tile(query, key) + laneIndex()) +
+                        key / 16 % 4;
+    const int step = rules.bits.rowWords() * 4;
+#pragma unroll
+    for (int m = 0; m < kFragments / 2; ++m)
+      bytes[m] = rules.meets(query + 16 * m, key) ? place[m * step] : 0u;
+  }
+
+  /// Four bits for each fragment, in the order of keptOfRow. A byte belongs to
+  /// two queries, eight apart, and four keys: bit 4 i + 2 j + k to the query
+  /// 8 j behind the lane's row, and to the key 8 i + k behind its column. After
+  /// the exchange lanes have other rows and columns: i counts rows of keys and
+  /// j fragments of queries, and two lanes have the two queries of a fragment.
+  WEFT_MEMBER uint32_t transpose() const {
+    constexpr uint32_t kEven = 0x55555555u, kMiddle = 0x0c0c0c0cu;
+    uint32_t own = 0;
+#pragma unroll
+    for (int m = 0; m < kFragments / 2; ++m)
+      own |= bytes[m] << (8 * m);
+    int odd = fragmentRow() % 2;
+    int from = 4 * fragmentColumn() + fragmentRow() / 2;
+    uint32_t left = shuffleFrom(own, from) >> odd & kEven;
+    uint32_t right = shuffleFrom(own, from + 4) >> odd & kEven;
+    uint32_t both = left | right << 1;
+    return (both & ~(kMiddle | kMiddle << 2)) | (both & kMiddle) << 2 |
+           (both >> 2 & kMiddle);
+  }
+};
+
+WEFT_DEVICE uint32_t inOrder(uint32_t kept) { return kept; }
+template <int kFragments>
+WEFT_DEVICE uint32_t inOrder(const KeyBits<kFragments> &kept) {
+  return kept.transpose();
+}
+
 } // namespace weft::cuda
 
 #endif // WEFT_KERNELS_CUDA_LOWTILES_H

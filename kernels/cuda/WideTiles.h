@@ -177,18 +177,93 @@ template <int kOwn, int kWalk, bool kRowsAreKeys> struct KeptScores {
 
   /// `row` and `column` are the position of the thread's first score.
   template <typename Rules>
-  WEFT_MEMBER void draw(const Rules &rules, int row, int column) {
-    if constexpr (Rules::drops)
+  WEFT_MEMBER void find(const Rules &rules, int row, int column) {
+    if constexpr (Rules::reads)
+      bits = kRowsAreKeys ? readByKeys(rules, row, column)
+                          : readByQueries(rules.bits, row, column);
+    else if constexpr (Rules::drops)
       bits = !rules.hasWholeBlocks() ? drawOneByOne(rules, row, column)
              : kRowsAreKeys          ? drawByKeys(rules, row, column)
                                      : drawByQueries(rules, row, column);
   }
   WEFT_MEMBER bool keeps(int i, int j) const { return bits >> place(i, j) & 1; }
 
+  /// Stores the bits of a warp, which has 16 queries from `query` on. Its lanes
+  /// have two rows of 16 columns of threads; lane 4 g + t stores the word of
+  /// rows g and g + 8, of which 8 threads have four bits or two each.
+  WEFT_MEMBER void store(const StoredBits &stored, int query, int key) const {
+    static_assert(kOwn == 8 && !kRowsAreKeys, "a warp has 16 queries");
+    if (!stored.has(query))
+      return;
+    constexpr uint32_t kOfRow = (1u << kWalk) - 1;
+    int g = laneIndex() / 4, t = laneIndex() % 4;
+    uint32_t word = 0;
+#pragma unroll
+    for (int n = 0; n < 8; ++n) {
+      int half = n / 4, fragment = n / 2 % 2, column = n % 2;
+      int from = 16 * half + 8 * fragment + 2 * t + column;
+      uint32_t row = shuffleFrom(bits, from) >> (g * kWalk) & kOfRow;
+      // Column j to bit 8 j: no two terms meet.
+      uint32_t spread = row * 0x00204081u & 0x01010101u;
+      word |= spread << (4 * fragment + 2 * half + column);
+    }
+    uint32_t *place = stored.tile(query, key) + laneIndex();
+    if constexpr (kWalk == 4)
+      *place = word;
+    else
+      reinterpret_cast<uint16_t *>(place)[key / 32 % 2] =
+          static_cast<uint16_t>(word);
+  }
+
 private:
   /// Of keys side by side, the four of a block follow each other.
   WEFT_MEMBER static int place(int i, int j) {
     return kRowsAreKeys ? (i / 4 * kWalk + j) * 4 + i % 4 : i * kWalk + j;
+  }
+
+  /// The thread's columns of a query are in one word, two in half of it.
+  WEFT_MEMBER static uint32_t readByQueries(const StoredBits &stored, int row,
+                                            int column) {
+    uint32_t kept = 0;
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) {
+      int query = row + i;
+      const uint32_t *word =
+          stored.tile(query, column) + 4 * (query % 8) + column % 8 / 2;
+      uint32_t bits =
+          kWalk == 4
+              ? *word
+              : reinterpret_cast<const uint16_t *>(word)[column / 32 % 2];
+      bits >>=
+          4 * (column % (16 * kWalk) / 8) + 2 * (query % 16 / 8) + column % 2;
+#pragma unroll
+      for (int j = 0; j < kWalk; ++j)
+        kept |= (bits >> (8 * j) & 1) << place(i, j);
+    }
+    return kept;
+  }
+
+  /// The thread's rows are in one byte of words, of which each has two.
+  template <typename Rules>
+  WEFT_MEMBER static uint32_t readByKeys(const Rules &rules, int row,
+                                         int column) {
+    uint32_t kept = 0;
+#pragma unroll
+    for (int j = 0; j < kWalk; ++j) {
+      int query = column + 16 * j;
+      if (!rules.meets(query / 16 * 16, row / 16 * 16))
+        continue;
+      const auto *bytes = reinterpret_cast<const uint8_t *>(
+                              rules.bits.tile(query, row) + 4 * (query % 8)) +
+                          row / 16 % 4;
+#pragma unroll
+      for (int i = 0; i < kOwn; i += 2) {
+        uint32_t byte = bytes[4 * ((row + i) % 8 / 2)];
+        kept |= (byte >> (4 * (row % 16 / 8) + 2 * (query % 16 / 8)) & 3)
+                << place(i, j);
+      }
+    }
+    return kept;
   }
 
   template <typename Rules>

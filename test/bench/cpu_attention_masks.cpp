@@ -97,9 +97,9 @@ private:
     return {length * kHeads * kWidth, kHeads * kWidth, kWidth};
   }
   WeftAttentionRecord record() const {
-    return {1,      length,    length,    kHeads,    kHeads,
-            kWidth, 1,         0,         WEFT_F32,  0.125,
-            0.0,    strides(), strides(), strides(), strides()};
+    return {1,         length,    length,    kHeads,       kHeads, kWidth,
+            1,         0,         WEFT_F32,  0.125,        0.0,    strides(),
+            strides(), strides(), strides(), /*hasBits=*/0};
   }
 
   double call(WeftCommandKind kind, WeftLibraryFn routine, const void *record,

@@ -155,7 +155,8 @@ struct Bench {
                                         slice,
                                         slice,
                                         slice,
-                                        dense};
+                                        dense,
+                                        /*hasBits=*/0};
     char *q = qkv.data(), *dq = dqkv.data();
     int64_t next = outRow * elementBytes(); // from q to k and from k to v
     // Causal: half of the score matrix.

@@ -95,6 +95,7 @@ void weft_cpu_gemm_prepare(struct WeftContext *context,
 //   lse: f32[B,H,T] dense, log of the sum of exponentials of the scaled scores.
 //   dropout, in [0, 1], drops probability (b, h, i, j) by the Philox number with
 //   key (rng[0], opId), row rng[1] + b and element (h * T + i) * S + j.
+//   The CPU stores no bits of dropout: hasBits is 0.
 //   buffers: q, k, v, out, lse [, rng if dropout > 0]
 //            [, ids i32[B,T] if hasSegments]
 //

@@ -90,6 +90,7 @@ struct WeftAttentionRecord {
   int64_t dtype; // of all buffers but lse and rng
   double scale, dropout;
   struct WeftHeadStrides q, k, v, out;
+  int64_t hasBits; // the bits of dropout are a buffer (DropoutBits.h)
 };
 
 struct WeftAttentionGradRecord {

@@ -2,6 +2,8 @@
 
 #include "AttentionReference.h"
 
+#include "weft/Abi/DropoutBits.h"
+
 using namespace weft;
 
 namespace {
@@ -62,11 +64,8 @@ struct QueryRow {
   }
 
   void findKeep() {
-    PhiloxKey philox = philoxKey(static_cast<uint64_t>(kRng[0]), kOpId);
     for (int64_t j : seen) {
-      uint64_t element = static_cast<uint64_t>((h * c.t + i) * c.s + j);
-      bool keeps = philoxKeeps(philoxNumber(philox, kRng[1] + b, element),
-                               philoxDropThreshold(c.dropout));
+      const bool keeps = keepsScore(c, b, h, i, j);
       keep.push_back(keeps && c.dropout < 1.0 ? 1.0 / (1.0 - c.dropout) : 0.0);
     }
   }
@@ -152,6 +151,14 @@ private:
 
 } // namespace
 
+bool weft::keepsScore(const AttentionCase &c, int64_t batch, int64_t head,
+                      int64_t query, int64_t key) {
+  PhiloxKey philox = philoxKey(static_cast<uint64_t>(kRng[0]), kOpId);
+  uint64_t element = static_cast<uint64_t>((head * c.t + query) * c.s + key);
+  return philoxKeeps(philoxNumber(philox, kRng[1] + batch, element),
+                     philoxDropThreshold(c.dropout));
+}
+
 int32_t AttentionCase::id(int64_t batch, int64_t i) const {
   return static_cast<int32_t>(documents < 0
                                   ? (i * i + i / 5 + batch) % -documents
@@ -190,7 +197,8 @@ WeftAttentionRecord AttentionCase::record() const {
           queryStrides(),
           keyStrides(),
           keyStrides(),
-          queryStrides()};
+          queryStrides(),
+          storesBits};
 }
 
 WeftAttentionGradRecord AttentionCase::gradRecord() const {
@@ -224,6 +232,10 @@ AttentionResult weft::attentionInF64(const AttentionCase &c,
   return r;
 }
 
+static int64_t countBitWords(const AttentionCase &c) {
+  return c.b * c.h * bitQueryTiles(c.t) * bitKeyTiles(c.s) * kBitWords;
+}
+
 AttentionResult weft::attentionOf(const AttentionCase &c,
                                   const AttentionInputs &in,
                                   const AttentionCall &call) {
@@ -239,18 +251,24 @@ AttentionResult weft::attentionOf(const AttentionCase &c,
                                         v.data(),    out.data(), lse.data(),
                                         dq.data(),   dk.data(),  dv.data()};
   if (c.dropout > 0.0)
-    forward.push_back(rng.data()), backward.push_back(rng.data());
+    forward.push_back(rng.data());
+  if (c.dropout > 0.0 && !c.storesBits)
+    backward.push_back(rng.data());
   std::vector<int32_t> list;
   for (int64_t n = 0; n < c.b * c.t; ++n)
     list.push_back(c.id(n / c.t, n % c.t));
   Guarded<int32_t> ids(list, 0);
   if (c.documents)
     forward.push_back(ids.data()), backward.push_back(ids.data());
+  Guarded<uint32_t> bits(c.storesBits ? countBitWords(c) : 0);
+  if (c.storesBits)
+    forward.push_back(bits.data()), backward.push_back(bits.data());
   call(WEFT_ATTENTION, forward, withVariant(c, c.record()));
   call(WEFT_ATTENTION_GRAD, backward, withVariant(c, c.gradRecord()));
   Floats statistics = lse.take();
-  return {out.read(), Doubles(statistics.begin(), statistics.end()), dq.read(),
-          dk.read(), dv.read()};
+  return {out.read(), Doubles(statistics.begin(), statistics.end()),
+          dq.read(),  dk.read(),
+          dv.read(),  bits.take()};
 }
 
 AttentionResult weft::attentionOfCuda(const AttentionCase &c,

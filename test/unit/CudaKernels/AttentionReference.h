@@ -38,6 +38,8 @@ struct AttentionCase {
   double softcap = 0.0;
   int64_t documents = 0; // of a batch row; scattered if below 0
 
+  bool storesBits = false; // of dropout
+
   double scale() const { return factor / std::sqrt(d); }
   int32_t id(int64_t batch, int64_t i) const;
   bool sees(int64_t batch, int64_t i, int64_t j) const;
@@ -62,6 +64,7 @@ struct AttentionInputs {
 
 struct AttentionResult {
   Doubles out, lse, dq, dk, dv;
+  std::vector<uint32_t> bits; // if the case stores them
   /// Sums of squares of what dq and dk are sums of, before any of it cancels:
   /// only of attentionInF64.
   double dqTerms = 0.0, dkTerms = 0.0;
@@ -82,6 +85,10 @@ AttentionResult attentionOf(const AttentionCase &c,
 /// The same of our own kernels.
 AttentionResult attentionOfCuda(const AttentionCase &c,
                                 const AttentionInputs &inputs);
+
+/// Whether dropout keeps a score.
+bool keepsScore(const AttentionCase &c, int64_t batch, int64_t head,
+                int64_t query, int64_t key);
 
 /// |got - want| / |want| in the L2 norm; NaN if anything is.
 double relativeError(const Doubles &got, const Doubles &want);

@@ -24,7 +24,16 @@ TEST(CudaAttentionErrors, Records) {
   expectCudaError(WEFT_ATTENTION_GRAD,
                   "expects a workspace of at least 80 bytes, but got 0",
                   weft_cuda_attention_grad, ten, c.gradRecord());
-  c.dropout = 0.0, c.documents = 2;
+  c.storesBits = true;
+  expectCudaError(WEFT_ATTENTION, "expects 7 buffers, but got 5",
+                  weft_cuda_attention, five, c.record());
+  expectCudaError(WEFT_ATTENTION_GRAD, "expects 10 buffers, but got 9",
+                  weft_cuda_attention_grad, nine, c.gradRecord());
+  c.dropout = 0.0;
+  expectCudaError(WEFT_ATTENTION,
+                  "expects hasBits of at least 0 and at most 0, but got 1",
+                  weft_cuda_attention, five, c.record());
+  c.storesBits = false, c.documents = 2;
   const WeftAttentionVariant documents = {0, 1, 0.0};
   expectCudaError(WEFT_ATTENTION, "expects 6 buffers, but got 5",
                   weft_cuda_attention, five,

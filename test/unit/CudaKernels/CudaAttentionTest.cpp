@@ -2,6 +2,8 @@
 
 #include "AttentionReference.h"
 
+#include "weft/Abi/DropoutBits.h"
+
 #include <cstdlib>
 #include <numeric>
 #include <random>
@@ -64,6 +66,43 @@ void check(const Case &c, double slack = 1.0) {
   Results r = checkValues(c, slack);
   EXPECT_LT(relativeError(r.got.dq, r.want.dq), slack * bound(c.dtype));
   EXPECT_LT(relativeError(r.got.dk, r.want.dk), slack * bound(c.dtype));
+}
+
+/// Each visible score has the bit that the reference draws.
+void checkBits(const Case &c, const std::vector<uint32_t> &bits) {
+  const int64_t words = bits.size() / (c.b * c.h);
+  for (int64_t row = 0; row < c.b * c.h * c.t; ++row)
+    for (int64_t j = 0; j < c.s; ++j) {
+      const int64_t i = row % c.t, h = row / c.t % c.h, b = row / c.t / c.h;
+      if (!c.sees(b, i, j))
+        continue;
+      const BitPlace place = findBit(i, j, c.s);
+      const uint32_t word = bits[(b * c.h + h) * words + place.word];
+      ASSERT_EQ(word >> place.bit & 1, keepsScore(c, b, h, i, j))
+          << "batch " << b << " head " << h << " query " << i << " key " << j;
+    }
+}
+
+/// Stored bits give the results of drawn ones to the bit.
+void checkStored(Case c) {
+  SCOPED_TRACE(describe(c));
+  const AttentionInputs inputs(c);
+  const AttentionResult drawn = attentionOfCuda(c, inputs);
+  c.storesBits = true;
+  takeLaunches();
+  const AttentionResult stored = attentionOfCuda(c, inputs);
+  // Of the last two, dk and dq, none draws.
+  const std::vector<std::string> launches = takeLaunches();
+  ASSERT_GE(launches.size(), 4u);
+  for (const std::string &kernel :
+       {launches[launches.size() - 2], launches.back()})
+    EXPECT_NE(kernel.find("_stored"), std::string::npos) << kernel;
+  EXPECT_EQ(stored.out, drawn.out);
+  EXPECT_EQ(stored.lse, drawn.lse);
+  EXPECT_EQ(stored.dq, drawn.dq);
+  EXPECT_EQ(stored.dk, drawn.dk);
+  EXPECT_EQ(stored.dv, drawn.dv);
+  checkBits(c, stored.bits);
 }
 
 class CudaAttention : public testing::TestWithParam<int64_t> {
@@ -179,6 +218,37 @@ TEST_P(CudaAttention, DropoutOfLittle) {
     Case c = make();
     c.b = 1, c.t = c.s = 40, c.causal = 0, c.dropout = p;
     check(c);
+  }
+}
+
+// Drawn one by one where the number of keys is no multiple of 4.
+TEST_P(CudaAttention, StoredBits) {
+  for (auto [t, s] : {std::pair(70, 132), {131, 72}, {65, 65}})
+    for (int64_t d : {64, 72, 136}) {
+      Case c = make();
+      c.b = 1 + (t == 65), c.h = 2, c.hkv = c.b, c.t = t, c.s = s, c.d = d;
+      c.dropout = 0.3, c.causal = (t == 65) != (d == 72);
+      checkStored(c);
+    }
+}
+
+// Tiles that the forward kernel skips have no bits.
+TEST_P(CudaAttention, StoredBitsOfVariants) {
+  for (int64_t d : {64, 72, 136})
+    for (auto [window, documents] : {std::pair(70, 0), {0, 3}, {70, -2}}) {
+      Case c = make();
+      c.b = 1, c.h = 2, c.hkv = 1, c.t = c.s = 132, c.d = d;
+      c.dropout = 0.3, c.causal = documents >= 0, c.window = window;
+      c.documents = documents, c.softcap = 0.7;
+      checkStored(c);
+    }
+}
+
+TEST_P(CudaAttention, StoredBitsOfLittle) {
+  for (double p : {0x1p-30, 1.0 - 0x1p-24, 1.0}) {
+    Case c = make();
+    c.b = 1, c.t = c.s = 40, c.causal = 0, c.dropout = p;
+    checkStored(c);
   }
 }
 
@@ -309,9 +379,9 @@ INSTANTIATE_TEST_SUITE_P(Types, CudaAttention,
                                                   : "bf16");
                          });
 
-/// Type, head size, dropout or not: kernels of their own.
+/// Type, head size, dropout or not, stored or not: kernels of their own.
 class CudaAttentionKernels
-    : public testing::TestWithParam<std::tuple<int64_t, int64_t, bool>> {};
+    : public testing::TestWithParam<std::tuple<int64_t, int64_t, int>> {};
 
 // So many tiles on both sides that every buffer of a block is used again: no
 // barrier is without effect (test/campaigns/barriers.py).
@@ -319,6 +389,7 @@ TEST_P(CudaAttentionKernels, SeveralTiles) {
   auto [dtype, d, drops] = GetParam();
   Case c;
   c.dtype = dtype, c.d = d, c.dropout = drops ? 0.3 : 0.0, c.causal = 0;
+  c.storesBits = drops == 2;
   c.b = 1, c.h = c.hkv = 1, c.t = c.s = d <= 64 ? 130 : 70;
   check(c);
 }
@@ -326,7 +397,7 @@ TEST_P(CudaAttentionKernels, SeveralTiles) {
 INSTANTIATE_TEST_SUITE_P(
     All, CudaAttentionKernels,
     testing::Combine(testing::Values(WEFT_F32, WEFT_F16, WEFT_BF16),
-                     testing::Values(8, 72, 136), testing::Bool()));
+                     testing::Values(8, 72, 136), testing::Values(0, 1, 2)));
 
 namespace {
 
@@ -386,5 +457,7 @@ TEST(CudaAttentionCampaign, Shapes) {
     Results r = checkValues(c);
     checkTerms(c, r.got.dq, r.want.dq, r.want.dqTerms);
     checkTerms(c, r.got.dk, r.want.dk, r.want.dkTerms);
+    if (c.dropout > 0.0)
+      checkStored(c);
   }
 }

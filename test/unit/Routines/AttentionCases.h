@@ -73,8 +73,9 @@ inline WeftHeadStrides outStrides(const Case &c) {
 
 inline WeftAttentionRecord makeRecord(const Case &c, int64_t type = WEFT_F32) {
   WeftHeadStrides slice = sliceStrides(c);
-  return {c.b,  c.t,       c.s,       c.h,   c.hkv, c.d,   c.causal,     kOpId,
-          type, c.scale(), c.dropout, slice, slice, slice, outStrides(c)};
+  return {c.b,      c.t,   c.s,           c.h,          c.hkv,     c.d,
+          c.causal, kOpId, type,          c.scale(),    c.dropout, slice,
+          slice,    slice, outStrides(c), /*hasBits=*/0};
 }
 
 inline WeftAttentionGradRecord makeGradRecord(const Case &c,

@@ -19,7 +19,7 @@ TEST(Attention, ExponentialIsAccurate) {
     callOk(context, weft_cpu_attention,
            {q.data(), k.data(), v.data(), out.data(), lse.data()},
            WeftAttentionRecord{count, 1, 2, 1, 1, 1, 0, 0, WEFT_F32, 1.0, 0.0,
-                               one, two, two, one});
+                               one, two, two, one, /*hasBits=*/0});
     double worst = 0.0;
     for (int64_t i = 0; i < count; ++i) {
       double power = std::exp(static_cast<double>(k[2 * i + 1]));

@@ -12,7 +12,7 @@ namespace {
 WeftAttentionRecord twoPositions(int64_t causal) {
   WeftHeadStrides dense = {2, 1, 1};
   return {1,        2,   2,   1,     1,     1,     causal, 0,
-          WEFT_F32, 1.0, 0.0, dense, dense, dense, dense};
+          WEFT_F32, 1.0, 0.0, dense, dense, dense, dense,  /*hasBits=*/0};
 }
 
 Result run(const Case &c, int threads, CpuIsa isa, int64_t shift = 0) {
@@ -257,6 +257,8 @@ TEST(Attention, Errors) {
   expect("expects dropout in [0, 1], but got 2.000000",
          [](Record &r) { r.dropout = 2.0; });
   expect("expects 6 buffers, but got 5", [](Record &r) { r.dropout = 0.5; });
+  expect("expects hasBits of at least 0 and at most 0, but got 1",
+         [](Record &r) { r.dropout = 0.5, r.hasBits = 1; });
   expect("expects queries of at least 1 and at most 1073741824, but got 0",
          [](Record &r) { r.queries = 0; });
   expect("expects q, k, v and out of dtype f32 (0), f16 (2) or bf16 (3), but "
@@ -274,7 +276,7 @@ TEST(Attention, Errors) {
   c.softcap = 0.0;
   expectError(70, "expects 9 buffers, but got 1", weft_cpu_attention_grad, {x},
               makeGradRecord(c));
-  expectError(70, "expects a record of 280 bytes, but got 184",
+  expectError(70, "expects a record of 288 bytes, but got 192",
               weft_cpu_attention_grad, {x, x, x, x, x, x, x, x, x},
               makeRecord(c));
 }

@@ -168,7 +168,7 @@ Floats lseOf(CpuIsa isa, int64_t queries, float q, float k) {
   callOk(context, weft_cpu_attention,
          {qs.data(), ks.data(), v.data(), out.data(), lse.data()},
          WeftAttentionRecord{1, queries, 1, 1, 1, 2, 0, 0, WEFT_BF16, 0x1p30,
-                             0.0, many, one, one, many});
+                             0.0, many, one, one, many, /*hasBits=*/0});
   return lse;
 }
 
@@ -196,7 +196,7 @@ TEST_P(AttentionWords, NanReachesTheOutput) {
   callOk(context, weft_cpu_attention,
          {q.data(), k.data(), v.data(), out.data(), lse.data()},
          WeftAttentionRecord{1, queries, 2, 1, 1, 2, 0, 0, WEFT_BF16, 1.0, 0.0,
-                             many, two, two, many});
+                             many, two, two, many, /*hasBits=*/0});
   for (float x : out.values())
     EXPECT_TRUE(std::isnan(x));
 }

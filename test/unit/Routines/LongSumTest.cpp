@@ -21,7 +21,7 @@ TEST(LongSums, KeysOfAttention) {
     callOk(context, weft_cpu_attention,
            {q.data(), k.data(), v.data(), out.data(), lse.data()},
            WeftAttentionRecord{1, 1, keys, 1, 1, 1, 0, 0, WEFT_F32, 1.0, 0.0,
-                               one, all, all, one});
+                               one, all, all, one, /*hasBits=*/0});
     EXPECT_NEAR(lse[0], want, 1e-6) << cpuIsaName(isa);
   }
 }

@@ -85,7 +85,7 @@ TEST(Low, Attention) {
   auto makeRecord = [&](int64_t type) {
     return WeftAttentionRecord{
         b,    t,   t,    h,     hkv,   d,     /*causal=*/1, /*opId=*/3,
-        type, 0.2, 0.25, slice, slice, slice, dense};
+        type, 0.2, 0.25, slice, slice, slice, dense,        /*hasBits=*/0};
   };
 
   struct Result {
