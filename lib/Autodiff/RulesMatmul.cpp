@@ -105,11 +105,12 @@ LogicalResult embeddingRule(EmbeddingOp op, Adjoint &a) {
 LogicalResult attentionRule(AttentionOp op, Adjoint &a) {
   if (failed(a.expectFirstResultOnly()))
     return failure();
+  Value rng = op.getBits() ? Value() : op.getRng();
   auto grads = AttentionGradOp::create(
       a.builder, op.getLoc(), a.grad(), op.getQuery(), op.getKey(),
-      op.getValue(), op.getOut(), op.getLse(), op.getRng(), op.getSegments(),
+      op.getValue(), op.getOut(), op.getLse(), rng, op.getSegments(),
       op.getScale(), op.getCausal(), op.getWindowAttr(), op.getSoftcapAttr(),
-      op.getDropout(), op.getOpId());
+      op.getDropout(), op.getOpId(), op.getBits());
   a.set(0, grads.getGradQuery());
   a.set(1, grads.getGradKey());
   a.set(2, grads.getGradValue());

@@ -180,7 +180,8 @@ Value ModelBuilder::attention(Value query, Value key, Value value, double scale,
              window ? b.getI64IntegerAttr(window) : IntegerAttr(),
              softcap != 0 ? b.getF64FloatAttr(softcap) : FloatAttr(),
              b.getF64FloatAttr(dropout),
-             b.getI64IntegerAttr(dropout > 0 ? opId++ : 0))
+             b.getI64IntegerAttr(dropout > 0 ? opId++ : 0),
+             /*stores_bits=*/UnitAttr())
       .getOut();
 }
 

@@ -82,6 +82,8 @@ class DropoutMask {
 public:
   DropoutMask(const Tensor &rng, int64_t opId, double p, ComputeMode mode);
   double factor(int64_t row, int64_t element) const;
+  /// Of a kept element.
+  static double getKeepScale(double p, ComputeMode mode);
 
 private:
   int64_t seed;

@@ -7,6 +7,7 @@
 
 #include "OpFunctions.h"
 
+#include "weft/Abi/DropoutBits.h"
 #include "weft/Layout/AttentionMask.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -90,19 +91,56 @@ private:
   std::optional<double> softcap;
 };
 
-/// The dropout factors of both ops; everything is kept without dropout.
+/// Stored bits of dropout (DropoutBits.h).
+class StoredBits {
+public:
+  explicit StoredBits(const AttentionShape &shape) : shape(shape) {}
+
+  void write(Tensor &bits, int64_t b, int64_t head, int64_t t, int64_t s,
+             bool keeps) const {
+    const BitPlace place = findBit(t, s, shape.keys);
+    int64_t &word = bits.intAt(firstWord(b, head) + place.word);
+    const uint32_t set =
+        static_cast<uint32_t>(word) | static_cast<uint32_t>(keeps) << place.bit;
+    word = static_cast<int32_t>(set);
+  }
+  bool read(const Tensor &bits, int64_t b, int64_t head, int64_t t,
+            int64_t s) const {
+    const BitPlace place = findBit(t, s, shape.keys);
+    return bits.intAt(firstWord(b, head) + place.word) >> place.bit & 1;
+  }
+
+private:
+  int64_t firstWord(int64_t b, int64_t head) const {
+    return (b * shape.heads + head) * bitQueryTiles(shape.queries) *
+           bitKeyTiles(shape.keys) * kBitWords;
+  }
+
+  const AttentionShape &shape;
+};
+
+/// The dropout factors of both ops; everything is kept without dropout. They
+/// are drawn, or follow from the bits that the forward op has stored.
 class AttentionDropout {
 public:
   template <typename OpT>
   AttentionDropout(OpT op, OpCall &call, unsigned rngIndex,
                    const AttentionShape &shape)
-      : shape(shape) {
+      : shape(shape), stored(shape) {
     double p = op.getDropout().convertToDouble();
     if (p > 0 && op.getRng())
       mask.emplace(call.operand(rngIndex), static_cast<int64_t>(op.getOpId()),
                    p, call.interpreter.getMode());
+    else if (p > 0)
+      keepScale = DropoutMask::getKeepScale(p, call.interpreter.getMode());
   }
+
+  /// The operand of the adjoint that replaces random numbers.
+  void takeBits(const Tensor &given) { bits = &given; }
+
   double factor(int64_t b, int64_t head, int64_t t, int64_t s) const {
+    if (bits)
+      return stored.read(*bits, b, head, t, s) ? keepScale : 0;
     if (!mask)
       return 1;
     return mask->factor(b, (head * shape.queries + t) * shape.keys + s);
@@ -110,7 +148,10 @@ public:
 
 private:
   const AttentionShape &shape;
+  StoredBits stored;
   std::optional<DropoutMask> mask;
+  const Tensor *bits = nullptr;
+  double keepScale = 1;
 };
 
 template <typename OpT> static llvm::LogicalResult checkRng(OpT op) {
@@ -139,6 +180,7 @@ static llvm::LogicalResult evaluateAttention(OpCall &call) {
   AttentionShape shape(q, k);
   AttentionDropout dropout(op, call, 3, shape);
   AttentionScores rules(op, call, 3, shape);
+  const StoredBits bits(shape);
   forEachRow(shape, [&](int64_t b, int64_t head, int64_t t) {
     std::vector<int64_t> visible = rules.listVisible(b, t);
     int64_t queryRow = shape.queryRow(b, t, head);
@@ -152,7 +194,10 @@ static llvm::LogicalResult evaluateAttention(OpCall &call) {
     for (double score : scores)
       sum += std::exp(score - most);
     for (auto [s, score] : llvm::zip_equal(visible, scores)) {
-      double p = std::exp(score - most) / sum * dropout.factor(b, head, t, s);
+      const double factor = dropout.factor(b, head, t, s);
+      if (op.getBits())
+        bits.write(call.result(2), b, head, t, s, factor != 0);
+      double p = std::exp(score - most) / sum * factor;
       for (int64_t d = 0; d < shape.width; ++d)
         call.result(0).at(queryRow + d) +=
             p * v.at(shape.keyRow(b, s, head) + d);
@@ -170,13 +215,15 @@ static llvm::LogicalResult evaluateAttention(OpCall &call) {
 template <typename OpT>
 static llvm::LogicalResult evaluateAttentionGrad(OpCall &call) {
   auto op = call.as<OpT>();
-  if (failed(checkRng(op)))
+  if (!op.getBits() && failed(checkRng(op)))
     return llvm::failure();
   const Tensor &dout = call.operand(0), &q = call.operand(1);
   const Tensor &k = call.operand(2), &v = call.operand(3);
   const Tensor &out = call.operand(4), &lse = call.operand(5);
   AttentionShape shape(q, k);
   AttentionDropout dropout(op, call, 6, shape);
+  if (op.getBits())
+    dropout.takeBits(*call.operands.back());
   AttentionScores rules(op, call, 6, shape);
   forEachRow(shape, [&](int64_t b, int64_t head, int64_t t) {
     int64_t queryRow = shape.queryRow(b, t, head);

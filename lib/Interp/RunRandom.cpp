@@ -82,9 +82,10 @@ static LogicalResult evaluateRandomSlice(OpCall &call) {
 DropoutMask::DropoutMask(const Tensor &rng, int64_t opId, double p,
                          ComputeMode mode)
     : seed(rng.intAt(0)), firstRow(rng.intAt(1)), opId(opId), p(p),
-      keepScale(philoxKeepScale(p)) {
-  if (mode == ComputeMode::F64 && p < 1)
-    keepScale = 1 / (1 - p);
+      keepScale(getKeepScale(p, mode)) {}
+
+double DropoutMask::getKeepScale(double p, ComputeMode mode) {
+  return mode == ComputeMode::F64 && p < 1 ? 1 / (1 - p) : philoxKeepScale(p);
 }
 
 double DropoutMask::factor(int64_t row, int64_t element) const {

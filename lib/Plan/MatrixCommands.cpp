@@ -2,6 +2,7 @@
 
 #include "Commands.h"
 
+#include "weft/Abi/DropoutBits.h"
 #include "weft/Layout/AttentionMask.h"
 #include "weft/Layout/ProductShape.h"
 
@@ -196,6 +197,41 @@ template <typename OpT> static LogicalResult verifySegments(OpT op) {
   return verifyDense(op, "buffer of segments", op.getSegments());
 }
 
+/// The seed of dropout, which stored bits replace.
+template <typename OpT> static LogicalResult verifyDropout(OpT op) {
+  double dropout = op.getDropout().convertToDouble();
+  if (!(dropout >= 0 && dropout <= 1))
+    return op.emitOpError("expects dropout in [0, 1], but got ") << dropout;
+  // Gradients with bits draw nothing.
+  constexpr bool isGradient = std::is_same_v<OpT, AttentionGradOp>;
+  const bool draws = dropout > 0 && !(isGradient && op.getBits());
+  if (isGradient && op.getBits() && op.getRng())
+    return op.emitOpError("expects either rng or bits, but got both");
+  if (draws != (op.getRng() != Value()))
+    return op.emitOpError(
+        "expects rng where dropout is above 0 and only there");
+  if (op.getRng() && (failed(verifyShape(op, "rng", op.getRng(), 2)) ||
+                      failed(verifyDense(op, "rng", op.getRng()))))
+    return failure();
+  return success();
+}
+
+/// Words of bits, if the command has them.
+template <typename OpT> static LogicalResult verifyBits(OpT op) {
+  if (!op.getBits())
+    return success();
+  if (op.getDropout().isZero())
+    return op.emitOpError("expects bits only where dropout is above 0, but got "
+                          "dropout of 0");
+  ArrayRef<int64_t> q = getType(op.getQuery()).getShape();
+  const int64_t keys = getType(op.getKey()).getDimSize(1);
+  if (failed(verifyShape(
+          op, "bits", op.getBits(),
+          {q[0], q[2], bitQueryTiles(q[1]), bitKeyTiles(keys), kBitWords})))
+    return failure();
+  return verifyDense(op, "buffer of bits", op.getBits());
+}
+
 template <typename OpT> static LogicalResult verifyAttention(OpT op) {
   MemRefType query = getType(op.getQuery()), key = getType(op.getKey());
   if (failed(verifyHeads(op, query, key)) ||
@@ -215,17 +251,9 @@ template <typename OpT> static LogicalResult verifyAttention(OpT op) {
   double scale = op.getScale().convertToDouble();
   if (!std::isfinite(scale))
     return op.emitOpError("expects a finite scale, but got ") << scale;
-  double dropout = op.getDropout().convertToDouble();
-  if (!(dropout >= 0 && dropout <= 1))
-    return op.emitOpError("expects dropout in [0, 1], but got ") << dropout;
-  if ((dropout > 0) != (op.getRng() != Value()))
-    return op.emitOpError(
-        "expects rng where dropout is above 0 and only there");
-  if (!op.getRng())
-    return success();
-  if (failed(verifyShape(op, "rng", op.getRng(), 2)))
+  if (failed(verifyDropout(op)))
     return failure();
-  return verifyDense(op, "rng", op.getRng());
+  return verifyBits(op);
 }
 
 LogicalResult AttentionOp::verify() { return verifyAttention(*this); }

@@ -1,6 +1,7 @@
 //===- AttentionOps.cpp - Attention and rotary positions ------------------===//
 
 #include "Parsing.h"
+#include "weft/Abi/DropoutBits.h"
 #include "weft/Layout/AttentionMask.h"
 
 using namespace mlir;
@@ -73,6 +74,14 @@ static RankedTensorType lseType(RankedTensorType query) {
                                statisticsElement(query.getElementType()));
 }
 
+/// Type of `bits` for a query [B,T,H,D] and a key [B,S,G,D].
+static RankedTensorType bitsType(RankedTensorType query, RankedTensorType key) {
+  ArrayRef<int64_t> q = query.getShape();
+  return RankedTensorType::get({q[0], q[2], bitQueryTiles(q[1]),
+                                bitKeyTiles(key.getDimSize(1)), kBitWords},
+                               IntegerType::get(query.getContext(), 32));
+}
+
 LogicalResult AttentionOp::inferTypes(std::optional<Location> loc,
                                       Adaptor adaptor,
                                       SmallVectorImpl<Type> &results) {
@@ -83,6 +92,14 @@ LogicalResult AttentionOp::inferTypes(std::optional<Location> loc,
                              "heads, width], but got ",
                              query);
   results.assign({query, lseType(query)});
+  if (!hasUnit(adaptor.getStoresBits(), adaptor.getAttributes(), "stores_bits"))
+    return success();
+  RankedTensorType key = tensorType(adaptor.getKey());
+  if (key.getRank() != 4)
+    return emitOptionalError(
+        loc, "expects a key of rank 4 [batch, time, heads, width], but got ",
+        key);
+  results.push_back(bitsType(query, key));
   return success();
 }
 
@@ -91,6 +108,8 @@ LogicalResult AttentionOp::verify() {
                                    tensorType(getKey()),
                                    tensorType(getValue()))))
     return failure();
+  if (getStoresBits() && getDropout().isZero())
+    return emitOpError("expects dropout above 0 with stores_bits, but got 0");
   return verifyAttentionNumbers(*this);
 }
 
@@ -108,6 +127,27 @@ template <typename OpT> static double getAttentionFlops(OpT op, int products) {
          each;
 }
 
+AttentionOp AttentionOp::replaceStoresBits(bool stores) {
+  OpBuilder builder(*this);
+  NamedAttrList attributes((*this)->getAttrs());
+  if (stores)
+    attributes.set(getStoresBitsAttrName(), builder.getUnitAttr());
+  else
+    attributes.erase(getStoresBitsAttrName());
+  auto other = AttentionOp::create(builder, getLoc(), getOperands(),
+                                   attributes.getAttrs());
+  getOut().replaceAllUsesWith(other.getOut());
+  getLse().replaceAllUsesWith(other.getLse());
+  if (Value bits = getBits(); bits && !bits.use_empty()) {
+    auto all =
+        DenseElementsAttr::get(tensorType(bits), builder.getI32IntegerAttr(-1));
+    bits.replaceAllUsesWith(
+        ConstantOp::create(builder, getLoc(), all).getResult());
+  }
+  erase();
+  return other;
+}
+
 double AttentionOp::getFlops() { return getAttentionFlops(*this, 2); }
 
 LogicalResult AttentionGradOp::inferTypes(std::optional<Location> loc,
@@ -117,6 +157,23 @@ LogicalResult AttentionGradOp::inferTypes(std::optional<Location> loc,
   results.push_back(adaptor.getKey().getType());
   results.push_back(adaptor.getValue().getType());
   return success();
+}
+
+/// Stored bits replace the random numbers.
+static LogicalResult verifyBits(AttentionGradOp op) {
+  if (!op.getBits())
+    return success();
+  if (op.getDropout().isZero())
+    return op.emitOpError("expects bits only where dropout is above 0, but got "
+                          "dropout of 0");
+  if (op.getRng())
+    return op.emitOpError("expects either rng or bits, but got both");
+  RankedTensorType type =
+      bitsType(tensorType(op.getQuery()), tensorType(op.getKey()));
+  if (op.getBits().getType() == type)
+    return success();
+  return op.emitOpError("expects bits of type ")
+         << type << ", but got " << op.getBits().getType();
 }
 
 LogicalResult AttentionGradOp::verify() {
@@ -132,6 +189,8 @@ LogicalResult AttentionGradOp::verify() {
   if (getLse().getType() != lseType(query))
     return emitOpError("expects lse of type ")
            << lseType(query) << ", but got " << getLse().getType();
+  if (failed(verifyBits(*this)))
+    return failure();
   return verifyAttentionNumbers(*this);
 }
 

@@ -75,7 +75,8 @@ std::optional<int64_t> AttentionOp::getRandomKey() {
 }
 
 void AttentionOp::makeDeterministic() {
-  setDropout(APFloat(0.0));
-  setOpId(0);
-  getRngMutable().clear();
+  AttentionOp op = getStoresBits() ? replaceStoresBits(false) : *this;
+  op.setDropout(APFloat(0.0));
+  op.setOpId(0);
+  op.getRngMutable().clear();
 }

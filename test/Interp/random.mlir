@@ -59,6 +59,25 @@ weft.program @attention_dropout() -> (tensor<2x2x2x2xf32> {weft.output = "out"},
   weft.return %out, %dq, %dk, %dv : tensor<2x2x2x2xf32>, tensor<2x2x2x2xf32>, tensor<2x2x2x2xf32>, tensor<2x2x2x2xf32>
 }
 
+// The adjoint that reads stored bits gives the same.
+// CHECK-LABEL: program @attention_bits{{$}}
+// CHECK-NEXT: dk = {{\[\[}}{{\[\[}}-0.0624328733, -0.051336788], [-0.277682164, 0.146613668]], {{\[\[}}0.0624328733, 0.051336788], [0.277682164, -0.146613668]]], {{\[\[}}[1.32185141, -2.06227893], [-0.3404652, -2.7237216]], {{\[\[}}-1.32185141, 2.06227893], [0.3404652, 2.7237216]]]] : 2x2x2x2xf32
+// CHECK-NEXT: dq = {{\[\[}}{{\[\[}}-0.103291141, 0.11544304], [0.665031786, 0.480300734]], {{\[\[}}0.0480896409, -0.0537472458], [0.144012606, 0.104009105]]], {{\[\[}}[-0.124625045, -0.0553889089], [-4.0855824, 0.6809304]], {{\[\[}}1.68171966, 0.747430961], [0, 0]]]] : 2x2x2x2xf32
+// CHECK-NEXT: dv = {{\[\[}}{{\[\[}}1.93771234, 0.726642127], [0, 0]], {{\[\[}}-0.0907544962, 0.0233578729], [-1.26419937, 0.933020208]]], {{\[\[}}[2.02128753, 2.59588378], [0.820383597, 0.820383597]], {{\[\[}}1.72871247, 2.65411622], [0.929616403, 0.929616403]]]] : 2x2x2x2xf32
+weft.program @attention_bits() -> (tensor<2x2x2x2xf32> {weft.output = "dq"}, tensor<2x2x2x2xf32> {weft.output = "dk"}, tensor<2x2x2x2xf32> {weft.output = "dv"})
+    attributes {kind = #weft.kind<eval>} {
+  %q = weft.constant dense<[[[[1.75, 0.125], [0.75, -0.875]], [[1.0, -2.0], [0.875, 1.75]]], [[[0.125, 1.625], [-0.25, -2.0]], [[-0.875, 1.5], [0.875, -0.75]]]]> : tensor<2x2x2x2xf32>
+  %k = weft.constant dense<[[[[0.625, -0.375], [-1.625, -0.5]], [[-1.5, 2.0], [0.625, 1.125]]], [[[-1.375, -1.875], [-1.625, 2.0]], [[-0.25, -1.375], [1.375, 1.5]]]]> : tensor<2x2x2x2xf32>
+  %v = weft.constant dense<[[[[-1.125, 1.375], [-1.0, 0.5]], [[-0.75, -1.625], [-0.75, 2.0]]], [[[-1.375, 1.125], [1.25, 1.75]], [[1.75, 1.0], [-1.875, -1.375]]]]> : tensor<2x2x2x2xf32>
+  %g = weft.constant dense<[[[[-0.5, 0.0], [0.75, 0.875]], [[1.0, 0.375], [-1.125, 0.0]]], [[[-0.125, 0.625], [0.875, 0.875]], [[2.0, 2.0], [-0.625, -1.875]]]]> : tensor<2x2x2x2xf32>
+  %rng = weft.constant dense<[5, 4]> : tensor<2xi64>
+  %out, %lse, %bits = weft.attention %q, %k, %v rng %rng : tensor<2xi64> {scale = 0.5 : f64, dropout = 0.5 : f64, op_id = 9, stores_bits}
+      : tensor<2x2x2x2xf32>, tensor<2x2x2x2xf32>, tensor<2x2x2x2xf32>
+  %dq, %dk, %dv = weft.attention_grad %g, %q, %k, %v, %out, %lse bits %bits : tensor<2x2x4x1x32xi32> {scale = 0.5 : f64, dropout = 0.5 : f64, op_id = 9}
+      : tensor<2x2x2x2xf32>, tensor<2x2x2x2xf32>, tensor<2x2x2xf32>
+  weft.return %dq, %dk, %dv : tensor<2x2x2x2xf32>, tensor<2x2x2x2xf32>, tensor<2x2x2x2xf32>
+}
+
 // Values of single numbers: an implementation of Philox4x32-10 in Python.
 // CHECK-LABEL: program @philox{{$}}
 // CHECK-NEXT: n = [-0.760080{{[0-9]*}}, 2.13636{{[0-9]*}}, -0.601495{{[0-9]*}}, 0.880986{{[0-9]*}}, -1.55085{{[0-9]*}}] : 5xf32

@@ -365,6 +365,44 @@ plan.program "eval" @eval {
 
 plan.program "eval" @eval {
   %q = plan.alloc temporary : memref<2x8x4x8xf32>
+  %o = plan.alloc temporary : memref<2x8x4x8xf32>
+  %l = plan.alloc temporary : memref<2x4x8xf32>
+  %b = plan.alloc temporary : memref<2x4x4x1x32xi32>
+  // expected-error @+1 {{expects bits only where dropout is above 0, but got dropout of 0}}
+  plan.attention %q, %q, %q -> %o, %l bits(%b : memref<2x4x4x1x32xi32>) {scale = 1.0 : f64} : memref<2x8x4x8xf32>, memref<2x8x4x8xf32>, memref<2x8x4x8xf32> -> memref<2x8x4x8xf32>, memref<2x4x8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %q = plan.alloc temporary : memref<2x8x4x8xf32>
+  %o = plan.alloc temporary : memref<2x8x4x8xf32>
+  %l = plan.alloc temporary : memref<2x4x8xf32>
+  %r = plan.alloc temporary : memref<2xi64>
+  %b = plan.alloc temporary : memref<2x4x1x1x32xi32>
+  // expected-error @+1 {{expects bits of shape 2x4x4x1x32, but got 'memref<2x4x1x1x32xi32>'}}
+  plan.attention %q, %q, %q -> %o, %l rng(%r : memref<2xi64>) bits(%b : memref<2x4x1x1x32xi32>) {scale = 1.0 : f64, dropout = 0.5 : f64} : memref<2x8x4x8xf32>, memref<2x8x4x8xf32>, memref<2x8x4x8xf32> -> memref<2x8x4x8xf32>, memref<2x4x8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %q = plan.alloc temporary : memref<2x8x4x8xf32>
+  %o = plan.alloc temporary : memref<2x8x4x8xf32>
+  %dq = plan.alloc temporary : memref<2x8x4x8xf32>
+  %dk = plan.alloc temporary : memref<2x8x4x8xf32>
+  %dv = plan.alloc temporary : memref<2x8x4x8xf32>
+  %l = plan.alloc temporary : memref<2x4x8xf32>
+  %r = plan.alloc temporary : memref<2xi64>
+  %b = plan.alloc temporary : memref<2x4x4x1x32xi32>
+  // expected-error @+1 {{expects either rng or bits, but got both}}
+  plan.attention_grad %q, %q, %q, %q, %o, %l -> %dq, %dk, %dv rng(%r : memref<2xi64>) bits(%b : memref<2x4x4x1x32xi32>) {scale = 1.0 : f64, dropout = 0.5 : f64} : memref<2x8x4x8xf32>, memref<2x8x4x8xf32>, memref<2x8x4x8xf32>, memref<2x8x4x8xf32>, memref<2x8x4x8xf32>, memref<2x4x8xf32> -> memref<2x8x4x8xf32>, memref<2x8x4x8xf32>, memref<2x8x4x8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %q = plan.alloc temporary : memref<2x8x4x8xf32>
   %k = plan.alloc temporary : memref<2x8x2x8xf32>
   %v = plan.alloc temporary : memref<2x8x2x8xf32>
   %o = plan.alloc temporary : memref<2x8x4x8xf32>

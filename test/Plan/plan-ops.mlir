@@ -66,6 +66,7 @@ plan.program "micro" @matrices {
   %s = plan.input "segments" : memref<2x16xi32>
   %t = plan.alloc temporary : memref<10x4xf32>
   %i = plan.input "ids" : memref<8xi32>
+  %bits = plan.alloc temporary : memref<2x4x4x1x32xi32>
   // CHECK: plan.gemm %{{.*}} * %{{.*}} transposed -> %{{.*}} accumulate(%{{.*}} : memref<f32>) bias(%{{.*}} : memref<2xf32>) : memref<8x4xf32> * memref<2x4xf32> -> memref<8x2xf32>
   plan.gemm %x * %w transposed -> %y accumulate(%f : memref<f32>) bias(%b : memref<2xf32>) : memref<8x4xf32> * memref<2x4xf32> -> memref<8x2xf32>
   // CHECK: plan.gemm %{{.*}} transposed * %{{.*}} -> %{{.*}} accumulate : memref<8x2xf32> * memref<8x4xf32> -> memref<2x4xf32>
@@ -80,6 +81,10 @@ plan.program "micro" @matrices {
   plan.attention %q, %k, %v -> %o, %l rng(%rng : memref<2xi64>) {causal, dropout = 0.1 : f64, op_id = 3, scale = 0.125 : f64} : memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16> -> memref<2x16x4x8xf16>, memref<2x4x16xf32>
   // CHECK: plan.attention_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} -> %{{.*}}, %{{.*}}, %{{.*}} {scale = 1.250000e-01 : f64} : memref<2x16x4x8xf16>, memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16>, memref<2x16x4x8xf16>, memref<2x4x16xf32> -> memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16>
   plan.attention_grad %o, %q, %k, %v, %o, %l -> %dq, %dk, %dv {scale = 0.125 : f64} : memref<2x16x4x8xf16>, memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16>, memref<2x16x4x8xf16>, memref<2x4x16xf32> -> memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16>
+  // CHECK: plan.attention %{{.*}} rng(%{{.*}} : memref<2xi64>) bits(%{{.*}} : memref<2x4x4x1x32xi32>) {dropout = 1.000000e-01 : f64
+  plan.attention %q, %k, %v -> %o, %l rng(%rng : memref<2xi64>) bits(%bits : memref<2x4x4x1x32xi32>) {dropout = 0.1 : f64, op_id = 3, scale = 0.125 : f64} : memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16> -> memref<2x16x4x8xf16>, memref<2x4x16xf32>
+  // CHECK: plan.attention_grad %{{.*}} bits(%{{.*}} : memref<2x4x4x1x32xi32>) {dropout = 1.000000e-01 : f64
+  plan.attention_grad %o, %q, %k, %v, %o, %l -> %dq, %dk, %dv bits(%bits : memref<2x4x4x1x32xi32>) {dropout = 0.1 : f64, op_id = 3, scale = 0.125 : f64} : memref<2x16x4x8xf16>, memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16>, memref<2x16x4x8xf16>, memref<2x4x16xf32> -> memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16>
   // CHECK: plan.attention %{{.*}} segments(%{{.*}} : memref<2x16xi32>) {causal, scale = 1.250000e-01 : f64, softcap = 5.000000e+01 : f64, window = 8 : i64} : memref<2x16x4x8xf16>
   plan.attention %q, %k, %v -> %o, %l segments(%s : memref<2x16xi32>) {causal, scale = 0.125 : f64, softcap = 50.0 : f64, window = 8 : i64} : memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16> -> memref<2x16x4x8xf16>, memref<2x4x16xf32>
   // CHECK: plan.embedding %{{.*}}[%{{.*}}] -> %{{.*}} : memref<10x4xf32>[memref<8xi32>] -> memref<8x4xf32>

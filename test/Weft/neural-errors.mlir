@@ -145,6 +145,38 @@ weft.program @p(%q: tensor<2x16x4x8xf32> {weft.input = "q"}, %k: tensor<2x16x2x8
 
 // -----
 
+weft.program @p(%q: tensor<2x16x4x8xf32> {weft.input = "q"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{expects dropout above 0 with stores_bits, but got 0}}
+  %o, %l, %b = weft.attention %q, %q, %q {scale = 0.5 : f64, stores_bits} : tensor<2x16x4x8xf32>, tensor<2x16x4x8xf32>, tensor<2x16x4x8xf32>
+  weft.return
+}
+
+// -----
+
+weft.program @p(%q: tensor<2x16x4x8xf32> {weft.input = "q"}, %l: tensor<2x4x16xf32> {weft.input = "l"}, %b: tensor<2x4x4x1x32xi32> {weft.input = "b"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{expects bits only where dropout is above 0, but got dropout of 0}}
+  %dq, %dk, %dv = weft.attention_grad %q, %q, %q, %q, %q, %l bits %b : tensor<2x4x4x1x32xi32> {scale = 0.5 : f64} : tensor<2x16x4x8xf32>, tensor<2x16x4x8xf32>, tensor<2x4x16xf32>
+  weft.return
+}
+
+// -----
+
+weft.program @p(%q: tensor<2x16x4x8xf32> {weft.input = "q"}, %l: tensor<2x4x16xf32> {weft.input = "l"}, %b: tensor<2x4x4x1x32xi32> {weft.input = "b"}, %r: tensor<2xi64> {weft.input = "r"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{expects either rng or bits, but got both}}
+  %dq, %dk, %dv = weft.attention_grad %q, %q, %q, %q, %q, %l rng %r : tensor<2xi64> bits %b : tensor<2x4x4x1x32xi32> {dropout = 0.1 : f64, scale = 0.5 : f64} : tensor<2x16x4x8xf32>, tensor<2x16x4x8xf32>, tensor<2x4x16xf32>
+  weft.return
+}
+
+// -----
+
+weft.program @p(%q: tensor<2x65x4x8xf32> {weft.input = "q"}, %l: tensor<2x4x65xf32> {weft.input = "l"}, %b: tensor<2x4x5x2x32xi32> {weft.input = "b"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{expects bits of type 'tensor<2x4x8x2x32xi32>', but got 'tensor<2x4x5x2x32xi32>'}}
+  %dq, %dk, %dv = weft.attention_grad %q, %q, %q, %q, %q, %l bits %b : tensor<2x4x5x2x32xi32> {dropout = 0.1 : f64, scale = 0.5 : f64} : tensor<2x65x4x8xf32>, tensor<2x65x4x8xf32>, tensor<2x4x65xf32>
+  weft.return
+}
+
+// -----
+
 weft.program @p(%q: tensor<2x16x4x8xf32> {weft.input = "q"}, %k: tensor<2x16x2x8xf32> {weft.input = "k"}, %v: tensor<2x16x2x8xf32> {weft.input = "v"}) attributes {kind = #weft.kind<model>} {
   // expected-error @below {{requires attribute 'scale'}}
   %o, %l = weft.attention %q, %k, %v {causal} : tensor<2x16x4x8xf32>, tensor<2x16x2x8xf32>, tensor<2x16x2x8xf32>
@@ -171,7 +203,7 @@ weft.program @p(%q: tensor<2x16x4x8xf32> {weft.input = "q"}, %k: tensor<2x16x2x8
 
 weft.program @p(%q: tensor<2x16x4x8xf32> {weft.input = "q"}, %k: tensor<2x16x2x8xf32> {weft.input = "k"}, %l: tensor<2x4x16xf32> {weft.input = "l"}) attributes {kind = #weft.kind<model>} {
   // expected-error @below {{expects grad and out of the type of query, 'tensor<2x16x4x8xf32>', but got 'tensor<2x16x2x8xf32>'}}
-  %a, %b, %c = "weft.attention_grad"(%q, %q, %k, %k, %k, %l) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0>, scale = 0.5 : f64} : (tensor<2x16x4x8xf32>, tensor<2x16x4x8xf32>, tensor<2x16x2x8xf32>, tensor<2x16x2x8xf32>, tensor<2x16x2x8xf32>, tensor<2x4x16xf32>) -> (tensor<2x16x4x8xf32>, tensor<2x16x2x8xf32>, tensor<2x16x2x8xf32>)
+  %a, %b, %c = "weft.attention_grad"(%q, %q, %k, %k, %k, %l) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0>, scale = 0.5 : f64} : (tensor<2x16x4x8xf32>, tensor<2x16x4x8xf32>, tensor<2x16x2x8xf32>, tensor<2x16x2x8xf32>, tensor<2x16x2x8xf32>, tensor<2x4x16xf32>) -> (tensor<2x16x4x8xf32>, tensor<2x16x2x8xf32>, tensor<2x16x2x8xf32>)
   weft.return
 }
 

@@ -50,6 +50,10 @@ module @all {
     %dq, %dk, %dv = weft.attention_grad %o, %q, %k, %k, %o, %lse {causal, scale = 0.125 : f64} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x4x16xf32>
     // CHECK: weft.attention %{{.*}}, %{{.*}}, %{{.*}} rng %{{.*}} : tensor<2xi64> segments %{{.*}} : tensor<2x16xi32> {causal, dropout = 5.000000e-01 : f64, op_id = 3 : i64, scale = 1.250000e-01 : f64, softcap = 5.000000e+01 : f64, window = 8 : i64} :
     %vo, %vlse = weft.attention %q, %k, %k rng %rng : tensor<2xi64> segments %ids : tensor<2x16xi32> {causal, dropout = 0.5 : f64, op_id = 3, scale = 0.125 : f64, softcap = 50.0 : f64, window = 8 : i64} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x16x2x64xf32>
+    // CHECK: %{{.*}}, %{{.*}}, %[[BITS:.*]] = weft.attention %{{.*}} rng %{{.*}} : tensor<2xi64> {dropout = 5.000000e-01 : f64, op_id = 3 : i64, scale = 1.250000e-01 : f64, stores_bits} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x16x2x64xf32>
+    %bo, %blse, %bits = weft.attention %q, %k, %k rng %rng : tensor<2xi64> {dropout = 0.5 : f64, op_id = 3, scale = 0.125 : f64, stores_bits} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x16x2x64xf32>
+    // CHECK: weft.attention_grad %{{.*}} bits %[[BITS]] : tensor<2x4x4x1x32xi32> {dropout = 5.000000e-01 : f64, op_id = 3 : i64, scale = 1.250000e-01 : f64} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x4x16xf32>
+    %bdq, %bdk, %bdv = weft.attention_grad %bo, %q, %k, %k, %bo, %blse bits %bits : tensor<2x4x4x1x32xi32> {dropout = 0.5 : f64, op_id = 3, scale = 0.125 : f64} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x4x16xf32>
     // CHECK: weft.attention_grad %{{.*}} segments %{{.*}} : tensor<2x16xi32> {scale = 1.250000e-01 : f64, window = 1 : i64} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x4x16xf32>
     %vdq, %vdk, %vdv = weft.attention_grad %vo, %q, %k, %k, %vo, %vlse segments %ids : tensor<2x16xi32> {scale = 0.125 : f64, window = 1 : i64} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x4x16xf32>
     // CHECK: weft.cross_entropy %{{.*}}, %{{.*}} {ignore_index = -1 : i64} : tensor<8x4xf32>, tensor<8xi32>

@@ -66,27 +66,31 @@ def Plan_GemmOp : Plan_AccumulatingCommand<"gemm",
   }];
 }
 
-class Plan_Attention<string mnemonic, dag buffers, string single>
+class Plan_Attention<string mnemonic, dag buffers, dag last, string single>
     : Plan_WorkspaceCommand<mnemonic, !con(buffers,
-          (ins Plan_Reads<Optional<Plan_Integers>>:$rng, Plan_Reads<Optional<Plan_I32Buffer>>:$segments)),
+          (ins Plan_Reads<Optional<Plan_Integers>>:$rng, Plan_Reads<Optional<Plan_I32Buffer>>:$segments),
+          last),
         (ins F64Attr:$scale, UnitAttr:$causal, OptionalAttr<I64Attr>:$window,
              OptionalAttr<F64Attr>:$softcap, DefaultValuedAttr<F64Attr, "0.0">:$dropout,
              DefaultValuedAttr<I64Attr, "0">:$op_id), [Plan_Single<single>]> {
-  string optionals = Plan_Clause<"rng">.optional # Plan_Clause<"segments">.optional # workspaceClause;
+  string optionals = Plan_Clause<"rng">.optional # Plan_Clause<"segments">.optional
+      # Plan_Clause<"bits">.optional # workspaceClause;
   let hasVerifier = 1;
 }
 
 def Plan_AttentionOp : Plan_Attention<"attention",
     (ins Plan_Reads<Plan_FloatBuffer>:$query, Plan_Reads<Plan_FloatBuffer>:$key,
          Plan_Reads<Plan_FloatBuffer>:$value, Plan_Writes<Plan_FloatBuffer>:$out,
-         Plan_Writes<Plan_F32Buffer>:$lse), "0, 1, 2, 3, 4"> {
+         Plan_Writes<Plan_F32Buffer>:$lse),
+    (ins Plan_Writes<Optional<Plan_I32Buffer>>:$bits), "0, 1, 2, 3, 4"> {
   let summary = "Scaled dot-product attention";
   let description = [{
     `out = dropout(softmax(scale q k^T + mask)) v` over buffers [B,T,H,D] and, for
     key and value, [B,S,G,D] where G divides H; the last stride of each is 1.
     `causal`, `window`, `segments` and `softcap` as in `weft.attention`;
     `segments` [B,T] is dense. `lse` [B,H,T], dense: the log of the sums. `rng` =
-    {seed, number of the first row} where `dropout` is above 0.
+    {seed, number of the first row} where `dropout` is above 0. `bits`, if given,
+    gets the bits of dropout (`weft/Abi/DropoutBits.h`), dense.
 
     Example:
     ```mlir
@@ -106,11 +110,13 @@ def Plan_AttentionGradOp : Plan_Attention<"attention_grad",
          Plan_Reads<Plan_FloatBuffer>:$key, Plan_Reads<Plan_FloatBuffer>:$value,
          Plan_Reads<Plan_FloatBuffer>:$out, Plan_Reads<Plan_F32Buffer>:$lse,
          Plan_Writes<Plan_FloatBuffer>:$grad_query, Plan_Writes<Plan_FloatBuffer>:$grad_key,
-         Plan_Writes<Plan_FloatBuffer>:$grad_value), "0, 1, 2, 3, 4, 5, 6, 7, 8"> {
+         Plan_Writes<Plan_FloatBuffer>:$grad_value),
+    (ins Plan_Reads<Optional<Plan_I32Buffer>>:$bits), "0, 1, 2, 3, 4, 5, 6, 7, 8"> {
   let summary = "Adjoint of attention";
   let description = [{
     Gradients of query, key and value from the gradient of `out`; `out` and
-    `lse` are the results of the forward command.
+    `lse` are the results of the forward command. With `bits`, its bits of
+    dropout, there is no `rng`.
 
     Example:
     ```mlir

@@ -133,7 +133,8 @@ def Weft_EmbeddingGradOp : Weft_Op<"embedding_grad", [
 }
 
 /// Operands and numbers of attention and its adjoint, behind their tensors.
-class Weft_Attention<string mnemonic, dag tensors, list<Trait> traits>
+/// `last`: arguments of only one of them.
+class Weft_Attention<string mnemonic, dag tensors, dag last, list<Trait> traits>
     : Weft_Op<mnemonic, !listconcat([
         Pure, Weft_RunsAs<mnemonic>, AttrSizedOperandSegments, Weft_Writes<["canWrite"]>,
         DeclareOpInterfaceMethods<CostOpInterface>, Weft_InferTypes], traits)> {
@@ -141,13 +142,14 @@ class Weft_Attention<string mnemonic, dag tensors, list<Trait> traits>
       Optional<Weft_IntTensor>:$rng, Optional<Weft_IntTensor>:$segments,
       F64Attr:$scale, UnitAttr:$causal, OptionalAttr<I64Attr>:$window,
       OptionalAttr<F64Attr>:$softcap, DefaultValuedAttr<F64Attr, "0.0">:$dropout,
-      DefaultValuedAttr<I64Attr, "0">:$op_id));
-  string numbers = " (`rng` $rng^ `:` type($rng))? (`segments` $segments^ `:` type($segments))? attr-dict `:` ";
+      DefaultValuedAttr<I64Attr, "0">:$op_id), last);
+  string optionals = " (`rng` $rng^ `:` type($rng))? (`segments` $segments^ `:` type($segments))? ";
   let hasVerifier = 1;
 }
 
 def Weft_AttentionOp : Weft_Attention<"attention",
-    (ins Weft_FloatTensor:$query, Weft_FloatTensor:$key, Weft_FloatTensor:$value), [
+    (ins Weft_FloatTensor:$query, Weft_FloatTensor:$key, Weft_FloatTensor:$value),
+    (ins UnitAttr:$stores_bits), [
     Weft_Random, Weft_Casts<"Lower", "Lower", "scaled_dot_product_attention">]> {
   let summary = "Scaled dot-product attention";
   let description = [{
@@ -172,6 +174,11 @@ def Weft_AttentionOp : Weft_Attention<"attention",
     the mask (Gemma 2). Gradients of hidden pairs are exactly 0. `segments` has
     no gradient.
 
+    With `stores_bits` there is a result `bits`, i32 [B, H, query tiles, key
+    tiles, 32], with a bit for each score: 1 if `dropout` keeps it
+    (`weft/Abi/DropoutBits.h`). The adjoint reads it and draws no random
+    numbers. `weft-store-dropout-bits` sets the attribute.
+
     Example:
     ```mlir
     %out, %lse = weft.attention %q, %k, %v {causal, scale = 0.125 : f64}
@@ -183,22 +190,35 @@ def Weft_AttentionOp : Weft_Attention<"attention",
         {causal, scale = 0.125 : f64, softcap = 50.0 : f64, window = 8 : i64}
         : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x16x2x64xf32>
     ```
+    Example:
+    ```mlir
+    %out, %lse, %bits = weft.attention %q, %k, %v rng %rng : tensor<2xi64>
+        {causal, dropout = 0.1 : f64, op_id = 3 : i64, scale = 0.125 : f64, stores_bits}
+        : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x16x2x64xf32>
+    ```
   }];
-  let results = (outs Weft_FloatTensor:$out, Weft_FloatTensor:$lse);
-  let assemblyFormat = "$query `,` $key `,` $value" # numbers # [{
+  let results = (outs Weft_FloatTensor:$out, Weft_FloatTensor:$lse,
+                      Optional<Weft_IntTensor>:$bits);
+  let assemblyFormat = "$query `,` $key `,` $value" # optionals # [{ attr-dict `:`
     type($query) `,` type($key) `,` type($value)
+  }];
+  let extraClassDeclaration = [{
+    /// Replaces the op by one that stores its bits, or does not, and returns the
+    /// new one. Without the result, reads of it read that everything is kept.
+    ::weft::AttentionOp replaceStoresBits(bool stores);
   }];
 }
 
 def Weft_AttentionGradOp : Weft_Attention<"attention_grad",
     (ins Weft_FloatTensor:$grad, Weft_FloatTensor:$query, Weft_FloatTensor:$key,
          Weft_FloatTensor:$value, Weft_FloatTensor:$out, Weft_FloatTensor:$lse),
-    [Weft_RoundsGradient]> {
+    (ins Optional<Weft_IntTensor>:$bits), [Weft_RoundsGradient]> {
   let summary = "Adjoint of attention";
   let description = [{
     Gradients of query, key and value from the gradient of `out`; probabilities
     are recomputed from `lse`. The op has the mask, `softcap` and dropout of
-    the forward op. Created by: `weft-autodiff`.
+    the forward op, and either its `rng` or its `bits`. Created by:
+    `weft-autodiff`.
 
     Example:
     ```mlir
@@ -209,7 +229,8 @@ def Weft_AttentionGradOp : Weft_Attention<"attention_grad",
   }];
   let results = (outs Weft_FloatTensor:$grad_query, Weft_FloatTensor:$grad_key,
                       Weft_FloatTensor:$grad_value);
-  let assemblyFormat = "$grad `,` $query `,` $key `,` $value `,` $out `,` $lse" # numbers # [{
+  let assemblyFormat = "$grad `,` $query `,` $key `,` $value `,` $out `,` $lse" # optionals # [{
+    (`bits` $bits^ `:` type($bits))? attr-dict `:`
     custom<AttentionGradTypes>(type($grad), type($query), type($key), type($value), type($out), type($lse))
   }];
 }

@@ -42,6 +42,12 @@ public:
     if (reduction && reduction.getNative())
       return command->emitOpError("expects an ordered reduction on the CPU, "
                                   "but got a native one");
+    const bool isAttention =
+        call.kind == WEFT_ATTENTION || call.kind == WEFT_ATTENTION_GRAD;
+    // The record of the gradient begins with the forward record.
+    if (isAttention && call.as<WeftAttentionRecord>()->hasBits)
+      return command->emitOpError("expects attention that draws its random "
+                                  "numbers on the CPU, but got one with bits");
     auto product = dyn_cast<plan::GemmOp>(command.getOperation());
     StringRef wrong = product ? findWrong(product) : "";
     if (wrong.empty())

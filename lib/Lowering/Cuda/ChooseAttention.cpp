@@ -111,11 +111,12 @@ std::optional<std::string> weft::findOtherMark(ModuleOp plan,
 //===----------------------------------------------------------------------===//
 
 /// Random numbers that the own kernels draw: one for each visible score in the
-/// forward kernel, and again in both kernels of the adjoint, because nothing of
-/// the size of the scores is stored.
+/// forward kernel, and again in both kernels of the adjoint, unless it reads
+/// the bits of the forward kernel.
 static int64_t countDraws(const RoutineCall &call) {
   const auto &s = *call.as<WeftAttentionRecord>();
-  if (s.dropout == 0.0)
+  const bool reads = call.kind == WEFT_ATTENTION_GRAD && s.hasBits;
+  if (s.dropout == 0.0 || reads)
     return 0;
   const int64_t scores = s.causal ? s.queries * (2 * s.keys - s.queries + 1) / 2
                                   : s.queries * s.keys;

@@ -73,8 +73,13 @@ void ProgramLowering::lowerAttention(AttentionOp op) {
   Value rng =
       op.getDropout().convertToDouble() > 0 ? getDense(op.getRng()) : Value();
   Value segments = op.getSegments() ? getDense(op.getSegments()) : Value();
+  // Nothing reads them if the backward pass recomputes the op, or needs no
+  // gradient of it.
+  Value bits = op.getBits() && !op.getBits().use_empty()
+                   ? getDestination(cast<OpResult>(op.getBits()))
+                   : Value();
   emit<plan::AttentionOp>(getView(query), getView(key), getView(value), out,
-                          lse, rng, segments, /*workspace=*/Value(),
+                          lse, rng, segments, bits, /*workspace=*/Value(),
                           op.getScaleAttr(), op.getCausalAttr(),
                           op.getWindowAttr(), op.getSoftcapAttr(),
                           op.getDropoutAttr(), op.getOpIdAttr());
@@ -90,12 +95,14 @@ void ProgramLowering::lowerAttentionGrad(AttentionGradOp op) {
   SmallVector<Value> targets;
   for (OpResult result : op->getResults())
     targets.push_back(getDestination(result));
-  Value rng =
-      op.getDropout().convertToDouble() > 0 ? getDense(op.getRng()) : Value();
+  Value bits = op.getBits() ? getDense(op.getBits()) : Value();
+  Value rng = !bits && op.getDropout().convertToDouble() > 0
+                  ? getDense(op.getRng())
+                  : Value();
   Value segments = op.getSegments() ? getDense(op.getSegments()) : Value();
   emit<plan::AttentionGradOp>(
       getView(grad), getView(query), getView(key), getView(value), getView(out),
-      lse, targets[0], targets[1], targets[2], rng, segments,
+      lse, targets[0], targets[1], targets[2], rng, segments, bits,
       /*workspace=*/Value(), op.getScaleAttr(), op.getCausalAttr(),
       op.getWindowAttr(), op.getSoftcapAttr(), op.getDropoutAttr(),
       op.getOpIdAttr());

@@ -83,6 +83,7 @@ template <typename OpT> static WeftAttentionRecord getAttention(OpT op) {
   record.k = getStrides(op.getKey());
   record.v = getStrides(op.getValue());
   record.out = getStrides(op.getOut());
+  record.hasBits = op.getBits() != Value();
   return record;
 }
 
