@@ -176,6 +176,11 @@ static const FlagSpec kMemoryFlags[] = {
     {"recompute", FlagKind::String, CompileFlag, "none", "RULE",
      "values that the backward pass recomputes: none, blocks, every:N blocks, "
      "or bytes:N, the cheapest that free N bytes"},
+    {"dropout-bits", FlagKind::Enum, CompileFlag, "auto", "",
+     "dropout of attention on CUDA devices: the forward pass stores which "
+     "scores it keeps, a bit each, or the backward pass draws the random "
+     "numbers again; auto: store, unless a memory limit needs the bytes",
+     "auto|store|draw"},
     {"loss-chunks", FlagKind::String, CompileFlag, "1", "N|auto",
      "compute logits, their losses and gradients in N chunks of rows; auto: "
      "more than one only where a memory limit needs it"},

@@ -108,13 +108,21 @@ static MemoryReport::Buffer describeBuffer(const BufferLifetime &buffer,
   return result;
 }
 
+/// Whether attention keeps its dropout bits there.
+static bool holdsDropoutBits(Value root) {
+  return llvm::any_of(root.getUsers(), [&](Operation *user) {
+    auto attention = dyn_cast<plan::AttentionOp>(user);
+    return attention && attention.getBits() == root;
+  });
+}
+
 /// Fills in the peak and the buffers that are live there.
 static void addPeak(plan::ProgramOp program, const Liveness &liveness,
                     CommandNames &names, MemoryReport &report) {
   report.lowerBound = liveness.peakBytes;
   report.activations = report.temporaries = report.workspaces = report.inputs =
       0;
-  report.activationElements = 0;
+  report.activationElements = report.dropoutBits = 0;
   report.largest.clear();
   report.peak = {program.getSymName().str(), "", "", "", ""};
   int64_t position = liveness.peakPosition;
@@ -134,9 +142,13 @@ static void addPeak(plan::ProgramOp program, const Liveness &liveness,
      : described.role == "activation" ? report.activations
      : described.role == "workspace"  ? report.workspaces
                                       : report.temporaries) += buffer.bytes;
-    if (described.role == "activation")
-      report.activationElements +=
-          cast<MemRefType>(buffer.root.getType()).getNumElements();
+    if (described.role == "activation") {
+      if (holdsDropoutBits(buffer.root))
+        report.dropoutBits += buffer.bytes;
+      else
+        report.activationElements +=
+            cast<MemRefType>(buffer.root.getType()).getNumElements();
+    }
     report.largest.push_back(std::move(described));
   }
   llvm::sort(report.largest, [](const auto &a, const auto &b) {
@@ -221,6 +233,11 @@ static std::vector<SizeRow> listSizes(const MemoryReport &of) {
   int64_t gaps = of.arenaBytes;
   for (const SizeRow &row : rows)
     gaps -= row.bytes;
+  auto activations = llvm::find_if(rows, [](const SizeRow &row) {
+    return StringRef(row.field) == "activations";
+  });
+  rows.insert(activations + 1, {"dropout_bits", "  dropout bits of attention",
+                                of.dropoutBits, NotZero});
   rows.push_back({nullptr, "alignment and gaps", gaps});
   rows.push_back({"arena_bytes", "arena", of.arenaBytes});
   rows.push_back(

@@ -36,6 +36,7 @@ static void readSizes(const json::Object &json, MemoryReport &report) {
       {"caches", &MemoryReport::caches},
       {"accumulators", &MemoryReport::accumulators},
       {"activations", &MemoryReport::activations},
+      {"dropout_bits", &MemoryReport::dropoutBits},
       {"temporaries", &MemoryReport::temporaries},
       {"workspaces", &MemoryReport::workspaces},
       {"inputs", &MemoryReport::inputs},
@@ -85,10 +86,10 @@ MemoryReport MemoryReport::fromJson(const json::Object &json) {
   for (const json::Object *each : readList(json, "largest"))
     report.largest.push_back(readBuffer(*each));
   for (const json::Object *each : readList(json, "programs"))
-    report.programs.push_back(
-        {readText(*each, "name"), readNumber(*each, "commands"),
-         readNumber(*each, "transient_bytes"),
-         readNumber(*each, "lower_bound")});
+    report.programs.push_back({readText(*each, "name"),
+                               readNumber(*each, "commands"),
+                               readNumber(*each, "transient_bytes"),
+                               readNumber(*each, "lower_bound")});
   for (const json::Object *each : readList(json, "reserved"))
     report.reserved.push_back(
         {readText(*each, "user"), readNumber(*each, "bytes")});

@@ -7,6 +7,7 @@ The configuration in the folder MODEL gets 0.1 for each dropout that it knows. T
 gradients of one step of both programs differ by at most 1e-5 of their norms (f16:
 2e-3), parameter by parameter. Masks show in all of them: the gradients of a program
 that drops 0.11 differ by more in every parameter than the device's in any.
+A program whose backward pass draws the numbers again has the same bits.
 """
 import array
 import json
@@ -68,6 +69,11 @@ def main():
     source, options.model = options.model, dropping(options, 0.1)
     case.compile_all()
     expected, got = made("cpu"), made("cuda", case.device(3))
+    case.compile("--target=cuda:sm_90", *options.cuda, "--dropout-bits=draw", "-o", case.path("draws"))
+    drawn = made("draws", case.device(3))
+    different = sorted(name for name in got if got[name] != drawn[name])
+    if different or got.keys() != drawn.keys():
+        sys.exit(f"expects the same bits with --dropout-bits=draw, but got others for {different}")
     worst = max(differences(expected, got).items(), key=lambda item: item[1])
     if worst[1] > bound:
         sys.exit(f"expects gradients within {bound:.0e}, but got {worst[1]:.1e} for {worst[0]}")

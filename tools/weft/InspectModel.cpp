@@ -9,6 +9,7 @@
 
 #include "weft/Autodiff/Passes.h"
 #include "weft/Autodiff/RecomputeChoices.h"
+#include "weft/Autodiff/StoreDropoutBits.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Pipeline/Driver/Compiler.h"
 #include "weft/Pipeline/Driver/MemoryFit.h"
@@ -237,6 +238,8 @@ static Status deriveForView(Compiler &compiler) {
 static Status printActivations(Compiler &compiler, bool isJson) {
   if (Status status = deriveForView(compiler); !status)
     return status;
+  if (storesDropoutBits(compiler.flags(), compiler.target()))
+    storeDropoutBits(compiler.module());
   const std::optional<RecomputeChoices> choices = findRecomputeChoices(
       compiler.module(), compiler.target().hasGeluOfProducts(compiler.flags()));
   // Without gradients there are none: the phase that builds them says why.

@@ -81,9 +81,9 @@ static Status addModel(Digest &digest, const std::string &model) {
 /// not (test/Pipeline/given-defaults.test). Some others do not: a program
 /// records them, or they are errors without another flag.
 static constexpr const char *kPlainFlags[] = {
-    "target",    "precision",    "numerics",      "optimizer",
-    "clip-norm", "accumulation", "zero",          "kv-cache",
-    "recompute", "attention",    "deterministic", "debug-nan"};
+    "target",    "precision",     "numerics", "optimizer",    "clip-norm",
+    "zero",      "accumulation",  "kv-cache", "dropout-bits", "recompute",
+    "attention", "deterministic", "debug-nan"};
 
 /// The compile flags that decide the program, as `--name=value`. A flag of
 /// kPlainFlags with its default value does not, unless --memory-limit or

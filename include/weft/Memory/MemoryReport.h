@@ -72,7 +72,8 @@ struct MemoryReport {
   int64_t caches = 0;   // keys and values of samples
   // Transient, live at the peak command.
   int64_t activations = 0;
-  int64_t activationElements = 0;
+  int64_t dropoutBits = 0;        // part of the activations
+  int64_t activationElements = 0; // without dropout bits
   int64_t temporaries = 0;
   int64_t workspaces = 0;
   int64_t inputs = 0;

@@ -4,6 +4,7 @@
 
 #include "weft/Analysis/Timeline.h"
 #include "weft/Autodiff/RecomputeChoices.h"
+#include "weft/Autodiff/StoreDropoutBits.h"
 #include "weft/Base/Text.h"
 #include "weft/Pipeline/Options/CompileFlags.h"
 #include "weft/Pipeline/Targets/Target.h"
@@ -32,7 +33,10 @@ static FlagValues withoutBound(const FlagValues &flags) {
 }
 
 MemoryFit::MemoryFit(Compiler &compiler, FlagValues given)
-    : compiler(compiler), flags(std::move(given)) {
+    : compiler(compiler), flags(std::move(given)),
+      mayDraw(isFree("dropout-bits") && !flags.getSwitch("inference") &&
+              storesDropoutBits(flags, compiler.target()) &&
+              drawsInAttention(compiler.module())) {
   firsts.push_back({});
   if (mayKeepGathered())
     firsts.push_back({{"reshard", "off"}});
@@ -43,12 +47,15 @@ MemoryFit::MemoryFit(Compiler &compiler, FlagValues given)
 /// Finds the values that may be recomputed. It runs on demand, since it costs
 /// as much as a trial.
 Status MemoryFit::prepareSteps() {
+  steps.clear();
   if (!mayRecompute())
     return Status::success();
   if (Status status = compiler.goBack(Phase::DerivePrograms,
                                       Compiler::forTrials(withoutBound(flags)));
       !status)
     return status;
+  if (storesDropoutBits(withChange(base), compiler.target()))
+    storeDropoutBits(compiler.module());
   std::optional<RecomputeChoices> choices = findRecomputeChoices(
       compiler.module(), compiler.target().hasGeluOfProducts(flags));
   if (!choices)
@@ -188,31 +195,53 @@ void MemoryFit::tryChunks(int64_t limit) {
   llvm::append_range(base, smallest);
 }
 
-Expected<FlagValues> MemoryFit::choose(const MemoryBound &bound) {
+/// Tries the programs without recomputation, first without chunks of the loss.
+Status MemoryFit::tryFirsts(int64_t limit) {
+  llvm::erase_if(base,
+                 [](const auto &flag) { return flag.first == "loss-chunks"; });
   if (Status status = tryAll(firsts); !status)
+    return status;
+  if (!findFastest(limit))
+    tryChunks(limit);
+  return Status::success();
+}
+
+/// Blocks first. Single values follow unless a program without recomputation
+/// fits.
+Status MemoryFit::tryRecomputation(int64_t limit) {
+  const bool fits = findFastest(limit);
+  if (Status status = tryAll(rules); !status || fits)
+    return status;
+  return searchSteps(limit);
+}
+
+Expected<FlagValues> MemoryFit::choose(const MemoryBound &bound) {
+  if (Status status = tryFirsts(bound.bytes); !status)
     return status.takeError();
-  const MemoryTrial *kept = findFastest(bound.bytes);
-  if (!kept) {
-    tryChunks(bound.bytes);
-    kept = findFastest(bound.bytes);
-  }
   // Own kernels are slower, but recomputation costs more.
-  if (!kept && mayForgoCudnn()) {
+  if (!findFastest(bound.bytes) && mayForgoCudnn()) {
     base = {{"attention", "own"}};
-    if (Status status = tryAll(firsts); !status)
+    if (Status status = tryFirsts(bound.bytes); !status)
       return status.takeError();
-    if (!findFastest(bound.bytes))
-      tryChunks(bound.bytes);
-    kept = findFastest(bound.bytes);
   }
+  const MemoryTrial *kept = findFastest(bound.bytes);
   // With ranks, recomputation may overlap with a collective and so be faster.
   if (kept && !flags.isSet("mesh"))
     return kept->flags;
-  if (Status status = tryAll(rules); !status)
+  if (Status status = tryRecomputation(bound.bytes); !status)
     return status.takeError();
-  if (!kept)
-    if (Status status = searchSteps(bound.bytes); !status)
-      return status.takeError();
+  // Random numbers cost more than values that are cheap to recompute, and less
+  // than others.
+  if (!kept && mayDraw) {
+    const Change draw = {{"dropout-bits", "draw"}};
+    if (auto trial = tryChange(draw); !trial)
+      return trial.takeError();
+    if (!findFastest(bound.bytes)) {
+      llvm::append_range(base, draw);
+      if (Status status = tryRecomputation(bound.bytes); !status)
+        return status.takeError();
+    }
+  }
   if (const MemoryTrial *best = findFastest(bound.bytes))
     return best->flags;
   return refuse(bound);
@@ -221,8 +250,11 @@ Expected<FlagValues> MemoryFit::choose(const MemoryBound &bound) {
 Expected<std::vector<MemoryTrial>> MemoryFit::getCurve() {
   if (Status status = prepareSteps(); !status)
     return status.takeError();
-  for (ArrayRef<Change> changes :
-       {ArrayRef(firsts), ArrayRef(rules), ArrayRef(steps)})
+  if (Status status = tryAll(firsts); !status)
+    return status.takeError();
+  if (mayDraw)
+    rules.push_back({{"dropout-bits", "draw"}});
+  for (ArrayRef<Change> changes : {ArrayRef(rules), ArrayRef(steps)})
     if (Status status = tryAll(changes); !status)
       return status.takeError();
   tryChunks(/*limit=*/0);
@@ -248,6 +280,8 @@ std::string MemoryFit::describeKnobs(const MemoryTrial &given) {
   std::vector<Change> knobs;
   if (!flags.getSwitch("inference"))
     knobs.push_back({{"recompute", "blocks"}});
+  if (mayDraw)
+    knobs.push_back({{"dropout-bits", "draw"}});
   if (const std::string &chunks = flags.getText("loss-chunks");
       chunks == "1" || chunks == "auto")
     knobs.push_back({{"loss-chunks", "8"}});

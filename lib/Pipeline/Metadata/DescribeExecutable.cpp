@@ -286,8 +286,8 @@ static Json speedsOf(ModuleOp module) {
 /// same without it.
 static Json memoryFlags(const FlagValues &flags) {
   Json changed = Json::object();
-  for (const char *name :
-       {"recompute", "loss-chunks", "reshard", "attention", "kv-cache"}) {
+  for (const char *name : {"recompute", "dropout-bits", "loss-chunks",
+                           "reshard", "attention", "kv-cache"}) {
     const std::string &text = flags.getText(name);
     if (flags.isSet(name) && text != "auto" &&
         text != findFlagName(name)->defaultText)

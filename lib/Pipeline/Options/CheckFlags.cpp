@@ -253,6 +253,20 @@ static Status checkAttention(const FlagValues &flags) {
                               : Status::success();
 }
 
+/// Routines of the CPU draw the numbers in both passes, and cuDNN has other
+/// ones.
+static Status checkDropoutBits(const FlagValues &flags) {
+  if (flags.getText("dropout-bits") == "auto")
+    return Status::success();
+  if (Status status = checkForCuda(flags, "dropout-bits"); !status)
+    return status;
+  if (flags.getText("attention") != "cudnn")
+    return Status::success();
+  return usageError("--dropout-bits=" + flags.getText("dropout-bits") +
+                    " expects --attention=auto or own, but got cudnn")
+      .hint("leave it out: cuDNN computes no attention with dropout");
+}
+
 /// Only gradients that cuDNN computes can differ from run to run.
 static Status checkDeterministic(const FlagValues &flags) {
   if (flags.getText("deterministic") == "on")
@@ -336,6 +350,8 @@ Status weft::checkOptions(const FlagValues &flags) {
   if (Status status = checkReduction(flags); !status)
     return status;
   if (Status status = checkAttention(flags); !status)
+    return status;
+  if (Status status = checkDropoutBits(flags); !status)
     return status;
   return checkDeterministic(flags);
 }

@@ -73,6 +73,10 @@ public:
   bool hasGeluOfProducts(const FlagValues &flags) const override {
     return flags.getText("epilogues") == "on";
   }
+  /// cuDNN draws other masks, and refuses dropout.
+  bool mayStoreDropoutBits(const FlagValues &flags) const override {
+    return getAttention(flags) != AttentionLibrary::Cudnn;
+  }
   std::string getIdentity() const override {
     return joinChips(devices) + " " + identifyToolkit();
   }

@@ -73,9 +73,18 @@ static bool recomputes(const FlagValues &flags) {
   return flags.getText("recompute") != "none";
 }
 
-/// A model may have marks of its own, which a target may add to.
+bool weft::storesDropoutBits(const FlagValues &flags, const Target &target) {
+  return target.mayStoreDropoutBits(flags) &&
+         flags.getText("dropout-bits") != "draw";
+}
+
+/// A model may have marks of its own, which a target may add to. Bits come
+/// first: they are values that can be recomputed.
 static void markRecompute(const FlagValues &flags, const Target &target,
                           OpPassManager &passes) {
+  if (target.mayStoreDropoutBits(flags))
+    passes.addPass(
+        createStoreDropoutBitsPass({storesDropoutBits(flags, target)}));
   const bool joinsGelu = target.hasGeluOfProducts(flags);
   if (!recomputes(flags) && !joinsGelu)
     return;

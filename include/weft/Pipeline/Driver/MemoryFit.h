@@ -70,6 +70,8 @@ private:
   Expected<const MemoryTrial *> tryChange(const Change &change);
   Status tryAll(llvm::ArrayRef<Change> changes);
   Status searchSteps(int64_t limit);
+  Status tryFirsts(int64_t limit);
+  Status tryRecomputation(int64_t limit);
   void tryChunks(int64_t limit);
   /// The fastest trial within the limit. Ties go to the smaller program, then
   /// to the trial that ran first.
@@ -81,6 +83,7 @@ private:
 
   Compiler &compiler;
   FlagValues flags;
+  bool mayDraw;               // --dropout-bits=draw frees memory
   Change base;                // part of every later change
   std::vector<Change> firsts; // without recomputation
   std::vector<Change> steps;  // recompute more and more

@@ -169,6 +169,11 @@ public:
   virtual bool hasGeluOfProducts(const FlagValues &flags) const {
     return false;
   }
+  /// Whether the forward pass can store dropout bits of attention, so that the
+  /// backward pass draws no random numbers.
+  virtual bool mayStoreDropoutBits(const FlagValues &flags) const {
+    return false;
+  }
   /// CTAs that collectives may use while products run; 0 where collectives are
   /// not kernels.
   virtual int64_t getCollectiveCtas() const { return 0; }
@@ -218,6 +223,9 @@ std::string bucketRule(const FlagValues &flags, const Target &target);
 /// name; nothing if they set neither.
 std::optional<MemoryBound> getMemoryBound(const FlagValues &flags,
                                           const Target &target);
+
+/// Whether the forward pass stores dropout bits of attention.
+bool storesDropoutBits(const FlagValues &flags, const Target &target);
 
 /// The memory of a planned module, with what its target reserves.
 MemoryReport reportMemory(mlir::ModuleOp module, const FlagValues &flags,
