@@ -185,8 +185,8 @@ static const FlagSpec kMemoryFlags[] = {
      "compute logits, their losses and gradients in N chunks of rows; auto: "
      "more than one only where a memory limit needs it"},
     {"memory-limit", FlagKind::Bytes, CompileFlag, "", "BYTES",
-     "memory of the program: choose --recompute and --reshard unless given, or "
-     "fail (exit 4); K, M, G are accepted"},
+     "memory of the program: choose --recompute, --reshard, --dropout-bits and "
+     "--loss-chunks=auto unless given, or fail (exit 4); K, M, G are accepted"},
     {"device", FlagKind::Enum, CompileFlag, "", "",
      "use the memory of this CUDA device as --memory-limit",
      "a100|a100-80g|h100|h100-nvl|h200|b200"},
@@ -246,10 +246,10 @@ const std::vector<FlagSpec> &weft::compileFlags() {
 
 bool weft::onlyTrains(const std::string &name) {
   constexpr std::string_view flags[] = {
-      "optimizer",    "nesterov",     "clip-norm",         "groups",
-      "accumulation", "recompute",    "grad-dtype",        "loss-scale",
-      "sync",         "reshard",      "prefetch-backward", "reduce-dtype",
-      "reduction",    "deterministic"};
+      "optimizer",    "nesterov",      "clip-norm",         "groups",
+      "accumulation", "recompute",     "grad-dtype",        "loss-scale",
+      "sync",         "reshard",       "prefetch-backward", "reduce-dtype",
+      "reduction",    "deterministic", "dropout-bits"};
   return name.rfind("scaler", 0) == 0 ||
          std::find(std::begin(flags), std::end(flags), name) != std::end(flags);
 }

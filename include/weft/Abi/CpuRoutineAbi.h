@@ -97,13 +97,14 @@ void weft_cpu_gemm_prepare(struct WeftContext *context,
 //   key (rng[0], opId), row rng[1] + b and element (h * T + i) * S + j.
 //   The CPU stores no bits of dropout: hasBits is 0.
 //   buffers: q, k, v, out, lse [, rng if dropout > 0]
-//            [, ids i32[B,T] if hasSegments]
+//            [, ids i32[B,T] if hasSegments] [, bits if hasBits (DropoutBits.h)]
 //
 // weft_cpu_attention_grad: gradients of q, k, v from dout
 // lse and out are the results of the forward call. dq, dk, dv are overwritten.
 //   Heads that share a key head are summed in head order.
-//   buffers: dout, q, k, v, out, lse, dq, dk, dv [, rng if dropout > 0]
-//            [, ids i32[B,T] if hasSegments]
+//   buffers: dout, q, k, v, out, lse, dq, dk, dv
+//            [, rng if dropout > 0 and not hasBits]
+//            [, ids i32[B,T] if hasSegments] [, bits if hasBits]
 
 //===----------------------------------------------------------------------===//
 // Tables, copies, fills
