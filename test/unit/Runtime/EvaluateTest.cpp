@@ -124,7 +124,8 @@ TEST_F(EvaluateTest, wrongFlags) {
     std::string message;
   };
   const Case cases[] = {
-      {{"--eval-only"}, "expects --val-data or --val-fraction, the data to evaluate\n"},
+      {{"--eval-only"},
+       "expects --val-data or --val-fraction, the data to evaluate\n"},
       {{"--eval-only", "--val-fraction", "0.5"}, "expects --data FILE\n"},
       {{"--eval-only", "--val-data", "v", "--steps", "3"},
        "--steps expects a run that trains, not --eval-only\n"},
