@@ -141,21 +141,6 @@ TEST_F(RoutinesTest, AttentionOfSlices) {
   EXPECT_EQ(made.getBytes().size(), sizeof record);
 }
 
-/// The seed and the bits are buffers.
-TEST_F(RoutinesTest, AttentionBits) {
-  RoutineCall made = get(R"(
-    %q = plan.alloc temporary : memref<2x8x2x2xf16>
-    %r = plan.alloc temporary : memref<2xi64>
-    %b = plan.alloc temporary : memref<2x2x4x1x32xi32>
-    %o = plan.alloc temporary : memref<2x8x2x2xf16>
-    %l = plan.alloc temporary : memref<2x2x8xf32>)",
-                         R"(
-    plan.attention %q, %q, %q -> %o, %l rng(%r : memref<2xi64>) bits(%b : memref<2x2x4x1x32xi32>) {dropout = 0.1 : f64, scale = 0.5 : f64} : memref<2x8x2x2xf16>, memref<2x8x2x2xf16>, memref<2x8x2x2xf16> -> memref<2x8x2x2xf16>, memref<2x2x8xf32>)");
-  const auto &record = *made.as<WeftAttentionRecord>();
-  EXPECT_EQ(record.dropout, 0.1);
-  EXPECT_EQ(record.hasBits, 1);
-}
-
 /// Rules that few commands have follow the record.
 TEST_F(RoutinesTest, AttentionVariant) {
   RoutineCall made = get(R"(
