@@ -253,7 +253,8 @@ Expected<std::vector<MemoryTrial>> MemoryFit::getCurve() {
   if (Status status = tryAll(firsts); !status)
     return status.takeError();
   if (mayDraw)
-    rules.push_back({{"dropout-bits", "draw"}});
+    if (auto trial = tryChange({{"dropout-bits", "draw"}}); !trial)
+      return trial.takeError();
   for (ArrayRef<Change> changes : {ArrayRef(rules), ArrayRef(steps)})
     if (Status status = tryAll(changes); !status)
       return status.takeError();
