@@ -48,6 +48,15 @@ static Value buildUnary(OpT, OpBuilder &b, Location loc, ValueRange s) {
   return Body::create(b, loc, s[0]);
 }
 
+/// A function that may be approximate.
+template <typename OpT, typename Body>
+static Value buildApproximable(OpT op, OpBuilder &b, Location loc,
+                               ValueRange s) {
+  const auto flags =
+      op.getAfn() ? arith::FastMathFlags::afn : arith::FastMathFlags::none;
+  return Body::create(b, loc, s[0], flags);
+}
+
 template <typename OpT, typename FloatBody, typename IntBody>
 static Value buildBinary(OpT, OpBuilder &b, Location loc, ValueRange s) {
   if (isa<FloatType>(getElementTypeOrSelf(s[0])))
@@ -237,11 +246,11 @@ void weft::registerScalarBodies(DialectRegistry &registry) {
     context->loadDialect<arith::ArithDialect, math::MathDialect>();
     unary<NegOp, arith::NegFOp>(context);
     unary<AbsOp, math::AbsFOp>(context);
-    unary<ExpOp, math::ExpOp>(context);
+    addBody<ExpOp, buildApproximable<ExpOp, math::ExpOp>>(context);
     unary<LogOp, math::LogOp>(context);
     unary<Log1pOp, math::Log1pOp>(context);
     unary<SqrtOp, math::SqrtOp>(context);
-    unary<TanhOp, math::TanhOp>(context);
+    addBody<TanhOp, buildApproximable<TanhOp, math::TanhOp>>(context);
     unary<ErfOp, math::ErfOp>(context);
     unary<SinOp, math::SinOp>(context);
     unary<CosOp, math::CosOp>(context);

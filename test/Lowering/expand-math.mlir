@@ -28,6 +28,32 @@ llvm.func @all(%x: f32) -> f32 {
   llvm.return %g : f32
 }
 
+// Approximate functions need no case but the limits of their operands.
+// CHECK-LABEL: llvm.func @approximate
+// CHECK-NOT: math.roundeven
+// CHECK-COUNT-5: math.fma
+// CHECK-NOT: arith.select
+// CHECK: arith.shli
+// CHECK-NEXT: arith.bitcast
+// CHECK-NEXT: arith.addi
+// CHECK-NEXT: %[[E:.*]] = arith.bitcast
+// CHECK-NEXT: llvm.return %[[E]]
+llvm.func @approximate(%x: vector<16xf32>) -> vector<16xf32> {
+  %y = math.exp %x fastmath<afn> : vector<16xf32>
+  llvm.return %y : vector<16xf32>
+}
+
+// CHECK-LABEL: llvm.func @approximate_tanh
+// CHECK-COUNT-5: math.fma
+// CHECK: arith.divf
+// CHECK: math.fma
+// CHECK-NOT: math.copysign
+// CHECK: llvm.return
+llvm.func @approximate_tanh(%x: vector<16xf32>) -> vector<16xf32> {
+  %y = math.tanh %x fastmath<afn> : vector<16xf32>
+  llvm.return %y : vector<16xf32>
+}
+
 // f64 functions stay: they become calls of libm.
 // CHECK-LABEL: llvm.func @wide
 // CHECK: math.exp

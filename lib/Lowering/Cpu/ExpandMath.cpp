@@ -124,8 +124,8 @@ static LogicalResult widenBf16(arith::ExtFOp op, PatternRewriter &b) {
 /// Replaces an f32 function by an expression.
 template <typename OpT, Value (MathExpression::*expand)(Value)>
 struct ExpandFunction : OpRewritePattern<OpT> {
-  ExpandFunction(MLIRContext *context, bool useFma)
-      : OpRewritePattern<OpT>(context), useFma(useFma) {}
+  ExpandFunction(MLIRContext *context, bool useFma, PatternBenefit benefit = 1)
+      : OpRewritePattern<OpT>(context, benefit), useFma(useFma) {}
 
   LogicalResult matchAndRewrite(OpT op,
                                 PatternRewriter &rewriter) const override {
@@ -137,6 +137,20 @@ struct ExpandFunction : OpRewritePattern<OpT> {
   }
 
   bool useFma;
+};
+
+/// Replaces an f32 function that may be approximate (`afn`).
+template <typename OpT, Value (MathExpression::*expand)(Value)>
+struct ExpandApproximate : ExpandFunction<OpT, expand> {
+  ExpandApproximate(MLIRContext *context, bool useFma)
+      : ExpandFunction<OpT, expand>(context, useFma, /*benefit=*/2) {}
+
+  LogicalResult matchAndRewrite(OpT op,
+                                PatternRewriter &rewriter) const override {
+    if (!bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn))
+      return failure();
+    return ExpandFunction<OpT, expand>::matchAndRewrite(op, rewriter);
+  }
 };
 
 struct ExpandMathPass : weft::impl::ExpandMathPassBase<ExpandMathPass> {
@@ -157,6 +171,10 @@ struct ExpandMathPass : weft::impl::ExpandMathPassBase<ExpandMathPass> {
                  ExpandFunction<math::SinOp, &MathExpression::sin>,
                  ExpandFunction<math::CosOp, &MathExpression::cos>>(
         &getContext(), fma);
+    patterns
+        .add<ExpandApproximate<math::ExpOp, &MathExpression::approximateExp>,
+             ExpandApproximate<math::TanhOp, &MathExpression::approximateTanh>>(
+            &getContext(), fma);
     patterns.add(expandPow);
     patterns.add(callLibm);
     patterns.add(roundTwice);

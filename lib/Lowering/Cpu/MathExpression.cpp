@@ -94,6 +94,35 @@ Value MathExpression::tanh(Value x) {
   return select(isSmall, small, copySign(large, x));
 }
 
+/// 2^x = 2^n 2^r with |r| <= 1/2. The lowest bits of 1.5 2^23 + x are n, which
+/// is added to the exponent of 2^r. Off by 2^-22 of the result, and below
+/// 2^-126 by less than that number. A NaN stays one: the lowest 9 bits of its
+/// payload are added, which are 0 in NaNs of f16, of bf16 and of the processor.
+Value MathExpression::power(Value x) {
+  Value clamped = atLeast(atMost(x, 128.0), -127.0);
+  Value shifted = add(clamped, num(12582912.0));
+  Value r = sub(clamped, sub(shifted, num(12582912.0)));
+  // Minimax of the relative error, with 1 for r = 0.
+  Value p =
+      poly(r, {1.3264727247110143e-3, 9.6715126881517e-3, 5.550733743574232e-2,
+               2.4022242084635104e-1, 6.931469775987171e-1, 1.0});
+  Value n = integerOp<arith::ShLIOp>(bits(shifted), integer(23));
+  return fromBits(integerOp<arith::AddIOp>(bits(p), n));
+}
+
+Value MathExpression::approximateExp(Value x) {
+  return power(mul(x, num(1.44269504088896341)));
+}
+
+/// 1 - 2 / (e^2x + 1), which is off by 2^-22; of small x, x - x^3 / 3.
+Value MathExpression::approximateTanh(Value x) {
+  Value e = power(mul(x, num(2 * 1.44269504088896341)));
+  Value large = sub(num(1.0), div(num(2.0), add(e, num(1.0))));
+  Value small = mul(fma(mul(x, x), num(-1.0 / 3), num(1.0)), x);
+  Value isSmall = compare(arith::CmpFPredicate::OLT, abs(x), 0.0625);
+  return select(isSmall, small, large);
+}
+
 Value MathExpression::erf(Value x) {
   Value t = atMost(abs(x), 4.0), s = mul(t, t);
   Value q = fma(num(-1.72853470e-5), t, num(3.83197126e-4));

@@ -98,11 +98,14 @@ public:
   mlir::Value log(mlir::Value x);
   mlir::Value log1p(mlir::Value x);
   mlir::Value tanh(mlir::Value x);
+  mlir::Value approximateExp(mlir::Value x);
+  mlir::Value approximateTanh(mlir::Value x);
   mlir::Value erf(mlir::Value x);
   mlir::Value sin(mlir::Value x) { return sine(x, 0); }
   mlir::Value cos(mlir::Value x) { return sine(x, 1); }
 
 private:
+  mlir::Value power(mlir::Value x);
   mlir::Value sine(mlir::Value x, int64_t quarter);
   mlir::Value sineOfLarge(mlir::Value x, mlir::Value small, int64_t quarter);
   mlir::Value constant(mlir::Type t, double value) {

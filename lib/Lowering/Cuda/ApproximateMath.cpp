@@ -1,11 +1,10 @@
-//===- ApproximateMath.cpp - Short functions of f16 and bf16 -------------===//
+//===- ApproximateMath.cpp - Short forms of approximate functions --------===//
 //
 // libdevice computes exp, tanh and quotients to about an f32 place, in some
-// twenty instructions. For values that are read as f16 or bf16 the instructions
-// ex2 and rcp are enough: each is off by at most two f32 places, 2^-22, and the
-// rounded exponent adds |x| 2^-24 to the relative error of e^x, where the
-// rounding of an input x alone is |x| 2^-11 or |x| 2^-8. Results below 2^-126
-// are 0.
+// twenty instructions. Where a function may be approximate (`afn`), the
+// instructions ex2 and rcp are enough: each is off by at most two f32 places,
+// 2^-22, and the rounded exponent adds |x| 2^-23 to the relative error of e^x.
+// Results below 2^-126 are 0.
 //
 // With r = 1 / (1 + 2^(-2 u log2 e)), 1 + tanh u is 2 r. In this form nothing
 // cancels for u far below 0, as GELU needs it.
@@ -25,39 +24,6 @@
 
 using namespace mlir;
 using namespace weft;
-
-namespace {
-
-bool isLow(Type type) { return type.isF16() || type.isBF16(); }
-
-/// Ops that hand on the precision of their operands.
-bool isArithmetic(Operation *op) {
-  return op && op->getNumRegions() == 0 && op->getNumResults() == 1 &&
-         op->getResult(0).getType().isF32() &&
-         isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
-             op->getDialect());
-}
-
-/// The f32 values of a function that are computed from widened values and
-/// constants.
-llvm::DenseSet<Value> findWidened(gpu::GPUFuncOp function) {
-  llvm::DenseSet<Value> found;
-  // Definitions come before their uses.
-  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    bool isWidened = false;
-    if (auto wide = dyn_cast<arith::ExtFOp>(op))
-      isWidened = isLow(wide.getIn().getType());
-    else if (isArithmetic(op))
-      isWidened = llvm::all_of(op->getOperands(), [&](Value operand) {
-        return !isa<FloatType>(operand.getType()) || found.contains(operand);
-      });
-    if (isWidened)
-      found.insert(op->getResult(0));
-  });
-  return found;
-}
-
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Functions
@@ -278,11 +244,17 @@ void replaceExp(math::ExpOp exp) {
   exp->erase();
 }
 
-/// Whether the value is 1 plus a power, so at least 1.
+bool mayBeApproximate(arith::ArithFastMathInterface op) {
+  return bitEnumContainsAll(op.getFastMathFlagsAttr().getValue(),
+                            arith::FastMathFlags::afn);
+}
+
+/// Whether the value is 1 plus an approximate power, so at least 1.
 bool isAboveOne(Value value) {
   auto sum = value.getDefiningOp<arith::AddFOp>();
   Value power = sum ? otherThan(sum, 1) : Value();
-  return power && power.getDefiningOp<math::ExpOp>();
+  auto exp = power ? power.getDefiningOp<math::ExpOp>() : math::ExpOp();
+  return exp && mayBeApproximate(exp);
 }
 
 void replaceQuotient(arith::DivFOp quotient) {
@@ -296,15 +268,30 @@ void replaceQuotient(arith::DivFOp quotient) {
 
 } // namespace
 
+/// Whether the op has a short form: an approximate function, or a quotient by
+/// 1 plus an approximate power, which is as uncertain.
+static bool hasShortForm(Operation *op) {
+  if (op->getNumResults() != 1 || !op->getResult(0).getType().isF32())
+    return false;
+  if (isa<math::TanhOp, math::ExpOp>(op))
+    return mayBeApproximate(cast<arith::ArithFastMathInterface>(op));
+  return isa<arith::DivFOp>(op) && isAboveOne(op->getOperand(1));
+}
+
+/// libdevice's functions of the flag are off by more than it allows here.
+static void dropFlags(gpu::GPUFuncOp function) {
+  function.walk([](Operation *op) {
+    if (auto exp = dyn_cast<math::ExpOp>(op))
+      exp.setFastmath(arith::FastMathFlags::none);
+    else if (auto tanh = dyn_cast<math::TanhOp>(op))
+      tanh.setFastmath(arith::FastMathFlags::none);
+  });
+}
+
 void weft::approximateMath(gpu::GPUFuncOp function) {
-  const llvm::DenseSet<Value> widened = findWidened(function);
   SmallVector<Operation *> found;
   function.walk([&](Operation *op) {
-    const bool isShort =
-        isa<math::TanhOp, math::ExpOp>(op) ||
-        (isa<arith::DivFOp>(op) && isAboveOne(op->getOperand(1)));
-    if (isShort && op->getResult(0).getType().isF32() &&
-        widened.contains(op->getResult(0)))
+    if (hasShortForm(op))
       found.push_back(op);
   });
   for (Operation *op : found) {
@@ -315,4 +302,5 @@ void weft::approximateMath(gpu::GPUFuncOp function) {
     else
       replaceQuotient(cast<arith::DivFOp>(op));
   }
+  dropFlags(function);
 }

@@ -53,7 +53,7 @@ llvm::LogicalResult emitGroup(KernelGroupOp group,
                               mlir::gpu::GPUModuleOp kernels,
                               const llvm::StringMap<int64_t> &numOutputs);
 
-/// Replaces functions of values that are read as f16 or bf16 by short forms
+/// Replaces functions that may be approximate (`afn`) by short forms
 /// (ApproximateMath.cpp).
 void approximateMath(mlir::gpu::GPUFuncOp function);
 

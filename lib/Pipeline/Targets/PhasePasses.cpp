@@ -212,7 +212,9 @@ static void selectKernels(const FlagValues &flags, const Target &target,
 
 static void decompose(const FlagValues &, const Target &,
                       OpPassManager &passes) {
-  passes.nest<ProgramOp>().addPass(createDecomposePass());
+  OpPassManager &programs = passes.nest<ProgramOp>();
+  programs.addPass(createDecomposePass());
+  programs.addPass(createMarkApproximatePass());
 }
 
 static void fuse(const FlagValues &flags, const Target &target,

@@ -1,5 +1,5 @@
 // RUN: %python %S/Inputs/emulate.py %s %t 1 | FileCheck %s
-// The short functions of values of f16 and bf16 (approximate-math.mlir) as the
+// Approximate functions (approximate-math.mlir) as the
 // interpreter's in f32 results: within 2e-6 of the largest.
 
 // CHECK-COUNT-4: {{^k_.*: equal$}}
@@ -8,13 +8,13 @@
 module attributes {weft.options = {target = "cuda:sm_90"}} {
 weft.kernel @k_exp(%x: tensor<143xf16>) -> tensor<143xf32> elementwise [143] inplace [[]] {
   %w = weft.cast %x : tensor<143xf16> to tensor<143xf32>
-  %y = weft.exp %w : tensor<143xf32>
+  %y = weft.exp %w {afn} : tensor<143xf32>
   weft.yield %y : tensor<143xf32>
 }
 weft.kernel @k_gate(%x: tensor<143xbf16>) -> tensor<143xf32> elementwise [143] inplace [[]] {
   %w = weft.cast %x : tensor<143xbf16> to tensor<143xf32>
   %n = weft.neg %w : tensor<143xf32>
-  %e = weft.exp %n : tensor<143xf32>
+  %e = weft.exp %n {afn} : tensor<143xf32>
   %one = weft.constant dense<1.0> : tensor<f32>
   %d = weft.add %e, %one : tensor<143xf32>, tensor<f32>
   %y = weft.div %w, %d : tensor<143xf32>, tensor<143xf32>
@@ -29,7 +29,7 @@ weft.kernel @k_gelu(%x: tensor<143xf16>) -> tensor<143xf32> elementwise [143] in
   %3 = weft.add %w, %2 : tensor<143xf32>, tensor<143xf32>
   %c = weft.constant dense<0.797884583> : tensor<f32>
   %4 = weft.mul %3, %c : tensor<143xf32>, tensor<f32>
-  %t = weft.tanh %4 : tensor<143xf32>
+  %t = weft.tanh %4 {afn} : tensor<143xf32>
   %half = weft.constant dense<0.5> : tensor<f32>
   %h = weft.mul %w, %half : tensor<143xf32>, tensor<f32>
   %one = weft.constant dense<1.0> : tensor<f32>
@@ -39,7 +39,7 @@ weft.kernel @k_gelu(%x: tensor<143xf16>) -> tensor<143xf32> elementwise [143] in
 }
 weft.kernel @k_slope(%x: tensor<143xbf16>) -> tensor<143xf32> elementwise [143] inplace [[]] {
   %w = weft.cast %x : tensor<143xbf16> to tensor<143xf32>
-  %t = weft.tanh %w : tensor<143xf32>
+  %t = weft.tanh %w {afn} : tensor<143xf32>
   %one = weft.constant dense<1.0> : tensor<f32>
   %v = weft.add %t, %one : tensor<143xf32>, tensor<f32>
   %s = weft.mul %t, %t : tensor<143xf32>, tensor<143xf32>

@@ -147,6 +147,77 @@ TEST(Math, SpecialValues) {
 }
 
 //===----------------------------------------------------------------------===//
+// Approximate functions
+//===----------------------------------------------------------------------===//
+
+constexpr char kApproximate[] = R"(
+weft.program @exp_p(%x: tensor<65536xf32> {weft.input = "x"})
+    -> (tensor<65536xf32> {weft.output = "y"})
+    attributes {kind = #weft.kind<eval>} {
+  %y = weft.exp %x {afn} : tensor<65536xf32>
+  weft.return %y : tensor<65536xf32>
+}
+weft.program @tanh_p(%x: tensor<65536xf32> {weft.input = "x"})
+    -> (tensor<65536xf32> {weft.output = "y"})
+    attributes {kind = #weft.kind<eval>} {
+  %y = weft.tanh %x {afn} : tensor<65536xf32>
+  weft.return %y : tensor<65536xf32>
+}
+)";
+
+/// All floats with a sign, eight bits of an exponent and seven of a mantissa:
+/// the values of bf16, NaNs among them.
+std::vector<float> listBf16() {
+  std::vector<float> values(kSamples);
+  for (uint32_t i = 0; i < kSamples; ++i) {
+    uint32_t bits = i << 16;
+    std::memcpy(&values[i], &bits, sizeof(bits));
+  }
+  return values;
+}
+
+/// The largest share of `bound(x)` by which a result is off.
+template <typename Bound>
+double worstShare(const std::string &result, const std::vector<float> &inputs,
+                  double (*reference)(double), Bound bound) {
+  double worst = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    float value;
+    std::memcpy(&value, result.data() + i * sizeof(float), sizeof(float));
+    const double expected = reference(inputs[i]);
+    if (std::isnan(expected) || std::isinf(static_cast<float>(expected))) {
+      EXPECT_EQ(std::isnan(value), std::isnan(expected)) << inputs[i];
+      EXPECT_TRUE(std::isnan(value) || std::isinf(value)) << inputs[i];
+      continue;
+    }
+    worst = std::max(worst, std::fabs(value - expected) /
+                                bound(inputs[i], std::fabs(expected)));
+  }
+  return worst;
+}
+
+void checkApproximate(const char *target) {
+  CompiledKernels compiled(kApproximate, target);
+  ASSERT_TRUE(compiled.ok());
+  std::vector<KernelOp> kernels = compiled.kernels();
+  ASSERT_EQ(kernels.size(), 2u);
+  const std::vector<float> inputs = listBf16();
+  std::string bytes(reinterpret_cast<const char *>(inputs.data()),
+                    inputs.size() * sizeof(float));
+  auto ofExp = [](double x, double y) {
+    return y * (0x1p-22 + std::fabs(x) * 0x1p-23) + 0x1p-126;
+  };
+  std::string result = compiled.run(kernels[0], {bytes}, {}).front();
+  EXPECT_LE(worstShare(result, inputs, std::exp, ofExp), 1.0);
+  auto ofTanh = [](double, double y) { return y * 0x1p-18 + 0x1p-149; };
+  result = compiled.run(kernels[1], {bytes}, {}).front();
+  EXPECT_LE(worstShare(result, inputs, std::tanh, ofTanh), 1.0);
+}
+
+TEST(Math, ApproximateWithFma) { checkApproximate("cpu:x86-64-v3"); }
+TEST(Math, ApproximateWithoutFma) { checkApproximate("cpu:x86-64-v2"); }
+
+//===----------------------------------------------------------------------===//
 // Every exponent
 //===----------------------------------------------------------------------===//
 

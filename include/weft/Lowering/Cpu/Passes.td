@@ -32,7 +32,8 @@ def ExpandMathPass : Pass<"weft-expand-math"> {
   let description = [{
     Replaces math.exp, log, log1p, tanh, erf, sin, cos and powf on f32 scalars
     and vectors by arithmetic; docs/explanation/codegen-cpu.md has the error bounds.
-    Conversions from and to bf16 become integer operations.
+    With the fast-math flag `afn`, exp and tanh take fewer operations. Conversions
+    from and to bf16 become integer operations.
 
     Precondition: none. Guarantees: none of these ops is left for f32. On f64,
     math.erf becomes a call of libm; the other ops stay, and LLVM makes them
