@@ -18,8 +18,13 @@ static void remarkApart(Operation *op, const Twine &reason) {
              .str();
 }
 
-/// Says why `op` is not in the kernel of its first operand that has one.
-void ClusterBuilder::reportApart(Operation *op) const {
+void ClusterBuilder::reportApart() const {
+  for (auto &[op, reason] : apart)
+    remarkApart(op, reason);
+}
+
+/// Records why `op` is not in the kernel of its first operand that has one.
+void ClusterBuilder::explainApart(Operation *op) {
   for (Value operand : op->getOperands()) {
     Cluster *cluster = clusterOf(operand);
     if (!cluster)
@@ -32,12 +37,12 @@ void ClusterBuilder::reportApart(Operation *op) const {
             : refuse(op, *cluster, space, cluster->space.getNumPoints(),
                      cluster->space.hasReduction());
     if (reason)
-      remarkApart(op, reason);
+      apart[op] = reason;
     return;
   }
 }
 
-/// Says which limit, if any, keeps `op` out of the kernels of its operands.
+/// Records which limit, if any, keeps `op` out of the kernels of its operands.
 bool ClusterBuilder::reportMissed(Operation *op,
                                   ArrayRef<Cluster *> producers) {
   for (Cluster *producer : producers) {
@@ -48,10 +53,11 @@ bool ClusterBuilder::reportMissed(Operation *op,
     if (!full && !hasMoreBuffers(space, limits.maxBuffers))
       continue;
     ++numMissed;
-    remarkApart(op, "that has " + Twine(producer->ops.size()) + " ops and " +
-                        Twine(countBuffers(producer->space)) +
-                        " buffers, the limits are " + Twine(limits.maxOps) +
-                        " and " + Twine(limits.maxBuffers));
+    apart[op] =
+        ("that has " + Twine(producer->ops.size()) + " ops and " +
+         Twine(countBuffers(producer->space)) + " buffers, the limits are " +
+         Twine(limits.maxOps) + " and " + Twine(limits.maxBuffers))
+            .str();
     return true;
   }
   return false;

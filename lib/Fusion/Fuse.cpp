@@ -89,6 +89,7 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
         clusters.formulas);
     if (failed(clusters.builder->run()))
       return failure();
+    clusters.builder->reportApart();
     clusters.formulas.names = findNames(block, clusters.formulas.names);
     return success();
   }
@@ -108,6 +109,7 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
     FormulaNames &names = clusters.formulas.names;
     pool.names = &names;
     numMissed += builder.getNumMissed();
+    numMerged += builder.getNumMerged();
     for (const std::unique_ptr<Cluster> &cluster : builder.getClusters()) {
       if (cluster->ops.empty())
         continue;

@@ -105,6 +105,10 @@ public:
   std::optional<int64_t> getRepeated(const Cluster &cluster) const;
   /// Ops that started a kernel because a limit kept them out of another.
   unsigned getNumMissed() const { return numMissed; }
+  /// Kernels that became part of an earlier one.
+  unsigned getNumMerged() const { return numMerged; }
+  /// Reports the ops that are not in the kernel of their operand.
+  void reportApart() const;
 
 private:
   llvm::LogicalResult visit(mlir::Operation *op);
@@ -119,8 +123,12 @@ private:
   bool joinAll(mlir::Operation *op, llvm::ArrayRef<Cluster *> candidates);
   bool join(mlir::Operation *op, Cluster &cluster);
   bool tryJoin(mlir::Operation *op, Cluster &cluster);
+  void empty(Cluster &from, Cluster &to);
   bool reportMissed(mlir::Operation *op, llvm::ArrayRef<Cluster *> producers);
-  void reportApart(mlir::Operation *op) const;
+  void explainApart(mlir::Operation *op);
+  bool mayMoveUp(const Cluster &later, const Cluster &earlier) const;
+  bool moveUp(Cluster &later, Cluster &earlier);
+  void mergeApart();
   const char *refuse(mlir::Operation *op, const Cluster &cluster,
                      const KernelSpace &after, int64_t pointsBefore,
                      bool reducedBefore) const;
@@ -139,7 +147,9 @@ private:
   FusionLimits limits;
   UpdateNumbers updates;
   std::set<int64_t> repeated; // updates: a DenseSet cannot hold any number
-  unsigned numMissed = 0;
+  unsigned numMissed = 0, numMerged = 0;
+  /// Why an op is not in the kernel of its operand, in program order.
+  llvm::MapVector<mlir::Operation *, std::string> apart;
   std::vector<std::unique_ptr<Cluster>> clusters;
   /// The position of an op in the block.
   struct Place {
@@ -153,6 +163,13 @@ private:
   llvm::DenseMap<Cluster *, Cluster *> totals;
   Cluster *numbers = nullptr; // last cluster to compute a single number
 };
+
+/// The members that a kernel of the ops has to write: ops outside of it read
+/// them. `set` has the same ops.
+llvm::SmallVector<mlir::Value>
+findResults(llvm::ArrayRef<mlir::Operation *> ops,
+            const llvm::SmallPtrSetImpl<mlir::Operation *> &set,
+            const KernelSpace &space);
 
 /// Number of outside buffers that the space reads. An iota needs no buffer.
 unsigned countBuffers(const KernelSpace &space);

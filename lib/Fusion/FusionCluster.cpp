@@ -76,6 +76,8 @@ LogicalResult ClusterBuilder::run() {
     if (failed(visit(&op)))
       return failure();
   }
+  if (!limits.apart)
+    mergeApart();
   return success();
 }
 
@@ -121,7 +123,7 @@ LogicalResult ClusterBuilder::place(Operation *op) {
     if (join(op, *sibling))
       return success();
   if (!reportMissed(op, producers) && op->getContext()->getRemarkEngine())
-    reportApart(op);
+    explainApart(op);
   clusters.push_back(std::make_unique<Cluster>(limits.sumsInRows));
   if (join(op, *clusters.back()))
     return success();
@@ -326,12 +328,19 @@ bool ClusterBuilder::joinAll(Operation *op, ArrayRef<Cluster *> candidates) {
   for (Operation *next : candidates.front()->ops)
     if (candidates.front()->space.isMember(next->getResult(0)))
       commit(next, *candidates.front());
-  for (Cluster *candidate : candidates.drop_front()) {
-    candidate->ops.clear();
-    candidate->set.clear();
-    candidate->open = false;
-  }
+  for (Cluster *candidate : candidates.drop_front())
+    empty(*candidate, *candidates.front());
   return true;
+}
+
+/// Empties a cluster whose ops are in another one.
+void ClusterBuilder::empty(Cluster &from, Cluster &to) {
+  for (Operation *op : from.ops)
+    if (owner.lookup(op) == &from)
+      owner[op] = &to;
+  from.ops.clear();
+  from.set.clear();
+  from.open = false;
 }
 
 void ClusterBuilder::commit(Operation *op, Cluster &cluster) {

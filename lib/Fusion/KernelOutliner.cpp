@@ -11,22 +11,30 @@
 using namespace mlir;
 using namespace weft;
 
-bool KernelOutliner::isUsedOutside(Value value) {
+static bool isUsedOutside(Value value,
+                          const SmallPtrSetImpl<Operation *> &set) {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
     if (!set.contains(user))
       return true;
-    return renames(user) && isUsedOutside(user->getResult(0));
+    return renames(user) && isUsedOutside(user->getResult(0), set);
   });
 }
 
-SmallVector<Value> KernelOutliner::findOutputs() {
-  outputs.clear();
+SmallVector<Value> weft::findResults(ArrayRef<Operation *> ops,
+                                     const SmallPtrSetImpl<Operation *> &set,
+                                     const KernelSpace &space) {
+  SmallVector<Value> results;
   for (Operation *op : ops) {
     Value result = op->getResult(0);
     // Another name for a member is never written by a kernel.
-    if (space.isMember(result) && !renames(op) && isUsedOutside(result))
-      outputs.push_back(result);
+    if (space.isMember(result) && !renames(op) && isUsedOutside(result, set))
+      results.push_back(result);
   }
+  return results;
+}
+
+SmallVector<Value> KernelOutliner::findOutputs() {
+  outputs = findResults(ops, set, space);
   return outputs;
 }
 
@@ -161,7 +169,7 @@ void KernelOutliner::replace(CallOp call) {
     if (!renames(op) || !space.isMember(op->getResult(0)) ||
         !mapping.contains(source))
       continue;
-    if (isUsedOutside(op->getResult(0)))
+    if (isUsedOutside(op->getResult(0), set))
       builder.clone(*op, mapping);
   }
   for (Operation *op : ops) {

@@ -23,7 +23,6 @@ public:
   llvm::FailureOr<CallOp> outline(mlir::Operation *place);
 
 private:
-  bool isUsedOutside(mlir::Value value);
   llvm::SmallVector<mlir::Value> findInputs();
   std::vector<uintptr_t> content(llvm::ArrayRef<mlir::Value> inputs);
   KernelOp build(llvm::ArrayRef<mlir::Value> inputs);

@@ -24,3 +24,16 @@ weft.program @dimensions(%x: tensor<64x64xf32> {weft.input = "x"})
   %c = weft.reduce sum %a dims [0] : tensor<64x64xf32>
   weft.return %r, %c : tensor<64xf32>, tensor<64xf32>
 }
+
+// -----
+
+// One that joins that kernel later says nothing.
+weft.program @moved(%x: tensor<64x64xf32> {weft.input = "x"})
+    -> (tensor<64x64xf32> {weft.output = "y"}, tensor<64x64xf32> {weft.output = "z"}) attributes {kind = #weft.kind<eval>} {
+  // expected-remark @+1 {{computes exp, abs, neg; calls: 1}}
+  %a = weft.exp %x : tensor<64x64xf32>
+  %b = weft.abs %x : tensor<64x64xf32>
+  %m = weft.matmul %a, %x : tensor<64x64xf32>, tensor<64x64xf32>
+  %n = weft.neg %b : tensor<64x64xf32>
+  weft.return %m, %n : tensor<64x64xf32>, tensor<64x64xf32>
+}

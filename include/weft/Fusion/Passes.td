@@ -300,6 +300,9 @@ def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
       inputs whose buffers its results may reuse (`weft.kernel`), but no ranges,
       tiles or blocks: the target chooses those;
     - the order of the remaining ops is kept;
+    - an elementwise kernel behind a routine is part of the kernel before the
+      routine that computes an operand, if both write no more bytes in one loop
+      nest and nothing of it depends on ops between (test/Fusion/fuse-merges.mlir);
     - if a routine or a reshape reads a broadcast, a kernel writes its elements;
     - the shape of a reduction alone determines its order of additions, whatever
       else its kernel computes (test/Fusion/fuse-row-order.mlir).
@@ -322,10 +325,9 @@ def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
     Statistic<"numKernels", "kernels", "Number of distinct kernels">,
     Statistic<"numCalls", "calls", "Number of calls of kernels">,
     Statistic<"numOps", "fused-ops", "Number of ops moved into kernels">,
-    Statistic<"numMissed", "missed",
-              "Number of ops that a limit kept out of a kernel">,
-    Statistic<"numRepeated", "repeated",
-              "Number of updates that call the kernels of another update; their ops are not counted">];
+    Statistic<"numMissed", "missed", "Number of ops that a limit kept out of a kernel">,
+    Statistic<"numMerged", "merged", "Number of kernels that became part of one before a routine">,
+    Statistic<"numRepeated", "repeated", "Number of updates that call the kernels of another update; their ops are not counted">];
 }
 
 def ConvertKernelsToLinalgPass

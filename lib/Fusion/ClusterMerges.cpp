@@ -1,0 +1,96 @@
+//===- ClusterMerges.cpp - Kernels that move up to a kernel they read -----===//
+//
+// No op behind a routine that reads a result of a kernel joins the kernel, even
+// if it does not depend on the routine. In the backward pass of a gated MLP, the
+// products of one factor's gradient stand between the gradient of the activation
+// and the derivative of the activation.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Fusion.h"
+
+using namespace mlir;
+using namespace weft;
+
+static int64_t countResultBytes(const Cluster &cluster) {
+  int64_t bytes = 0;
+  for (Value result : findResults(cluster.ops, cluster.set, cluster.space)) {
+    auto type = cast<RankedTensorType>(result.getType());
+    bytes += type.getNumElements() * static_cast<int64_t>(llvm::divideCeil(
+                                         type.getElementTypeBitWidth(), 8));
+  }
+  return bytes;
+}
+
+/// Whether everything that `later` reads is computed before the end of
+/// `earlier`.
+bool ClusterBuilder::mayMoveUp(const Cluster &later,
+                               const Cluster &earlier) const {
+  Operation *end = earlier.ops.back();
+  auto isComputedBefore = [&](Value value) {
+    Operation *definer = value.getDefiningOp();
+    if (!definer || earlier.contains(definer) || later.contains(definer))
+      return true;
+    Cluster *own = owner.lookup(definer);
+    return (own ? own->ops.back() : definer)->isBeforeInBlock(end);
+  };
+  return llvm::all_of(later.ops, [&](Operation *op) {
+    return mayJoin(op, earlier) &&
+           llvm::all_of(op->getOperands(), isComputedBefore);
+  });
+}
+
+/// Moves the ops of `later` to the end of `earlier` if one elementwise kernel
+/// of the same size computes both and writes no more bytes than `earlier` does:
+/// the results of `later` then take the place of results that only `later`
+/// reads, so that no op of the program has more bytes in use.
+bool ClusterBuilder::moveUp(Cluster &later, Cluster &earlier) {
+  const int64_t points = earlier.space.getNumPoints();
+  if (earlier.space.hasReduction() || later.space.hasReduction() ||
+      later.space.getNumPoints() != points ||
+      !isNear(later.ops.back(), earlier) || !mayMoveUp(later, earlier))
+    return false;
+  SmallVector<Operation *> ops(earlier.ops);
+  llvm::copy_if(later.ops, std::back_inserter(ops),
+                [&](Operation *op) { return !earlier.contains(op); });
+  llvm::sort(ops,
+             [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
+  Cluster merged(limits.sumsInRows);
+  for (Operation *op : ops) {
+    if (!merged.space.add(op))
+      return false;
+    merged.add(op);
+  }
+  if (merged.space.getNumPoints() != points ||
+      merged.ops.size() > limits.maxOps ||
+      hasMoreBuffers(merged.space, limits.maxBuffers) ||
+      countResultBytes(merged) > countResultBytes(earlier))
+    return false;
+  Operation *end = earlier.ops.back();
+  // The others are views and constants that other ops may read as well.
+  for (Operation *op : ops)
+    if (end->isBeforeInBlock(op)) {
+      op->moveAfter(end);
+      end = op;
+    }
+  for (Operation *op : later.ops)
+    apart.erase(op);
+  earlier = std::move(merged);
+  empty(later, earlier);
+  return true;
+}
+
+void ClusterBuilder::mergeApart() {
+  for (const std::unique_ptr<Cluster> &later : clusters) {
+    llvm::SmallSetVector<Cluster *, 4> producers;
+    for (Operation *op : later->ops)
+      for (Value operand : op->getOperands())
+        if (Cluster *producer = clusterOf(operand);
+            producer && !later->contains(operand.getDefiningOp()))
+          producers.insert(producer);
+    bool isMoved = llvm::any_of(producers, [&](Cluster *producer) {
+      return moveUp(*later, *producer);
+    });
+    numMerged += isMoved;
+  }
+}
