@@ -12,14 +12,23 @@
 using namespace mlir;
 using namespace weft;
 
+static int64_t countBytes(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.getNumElements() * static_cast<int64_t>(llvm::divideCeil(
+                                     type.getElementTypeBitWidth(), 8));
+}
+
 static int64_t countResultBytes(const Cluster &cluster) {
   int64_t bytes = 0;
-  for (Value result : findResults(cluster.ops, cluster.set, cluster.space)) {
-    auto type = cast<RankedTensorType>(result.getType());
-    bytes += type.getNumElements() * static_cast<int64_t>(llvm::divideCeil(
-                                         type.getElementTypeBitWidth(), 8));
-  }
+  for (Value result : findResults(cluster.ops, cluster.set, cluster.space))
+    bytes += countBytes(result);
   return bytes;
+}
+
+/// The last op that runs with `op`.
+Operation *ClusterBuilder::findEnd(Operation *op) const {
+  Cluster *own = owner.lookup(op);
+  return own ? own->ops.back() : op;
 }
 
 /// Whether everything that `later` reads is computed before the end of
@@ -29,10 +38,8 @@ bool ClusterBuilder::mayMoveUp(const Cluster &later,
   Operation *end = earlier.ops.back();
   auto isComputedBefore = [&](Value value) {
     Operation *definer = value.getDefiningOp();
-    if (!definer || earlier.contains(definer) || later.contains(definer))
-      return true;
-    Cluster *own = owner.lookup(definer);
-    return (own ? own->ops.back() : definer)->isBeforeInBlock(end);
+    return !definer || earlier.contains(definer) || later.contains(definer) ||
+           findEnd(definer)->isBeforeInBlock(end);
   };
   return llvm::all_of(later.ops, [&](Operation *op) {
     return mayJoin(op, earlier) &&
@@ -40,14 +47,37 @@ bool ClusterBuilder::mayMoveUp(const Cluster &later,
   });
 }
 
-/// Moves the ops of `later` to the end of `earlier` if one elementwise kernel
-/// of the same size computes both and writes no more bytes than `earlier` does:
-/// the results of `later` then take the place of results that only `later`
-/// reads, so that no op of the program has more bytes in use.
+/// The bytes that `later` alone reads behind the end of `earlier`.
+int64_t ClusterBuilder::countFreedBytes(const Cluster &later,
+                                        const Cluster &earlier) const {
+  Operation *end = earlier.ops.back();
+  auto isReadBefore = [&](Operation *user) {
+    return earlier.contains(user) || later.contains(user) ||
+           (!isViewOp(user) && findEnd(user)->isBeforeInBlock(end));
+  };
+  llvm::SmallSetVector<Value, 8> freed;
+  for (Operation *op : later.ops)
+    for (Value operand : op->getOperands()) {
+      Operation *definer = operand.getDefiningOp();
+      if (definer && !earlier.contains(definer) && !later.contains(definer) &&
+          !isViewOp(definer) && !isa<ConstantOp, IotaOp, ReadOp>(definer) &&
+          llvm::all_of(operand.getUsers(), isReadBefore))
+        freed.insert(operand);
+    }
+  int64_t bytes = 0;
+  for (Value value : freed)
+    bytes += countBytes(value);
+  return bytes;
+}
+
+/// Moves the ops of `later` to the end of `earlier` if one loop nest computes
+/// both without more bytes in use: the results of `later` take the place of
+/// values that nothing but `later` reads. An elementwise kernel may become part
+/// of one that reduces its rows, which are at hand there.
 bool ClusterBuilder::moveUp(Cluster &later, Cluster &earlier) {
   const int64_t points = earlier.space.getNumPoints();
-  if (earlier.space.hasReduction() || later.space.hasReduction() ||
-      later.space.getNumPoints() != points ||
+  if ((earlier.space.hasReduction() && !earlier.space.reducesLast()) ||
+      later.space.hasReduction() || later.space.getNumPoints() != points ||
       !isNear(later.ops.back(), earlier) || !mayMoveUp(later, earlier))
     return false;
   SmallVector<Operation *> ops(earlier.ops);
@@ -61,10 +91,11 @@ bool ClusterBuilder::moveUp(Cluster &later, Cluster &earlier) {
       return false;
     merged.add(op);
   }
-  if (merged.space.getNumPoints() != points ||
-      merged.ops.size() > limits.maxOps ||
+  if (merged.space.getNumPoints() != points || !merged.space.keepsOrder() ||
+      isNarrow(merged.space) || merged.ops.size() > limits.maxOps ||
       hasMoreBuffers(merged.space, limits.maxBuffers) ||
-      countResultBytes(merged) > countResultBytes(earlier))
+      countResultBytes(merged) >
+          countResultBytes(earlier) + countFreedBytes(later, earlier))
     return false;
   Operation *end = earlier.ops.back();
   // The others are views and constants that other ops may read as well.

@@ -127,6 +127,8 @@ private:
   bool reportMissed(mlir::Operation *op, llvm::ArrayRef<Cluster *> producers);
   void explainApart(mlir::Operation *op);
   bool mayMoveUp(const Cluster &later, const Cluster &earlier) const;
+  mlir::Operation *findEnd(mlir::Operation *op) const;
+  int64_t countFreedBytes(const Cluster &later, const Cluster &earlier) const;
   bool moveUp(Cluster &later, Cluster &earlier);
   void mergeApart();
   const char *refuse(mlir::Operation *op, const Cluster &cluster,

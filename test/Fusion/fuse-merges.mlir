@@ -50,13 +50,14 @@ weft.program @chain(%x: tensor<16x16xf32> {weft.input = "x"}, %y: tensor<16x16xf
 
 // -----
 
-// The second kernel reads the product, or a kernel behind the product.
+// The last kernel reads the one behind the first product, so it stays behind that
+// product; it takes the place of %b.
 // CHECK-LABEL: weft.program @needs_routine
 // CHECK-NEXT: %[[A:.*]]:2 = weft.call
 // CHECK-NEXT: %[[P:.*]] = weft.matmul %[[A]]#0
-// CHECK-NEXT: %[[R:.*]] = weft.call {{.*}}(%[[P]])
-// CHECK-NEXT: weft.matmul %[[R]]
-// CHECK-NEXT: weft.call {{.*}}(%[[A]]#1, %[[R]])
+// CHECK-NEXT: %[[R:.*]]:2 = weft.call {{.*}}(%[[P]], %[[A]]#1)
+// CHECK-NEXT: %[[Q:.*]] = weft.matmul %[[R]]#0
+// CHECK-NEXT: weft.return %[[Q]], %[[R]]#1
 weft.program @needs_routine(%x: tensor<16x16xf32> {weft.input = "x"})
     -> (tensor<16x16xf32> {weft.output = "q"}, tensor<16x16xf32> {weft.output = "d"}) attributes {kind = #weft.kind<eval>} {
   %a = weft.exp %x : tensor<16x16xf32>
@@ -66,6 +67,52 @@ weft.program @needs_routine(%x: tensor<16x16xf32> {weft.input = "x"})
   %q = weft.matmul %r, %r : tensor<16x16xf32>, tensor<16x16xf32>
   %d = weft.mul %b, %r : tensor<16x16xf32>, tensor<16x16xf32>
   weft.return %q, %d : tensor<16x16xf32>, tensor<16x16xf32>
+}
+
+// -----
+
+// The residual add behind a norm's gradient, of which a sum is taken in between:
+// one kernel reduces the rows and writes the f32 and the bf16 gradient in the
+// place of the residual's and its own.
+// CHECK-LABEL: weft.program @residual
+// CHECK-NEXT: %[[G:.*]] = weft.matmul
+// CHECK-NEXT: %[[K:.*]]:3 = weft.call @[[ROWS:.*]](%arg0, %[[G]])
+// CHECK-NEXT: %[[S:.*]] = weft.call {{.*}}(%[[K]]#0)
+// CHECK-NEXT: weft.return %[[S]], %[[K]]#1, %[[K]]#2
+// CHECK: weft.kernel @[[ROWS]]{{.*}} rows [64, 32] over [1]
+weft.program @residual(%d: tensor<64x32xf32> {weft.input = "d"}, %w: tensor<32x32xf32> {weft.input = "w"})
+    -> (tensor<32xf32> {weft.output = "s"}, tensor<64x32xf32> {weft.output = "r"}, tensor<64x32xbf16> {weft.output = "l"}) attributes {kind = #weft.kind<eval>} {
+  %g = weft.matmul %d, %w : tensor<64x32xf32>, tensor<32x32xf32>
+  %e = weft.exp %d : tensor<64x32xf32>
+  %m = weft.reduce mean %e dims [1] {keep_dims} : tensor<64x32xf32>
+  %c = weft.sub %e, %m : tensor<64x32xf32>, tensor<64x1xf32>
+  %s = weft.reduce sum %e dims [0] : tensor<64x32xf32>
+  %r = weft.add %g, %c : tensor<64x32xf32>, tensor<64x32xf32>
+  %l = weft.cast %r : tensor<64x32xf32> to tensor<64x32xbf16>
+  weft.return %s, %r, %l : tensor<32xf32>, tensor<64x32xf32>, tensor<64x32xbf16>
+}
+
+// -----
+
+// So it is not if the residual's gradient is read again: f32 and bf16 would take
+// more bytes than f32.
+// CHECK-LABEL: weft.program @residual_read
+// CHECK-NEXT: %[[G:.*]] = weft.matmul
+// CHECK-NEXT: %[[K:.*]]:2 = weft.call
+// CHECK-NEXT: %[[S:.*]] = weft.call {{.*}}(%[[K]]#0)
+// CHECK-NEXT: %[[R:.*]]:2 = weft.call {{.*}}(%[[G]], %[[K]]#1)
+// CHECK-NEXT: weft.return %[[S]], %[[R]]#0, %[[R]]#1, %[[G]]
+weft.program @residual_read(%d: tensor<64x32xf32> {weft.input = "d"}, %w: tensor<32x32xf32> {weft.input = "w"})
+    -> (tensor<32xf32> {weft.output = "s"}, tensor<64x32xf32> {weft.output = "r"}, tensor<64x32xbf16> {weft.output = "l"},
+        tensor<64x32xf32> {weft.output = "g"}) attributes {kind = #weft.kind<eval>} {
+  %g = weft.matmul %d, %w : tensor<64x32xf32>, tensor<32x32xf32>
+  %e = weft.exp %d : tensor<64x32xf32>
+  %m = weft.reduce mean %e dims [1] {keep_dims} : tensor<64x32xf32>
+  %c = weft.sub %e, %m : tensor<64x32xf32>, tensor<64x1xf32>
+  %s = weft.reduce sum %e dims [0] : tensor<64x32xf32>
+  %r = weft.add %g, %c : tensor<64x32xf32>, tensor<64x32xf32>
+  %l = weft.cast %r : tensor<64x32xf32> to tensor<64x32xbf16>
+  weft.return %s, %r, %l, %g : tensor<32xf32>, tensor<64x32xf32>, tensor<64x32xbf16>, tensor<64x32xf32>
 }
 
 // -----

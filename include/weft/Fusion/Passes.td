@@ -300,9 +300,9 @@ def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
       inputs whose buffers its results may reuse (`weft.kernel`), but no ranges,
       tiles or blocks: the target chooses those;
     - the order of the remaining ops is kept;
-    - an elementwise kernel behind a routine is part of the kernel before the
-      routine that computes an operand, if both write no more bytes in one loop
-      nest and nothing of it depends on ops between (test/Fusion/fuse-merges.mlir);
+    - an elementwise kernel behind a routine is part of the kernel before it that
+      computes an operand, if one loop nest computes both without more bytes in
+      use and nothing between is read (test/Fusion/fuse-merges.mlir);
     - if a routine or a reshape reads a broadcast, a kernel writes its elements;
     - the shape of a reduction alone determines its order of additions, whatever
       else its kernel computes (test/Fusion/fuse-row-order.mlir).
