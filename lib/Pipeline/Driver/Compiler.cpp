@@ -66,20 +66,36 @@ Status Compiler::load(const std::string &model, FlagValues flags) {
   return status;
 }
 
+/// Whether a program of the model has attention with that property.
+static bool hasAttention(ModuleOp module, function_ref<bool(AttentionOp)> has) {
+  return module
+      .walk([&](AttentionOp op) {
+        return has(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// Checks flags that have a meaning for some models only.
 static Status checkMeaning(ModuleOp module, const FlagValues &flags) {
-  const std::string &attention = flags.getText("attention");
-  const bool isFixed = flags.getText("deterministic") == "on";
-  if (attention == "auto" && isFixed)
-    return Status::success();
-  WalkResult found =
-      module.walk([](AttentionOp) { return WalkResult::interrupt(); });
-  if (found.wasInterrupted())
-    return Status::success();
-  return usageError((attention == "auto" ? "--deterministic=off"
-                                         : "--attention=" + attention) +
-                    " expects a model with attention, but got " +
-                    inQuotes(module.getName().value_or("").str()));
+  auto refuse = [&](const std::string &flag, const std::string &feature) {
+    return usageError("--" + flag + "=" + flags.getText(flag) +
+                      " expects a model with " + feature + ", but got " +
+                      inQuotes(module.getName().value_or("").str()));
+  };
+  auto isGiven = [&](const std::string &flag, const char *neutral) {
+    return flags.getText(flag) != neutral;
+  };
+  const bool attends = hasAttention(module, [](AttentionOp) { return true; });
+  if (isGiven("attention", "auto") && !attends)
+    return refuse("attention", "attention");
+  if (isGiven("deterministic", "on") && !attends)
+    return refuse("deterministic", "attention");
+  if (isGiven("dropout-bits", "auto") &&
+      !hasAttention(module,
+                    [](AttentionOp op) { return !op.getDropout().isZero(); }))
+    return refuse("dropout-bits", "dropout of attention")
+        .hint("leave it out: it has no effect without");
+  return Status::success();
 }
 
 /// Warns of valid flags whose combination may cost accuracy unexpectedly.
