@@ -10,7 +10,6 @@
 #include "weft/Pipeline/Targets/Target.h"
 #include "weft/Weft/Weft.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -247,6 +246,26 @@ Expected<FlagValues> MemoryFit::choose(const MemoryBound &bound) {
   return refuse(bound);
 }
 
+/// Draws dropout again beside recomputation. choose() does so only where no
+/// other program fits, so only programs that are smaller than all others count.
+Status MemoryFit::tryDrawnRecomputation() {
+  const int64_t least = findSmallest()->getBytes();
+  base = {{"dropout-bits", "draw"}};
+  if (Status status = prepareSteps(); !status)
+    return status;
+  if (Status status = tryAll(rules); !status)
+    return status;
+  for (const Change &step : llvm::reverse(steps)) {
+    auto trial = tryChange(step);
+    if (!trial)
+      return trial.takeError();
+    if ((*trial)->getBytes() >= least)
+      break;
+  }
+  base.clear();
+  return Status::success();
+}
+
 Expected<std::vector<MemoryTrial>> MemoryFit::getCurve() {
   if (Status status = prepareSteps(); !status)
     return status.takeError();
@@ -257,6 +276,9 @@ Expected<std::vector<MemoryTrial>> MemoryFit::getCurve() {
       return trial.takeError();
   for (ArrayRef<Change> changes : {ArrayRef(rules), ArrayRef(steps)})
     if (Status status = tryAll(changes); !status)
+      return status.takeError();
+  if (mayDraw)
+    if (Status status = tryDrawnRecomputation(); !status)
       return status.takeError();
   tryChunks(/*limit=*/0);
   std::vector<std::tuple<int64_t, double, size_t>> order;
@@ -326,60 +348,4 @@ Error MemoryFit::refuse(const MemoryBound &bound) {
       .hint("the smallest limit that works is " +
             std::to_string(smallest.getBytes()) +
             "; a smaller --batch or --seq needs less");
-}
-
-//===----------------------------------------------------------------------===//
-// With a compiler
-//===----------------------------------------------------------------------===//
-
-std::string weft::listChosen(const FlagValues &given,
-                             const FlagValues &chosen) {
-  const std::vector<std::string> before = given.canonical(CompileFlag);
-  std::string text;
-  for (const std::string &flag : chosen.canonical(CompileFlag))
-    if (!llvm::is_contained(before, flag))
-      text += (text.empty() ? "" : " ") + flag;
-  return text;
-}
-
-/// With --loss-chunks=auto only a limit has a reason to choose.
-static void remarkOfChunks(Compiler &compiler) {
-  if (compiler.flags().getText("loss-chunks") != "auto")
-    return;
-  Location nowhere = UnknownLoc::get(compiler.module().getContext());
-  InFlightDiagnostic remark = emitRemark(nowhere);
-  remark
-      << "--loss-chunks=auto computes the loss in 1 chunk, since there is no "
-         "memory limit";
-  remark.attachNote(nowhere)
-      << "--memory-limit=BYTES or --device=NAME lets it choose more; "
-         "--loss-chunks=N sets them";
-}
-
-Status weft::runWithinMemory(Compiler &compiler, int to) {
-  const PhaseTable &phases = compiler.phases();
-  const bool isEarly = compiler.lastPhase() < phases.find(Phase::MarkRecompute);
-  const bool plansMemory = isEarly && to >= phases.find(Phase::PlanMemory);
-  const std::optional<MemoryBound> bound =
-      getMemoryBound(compiler.flags(), compiler.target());
-  if (isEarly && !bound)
-    remarkOfChunks(compiler);
-  if (!plansMemory || !bound)
-    return compiler.run(to);
-  const FlagValues given = compiler.flags();
-  const bool keptSnapshots = compiler.keepSnapshots();
-  Expected<FlagValues> chosen = given;
-  Status status = compiler.run(phases.find(Phase::DerivePrograms));
-  if (status) {
-    chosen = MemoryFit(compiler, given).choose(*bound);
-    status = compiler.goBack(Phase::DerivePrograms, chosen ? *chosen : given);
-  }
-  compiler.keepSnapshots(keptSnapshots);
-  // A program that does not fit has dumps too; the error of choose() says more.
-  const bool isLookedAt = given.isSet("dump-dir") || given.isSet("reproducer");
-  if (status && (chosen || isLookedAt))
-    status = compiler.run(to);
-  if (!chosen)
-    return chosen.takeError();
-  return status;
 }

@@ -72,6 +72,7 @@ private:
   Status searchSteps(int64_t limit);
   Status tryFirsts(int64_t limit);
   Status tryRecomputation(int64_t limit);
+  Status tryDrawnRecomputation();
   void tryChunks(int64_t limit);
   /// The fastest trial within the limit. Ties go to the smaller program, then
   /// to the trial that ran first.
