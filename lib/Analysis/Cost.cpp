@@ -93,6 +93,16 @@ CommandWork weft::getWork(plan::CommandOpInterface command) {
           getScores(command)};
 }
 
+/// On CUDA devices one kernel computes the gradient of the queries, and another
+/// one the gradients of keys and values. `flops` counts the random numbers of
+/// one kernel; the other one draws them again.
+static double getRepeatedDrawFlops(plan::CommandOpInterface command) {
+  auto gradient = dyn_cast<plan::AttentionGradOp>(*command);
+  return gradient && gradient.getRng()
+             ? AttentionMask::kDrawFlops * countScores(gradient)
+             : 0;
+}
+
 double weft::getImbalance(plan::CommandOpInterface command, int64_t threads) {
   int64_t units = 0;
   if (auto op = dyn_cast<plan::AttentionOp>(*command))
@@ -246,8 +256,11 @@ Estimate weft::estimate(plan::CommandOpInterface command,
   const Rates rates =
       table.getRates(kinds.getKinds(command), command.getElementType());
   const double shared = table.cluster ? table.cluster->ranksPerCore : 1;
+  CommandWork work = getWork(command);
+  if (table.target == "cuda")
+    work.flops += getRepeatedDrawFlops(command);
   return {shared * getImbalance(command, table.getThreads()) *
-              rates.getTimeUs(getWork(command)),
+              rates.getTimeUs(work),
           0,
           {}};
 }

@@ -74,8 +74,10 @@ FailureOr<CostTable> EstimatePass::readCosts() {
     return getOperation().emitError("expects rates=cpu or rates=h100, but got ")
            << rates;
   FailureOr<CostTable> costs = readGivenCosts(known->target);
-  if (succeeded(costs))
+  if (succeeded(costs)) {
+    costs->target = known->target.str();
     costs->base = std::make_shared<CostTable>(known->makeTable());
+  }
   return costs;
 }
 

@@ -114,15 +114,13 @@ LogicalResult AttentionOp::verify() {
 }
 
 /// `products` multiply-adds of a head's width for each pair, and the numbers of
-/// dropout, whose cost was measured on a Zen 5 with and without dropout. They
-/// cost more here than in a kernel of their own (Weft_ElementFlops), since they
-/// go through memory. Documents are known only at run time: they do not count.
+/// dropout, which an adjoint with stored bits does not draw. Documents are
+/// known only at run time: they do not count.
 template <typename OpT> static double getAttentionFlops(OpT op, int products) {
-  constexpr double kDropout = 128;
   ArrayRef<int64_t> query = tensorType(op.getQuery()).getShape();
   const double pairs = getMask(op).countPairs(AttentionMask::kCostTile);
   const double each = 2.0 * products * static_cast<double>(query[3]) +
-                      (op.getRng() ? kDropout : 0);
+                      (op.getRng() ? AttentionMask::kDrawFlops : 0);
   return static_cast<double>(query[0]) * static_cast<double>(query[2]) * pairs *
          each;
 }

@@ -158,6 +158,8 @@ double getImbalance(plan::CommandOpInterface command, int64_t threads);
 /// latency plus its transfer time, `link`. A cluster with links overrides the
 /// link rates of the table. Attention whose units of work do not divide evenly
 /// among the threads of the table takes as long as the thread with most units.
+/// With rates of a CUDA device, gradients of attention that draw random numbers
+/// draw each of them twice.
 struct Estimate {
   double all = 0, link = 0;
   llvm::StringRef linkName = {}; // of a cluster

@@ -15,6 +15,10 @@ struct AttentionMask {
   /// Tile with which estimates count pairs: the tile of the CPU's kernels
   /// (Abi/CpuWorkspaces.h). A device also has tiles of 128.
   static constexpr int64_t kCostTile = 64;
+  /// Operations by which estimates count a random number of dropout, measured
+  /// on a Zen 5 with and without dropout. It costs more than in a kernel of its
+  /// own (Weft_ElementFlops), since it goes through memory.
+  static constexpr double kDrawFlops = 128;
 
   int64_t queries, keys;
   bool causal;                   // keys up to p

@@ -46,12 +46,16 @@ weft.program @model_ops(%w: tensor<16x4xf16> {weft.input = "w"}, %t: tensor<8xi3
 
 // Arithmetic of causal attention: 64 x 64, 64 x 128 and 6 x 134 pairs of queries and
 // keys, 13092 in all; for each of them 2 or 5 products of 16 multiply-adds, with dropout
-// 128 more. Of the last query alone there are 134 pairs.
+// 128 more where numbers are drawn, and nothing where stored bits are read. Of the last
+// query alone there are 134 pairs.
 
 // CHECK-LABEL: plan.program "micro" @causal
 // CHECK: plan.attention {{.*}}flops = 837888 :
 // CHECK: plan.attention_grad {{.*}}flops = 2094720 :
 // CHECK: plan.attention {{.*}}dropout{{.*}}flops = 2513664 :
+// CHECK: plan.attention_grad {{.*}}rng({{.*}}flops = 3770496 :
+// CHECK: plan.attention {{.*}}bits({{.*}}flops = 2513664 :
+// CHECK: plan.attention_grad {{.*}}bits({{.*}}flops = 2094720 :
 // CHECK: plan.attention {{.*}}flops = 8576 :
 weft.program @causal(%q: tensor<1x134x1x16xf32> {weft.input = "q"}, %last: tensor<1x1x1x16xf32> {weft.input = "last"},
     %rng: tensor<2xi64> {weft.input = "rng"})
@@ -60,8 +64,11 @@ weft.program @causal(%q: tensor<1x134x1x16xf32> {weft.input = "q"}, %last: tenso
   %o, %lse = weft.attention %q, %q, %q {causal, scale = 0.5 : f64} : tensor<1x134x1x16xf32>, tensor<1x134x1x16xf32>, tensor<1x134x1x16xf32>
   %dq, %dk, %dv = weft.attention_grad %o, %q, %q, %q, %o, %lse {causal, scale = 0.5 : f64} : tensor<1x134x1x16xf32>, tensor<1x134x1x16xf32>, tensor<1x1x134xf32>
   %d, %dlse = weft.attention %q, %q, %q rng %rng : tensor<2xi64> {causal, scale = 0.5 : f64, dropout = 0.1 : f64, op_id = 3 : i64} : tensor<1x134x1x16xf32>, tensor<1x134x1x16xf32>, tensor<1x134x1x16xf32>
+  %eq, %ek, %ev = weft.attention_grad %dq, %q, %q, %q, %d, %dlse rng %rng : tensor<2xi64> {causal, scale = 0.5 : f64, dropout = 0.1 : f64, op_id = 3 : i64} : tensor<1x134x1x16xf32>, tensor<1x134x1x16xf32>, tensor<1x1x134xf32>
+  %s, %slse, %bits = weft.attention %eq, %q, %q rng %rng : tensor<2xi64> {causal, scale = 0.5 : f64, dropout = 0.1 : f64, op_id = 4 : i64, stores_bits} : tensor<1x134x1x16xf32>, tensor<1x134x1x16xf32>, tensor<1x134x1x16xf32>
+  %fq, %fk, %fv = weft.attention_grad %dq, %eq, %q, %q, %s, %slse bits %bits : tensor<1x1x12x3x32xi32> {causal, scale = 0.5 : f64, dropout = 0.1 : f64, op_id = 4 : i64} : tensor<1x134x1x16xf32>, tensor<1x134x1x16xf32>, tensor<1x1x134xf32>
   %l, %llse = weft.attention %last, %q, %q {causal, scale = 0.5 : f64} : tensor<1x1x1x16xf32>, tensor<1x134x1x16xf32>, tensor<1x134x1x16xf32>
-  weft.return %dq, %d, %l : tensor<1x134x1x16xf32>, tensor<1x134x1x16xf32>, tensor<1x1x1x16xf32>
+  weft.return %fq, %d, %l : tensor<1x134x1x16xf32>, tensor<1x134x1x16xf32>, tensor<1x1x1x16xf32>
 }
 
 // -----
