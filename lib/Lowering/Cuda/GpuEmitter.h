@@ -75,6 +75,10 @@ public:
   /// add up its rows.
   llvm::FailureOr<mlir::gpu::GPUFuncOp> emit(mlir::OpBuilder &builder);
 
+  /// Inputs that several passes over a row read, after emit().
+  int64_t getNumKept() const { return keptRows.size(); }
+  int64_t getNumReloaded() const { return numReloaded; }
+
 private:
   using Values = llvm::SmallVector<mlir::Value>;
 
@@ -125,6 +129,9 @@ private:
     bool isFilled = false; // by an earlier pass over the row
   };
   void keepRows(int64_t threads);
+  llvm::SmallVector<NestOperand> findRepeatedInputs() const;
+  void keepRow(const NestOperand &input, int64_t count, int64_t registers);
+  void reportReload(const NestOperand &input, const llvm::Twine &reason);
   KeptRow *findKept(const NestOperand &input);
   void markFilled(const KernelNest &nest);
   mlir::Value allocateRow(int64_t count, mlir::Type element);
@@ -274,6 +281,7 @@ private:
   /// Temporaries: one number, or one of each element that the thread takes.
   llvm::DenseMap<mlir::Value, mlir::Value> numbers, rowBuffers;
   llvm::SmallVector<KeptRow> keptRows;
+  int64_t numReloaded = 0; // by each pass over a row
   /// The totals of sums over rows, for the elements that the thread takes.
   llvm::SmallMapVector<mlir::Value, std::pair<NestTotal, mlir::Value>, 4>
       rowTotals;

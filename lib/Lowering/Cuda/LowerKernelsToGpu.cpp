@@ -61,10 +61,12 @@ struct LowerKernelsToGpuPass
       llvm::SmallVector<int64_t> aligned =
           alignments.lookup(function.getName());
       aligned.resize(function.getNumArguments(), alignment);
-      FailureOr<gpu::GPUFuncOp> made =
-          GpuEmitter(function, *kernel, aligned).emit(builder);
+      GpuEmitter emitter(function, *kernel, aligned);
+      FailureOr<gpu::GPUFuncOp> made = emitter.emit(builder);
       if (failed(made))
         return signalPassFailure();
+      numKept += emitter.getNumKept();
+      numReloaded += emitter.getNumReloaded();
       approximateMath(*made);
       numOutputs[function.getName()] = static_cast<int64_t>(
           function->getAttrOfType<ArrayAttr>(kInPlaceAttr).size());

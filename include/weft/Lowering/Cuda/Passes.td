@@ -111,6 +111,10 @@ def LowerKernelsToGpuPass : Pass<"weft-lower-kernels-to-gpu", "::mlir::ModuleOp"
     a warp takes a row of up to 1024 elements, and a block takes a longer row.
     Over columns, a block takes 32 columns.
 
+    An input that several passes over a row read is loaded by the first one,
+    which leaves its elements in registers of the thread. A remark (category
+    `fusion`) names each such input, or says why every pass loads it.
+
     Precondition: `weft-convert-kernels-to-linalg`. Guarantees: no `func.func`
     is left. The bits of an element depend on the shapes only: accesses are as
     wide as the offsets of the buffers that `plan.launch` names allow, but the
@@ -121,6 +125,10 @@ def LowerKernelsToGpuPass : Pass<"weft-lower-kernels-to-gpu", "::mlir::ModuleOp"
   let options = [
     Option<"alignment", "alignment", "int64_t", "::weft::kDeviceAlignment",
            "Alignment of buffers that no launch names, in bytes">,
+  ];
+  let statistics = [
+    Statistic<"numKept", "kept-rows", "Inputs that stay in registers between passes over a row">,
+    Statistic<"numReloaded", "reloaded-rows", "Inputs that each pass over a row loads">,
   ];
 }
 
