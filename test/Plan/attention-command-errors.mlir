@@ -259,6 +259,34 @@ plan.program "eval" @eval {
 
 // -----
 
+// Routines take words of bits one after another.
+plan.program "eval" @eval {
+  %q = plan.alloc temporary : memref<2x8x4x8xf32>
+  %o = plan.alloc temporary : memref<2x8x4x8xf32>
+  %l = plan.alloc temporary : memref<2x4x8xf32>
+  %r = plan.alloc temporary : memref<2xi64>
+  %a = plan.alloc temporary : memref<2x4x4x2x32xi32>
+  %b = plan.view %a : memref<2x4x4x2x32xi32> to memref<2x4x4x1x32xi32, strided<[1024, 256, 64, 32, 1]>>
+  // expected-error @+1 {{expects a dense buffer of bits, but got 'memref<2x4x4x1x32xi32, strided<[1024, 256, 64, 32, 1]>>'}}
+  plan.attention %q, %q, %q -> %o, %l rng(%r : memref<2xi64>) bits(%b : memref<2x4x4x1x32xi32, strided<[1024, 256, 64, 32, 1]>>) {scale = 1.0 : f64, dropout = 0.5 : f64} : memref<2x8x4x8xf32>, memref<2x8x4x8xf32>, memref<2x8x4x8xf32> -> memref<2x8x4x8xf32>, memref<2x4x8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %q = plan.alloc temporary : memref<2x8x4x8xf32>
+  %dq = plan.alloc temporary : memref<2x8x4x8xf32>
+  %dk = plan.alloc temporary : memref<2x8x4x8xf32>
+  %dv = plan.alloc temporary : memref<2x8x4x8xf32>
+  %l = plan.alloc temporary : memref<2x4x8xf32>
+  %a = plan.alloc temporary : memref<2x4x4x2x32xi32>
+  %b = plan.view %a : memref<2x4x4x2x32xi32> to memref<2x4x4x1x32xi32, strided<[1024, 256, 64, 32, 1]>>
+  // expected-error @+1 {{expects a dense buffer of bits, but got 'memref<2x4x4x1x32xi32, strided<[1024, 256, 64, 32, 1]>>'}}
+  plan.attention_grad %q, %q, %q, %q, %q, %l -> %dq, %dk, %dv bits(%b : memref<2x4x4x1x32xi32, strided<[1024, 256, 64, 32, 1]>>) {scale = 1.0 : f64, dropout = 0.5 : f64} : memref<2x8x4x8xf32>, memref<2x8x4x8xf32>, memref<2x8x4x8xf32>, memref<2x8x4x8xf32>, memref<2x8x4x8xf32>, memref<2x4x8xf32> -> memref<2x8x4x8xf32>, memref<2x8x4x8xf32>, memref<2x8x4x8xf32>
+}
+
+// -----
+
 // Buffers without a stride of their own in what runs the command.
 plan.program "eval" @eval {
   %q = plan.alloc temporary : memref<2x8x4x8xf32>
