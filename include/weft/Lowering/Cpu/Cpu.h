@@ -27,8 +27,8 @@ struct CpuTarget {
   std::string cpu;      // LLVM's name: "znver4", "x86-64-v3"
   std::string features; // LLVM's list: "+avx2,+fma,..."
 
-  /// "cpu": this machine; "cpu:x86-64-v2", "-v3", "-v4": a level. Fails with a
-  /// message in `error` for anything else.
+  /// "cpu": this machine; "cpu:x86-64-v2", "-v3", "-v4": a microarchitecture
+  /// level. Fails with a message in `error` for anything else.
   static llvm::FailureOr<CpuTarget> parse(llvm::StringRef text,
                                           std::string &error);
   bool hasFma() const;

@@ -69,7 +69,7 @@ public:
   emitTables(mlir::ModuleOp module) const = 0;
 };
 
-/// One machine, or one level of a kind of machines, that code is made for.
+/// The machine, microarchitecture level or chips that code is made for.
 class Target {
 public:
   virtual ~Target() = default;
@@ -179,7 +179,7 @@ public:
   virtual int64_t getCollectiveCtas() const { return 0; }
 };
 
-/// Properties of all targets of a kind, independent of the chosen level.
+/// Properties of all targets of a kind, independent of the chosen machine.
 struct TargetKind {
   /// The word before the colon of --target: "cpu".
   llvm::StringRef name;

@@ -1,11 +1,12 @@
 //===- CpuLevel.h - The instruction set of library routines -----*- C++ -*-===//
 //
-// oneDNN and the hand-written kernels choose code, and with it roundings, by a
-// level: an instruction set by the name that oneDNN gives it, such as "AVX2" or
-// "AVX512_CORE". The processor has a level. ONEDNN_MAX_CPU_ISA, or its older
-// name DNNL_MAX_CPU_ISA, caps the level of a process. Ranks on different kinds
-// of processors use a level that all of them support. Generated kernels do not
-// follow it: they have the instruction set of --target.
+// oneDNN and the hand-written kernels choose code, and with it roundings, by an
+// ISA level, here level: an instruction set by the name that oneDNN gives it,
+// such as "AVX2" or "AVX512_CORE". The processor has a level.
+// ONEDNN_MAX_CPU_ISA, or its older name DNNL_MAX_CPU_ISA, caps the level of a
+// process. Ranks on different kinds of processors use a level that all of them
+// support. Generated kernels do not follow it: they have the instruction set of
+// --target.
 //
 //===----------------------------------------------------------------------===//
 
