@@ -164,6 +164,9 @@ FailureOr<OverrideFile> OverrideReader::read() {
   for (auto &&[key, value] : parsed->table)
     if (failed(readTop(result, key.str(), value)))
       return failure();
+  if (result.overrides.empty() && !parsed->table.contains("lists"))
+    return reportNone(
+        "`lists` or a table [[override]] in a file of cast policies");
   return result;
 }
 

@@ -91,6 +91,8 @@ FailureOr<std::vector<ShardRule>> ShardRuleReader::read() {
       rules.push_back(*rule);
     }
   }
+  if (rules.empty())
+    return reportNone("a table [[rule]] in a file of shard rules");
   return rules;
 }
 

@@ -209,6 +209,11 @@ static std::optional<std::string> findPatternProblem(StringRef text) {
   return std::nullopt;
 }
 
+InFlightDiagnostic TomlReader::reportNone(const Twine &expected) const {
+  return emitError(FileLineColLoc::get(context, path, 1, 1),
+                   "expects " + expected + ", but got none");
+}
+
 LogicalResult TomlReader::readPattern(StringRef key, const toml::node &value,
                                       std::string &target) const {
   std::optional<std::string> text = value.value_exact<std::string>();

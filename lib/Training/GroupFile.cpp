@@ -174,6 +174,8 @@ FailureOr<GroupFile> GroupReader::read() {
       result.groups.push_back(*group);
     }
   }
+  if (result.groups.empty())
+    return reportNone("a table [[group]] in a file of parameter groups");
   return result;
 }
 

@@ -7,6 +7,7 @@
 // RUN: not weft-opt "--weft-autocast=dtype=f16 recipe=fast" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=RECIPE
 // RUN: not weft-opt "--weft-autocast=overrides=%t/key.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=UNUSED
 // RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/none.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=MISSING
+// RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/bare.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=BARE
 // RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/syntax.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=SYNTAX
 // RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/key.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=KEY
 // RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/top.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=TOP
@@ -84,6 +85,10 @@ weft.program @model(%x: tensor<4x4xf32> {weft.input = "x"})
 }
 
 // MISSING: none.toml:{{.*}}expects a readable file of cast policies, but got: No such file or directory
+
+//--- bare.toml
+# A comment is no policy.
+# BARE: bare.toml:1:1: error: expects `lists` or a table {{\[\[}}override{{\]\]}} in a file of cast policies, but got none
 
 //--- syntax.toml
 [[override]]

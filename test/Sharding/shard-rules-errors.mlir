@@ -1,5 +1,6 @@
 // RUN: split-file %s %t
 // RUN: not weft-opt "--weft-shard=mesh=dp:2 rules=%t/missing.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=MISSING
+// RUN: not weft-opt "--weft-shard=mesh=dp:2 rules=%t/empty.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not weft-opt "--weft-shard=mesh=dp:2 rules=%t/syntax.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=SYNTAX
 // RUN: not weft-opt "--weft-shard=mesh=dp:2 rules=%t/key.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=KEY
 // RUN: not weft-opt "--weft-shard=mesh=dp:2 rules=%t/top.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=TOP
@@ -22,6 +23,8 @@ weft.param @fc.weight : tensor<4x4xf32>
 
 // MISSING: missing.toml:{{.*}}expects a readable file of shard rules, but got: No such file or directory
 
+// EMPTY: empty.toml:1:1: error: expects a table {{\[\[}}rule{{\]\]}} in a file of shard rules, but got none
+//--- empty.toml
 //--- syntax.toml
 [[rule]]
 match = "a

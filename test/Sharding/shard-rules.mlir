@@ -1,7 +1,7 @@
 // RUN: split-file %s %t
 // RUN: weft-opt %t/model.mlir "--weft-shard=mesh=dp:2 zero=3 min=100 rules=%t/rules.toml" | FileCheck %t/model.mlir --check-prefixes=CHECK,THREE
 // RUN: weft-opt %t/model.mlir "--weft-shard=mesh=dp:2 gradients=replicated zero=1 min=100 rules=%t/rules.toml" | FileCheck %t/model.mlir --check-prefixes=CHECK,ONE
-// RUN: weft-opt %t/model.mlir "--weft-shard=mesh=dp:2 gradients=replicated rules=%t/empty.toml" | FileCheck %t/model.mlir --check-prefix=EMPTY
+// RUN: weft-opt %t/model.mlir "--weft-shard=mesh=dp:2 gradients=replicated" | FileCheck %t/model.mlir --check-prefix=NO-RULES
 // RUN: weft-opt %t/model.mlir "--weft-shard=mesh=dp:2 gradients=replicated min=100 rules=%t/rules.toml" --weft-bucket=align=1 | FileCheck %t/model.mlir --check-prefix=FLAT
 // RUN: weft-opt %t/model.mlir "--weft-shard=mesh=dp:2 gradients=replicated zero=3 min=100 rules=%t/rules.toml" --weft-bucket=align=1 | FileCheck %t/model.mlir --check-prefix=FLAT
 
@@ -29,11 +29,8 @@ match = "^wte$"
 scope = "embedding"
 layout = "replicated"
 
-//--- empty.toml
-# nothing
-
 //--- model.mlir
-// EMPTY-NOT: dist.rule
+// NO-RULES-NOT: dist.rule
 
 // CHECK: weft.param @wte : tensor<200xf32> {dist.layout = #dist.layout<replicated>, dist.rule = #dist.rule<replicated by "{{.*}}rules.toml:15">, scope = "embedding"}
 weft.param @wte : tensor<200xf32> {scope = "embedding"}

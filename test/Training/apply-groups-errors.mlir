@@ -1,5 +1,7 @@
 // RUN: split-file %s %t
 // RUN: not weft-opt --weft-apply-groups=groups=%t/none.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=MISSING
+// RUN: not weft-opt --weft-apply-groups=groups=%t/empty.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=EMPTY
+// RUN: not weft-opt --weft-apply-groups=groups=%t/bare.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=BARE
 // RUN: not weft-opt --weft-apply-groups=groups=%t/syntax.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=SYNTAX
 // RUN: not weft-opt --weft-apply-groups=groups=%t/key.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=KEY
 // RUN: not weft-opt --weft-apply-groups=groups=%t/top.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=TOP
@@ -40,6 +42,12 @@ weft.param @fc.weight : tensor<4x4xf32>
 weft.param @out.bias : tensor<4xf32>
 
 // MISSING: none.toml:{{.*}}expects a readable file of parameter groups, but got: No such file or directory
+
+// EMPTY: empty.toml:1:1: error: expects a table {{\[\[}}group{{\]\]}} in a file of parameter groups, but got none
+//--- empty.toml
+//--- bare.toml
+group = []
+# BARE: bare.toml:1:1: error: expects a table {{\[\[}}group{{\]\]}} in a file of parameter groups, but got none
 
 //--- syntax.toml
 [[group]]

@@ -50,6 +50,8 @@ protected:
                                   const llvm::Twine &message = "") const {
     return mlir::emitError(locate(node), message);
   }
+  /// An error at the top of a file: it expects `expected`, but has none.
+  mlir::InFlightDiagnostic reportNone(const llvm::Twine &expected) const;
   /// Reads a value into `target` as a regular expression of bounded cost, or
   /// reports an error at it; `key` is its key.
   llvm::LogicalResult readPattern(llvm::StringRef key, const toml::node &value,
