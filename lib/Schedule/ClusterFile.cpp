@@ -17,11 +17,10 @@ public:
   ClusterReader(MLIRContext *context, StringRef path, StringRef target)
       : TomlReader(context, path), target(target) {}
 
-  LogicalResult read(const toml::table &table);
-
-  ClusterFile file;
+  FailureOr<ClusterFile> read();
 
 private:
+  LogicalResult readTable(const toml::table &table);
   LogicalResult readEntry(StringRef name, const toml::node &value);
   LogicalResult readRanks(const toml::node &value);
   LogicalResult readShare(const toml::node &value);
@@ -30,6 +29,7 @@ private:
                          std::optional<ClusterLink> &link);
   LogicalResult readCostsIn(const toml::node &value);
 
+  ClusterFile file;
   StringRef target; // of the program; "" if there is none
 };
 } // namespace
@@ -117,7 +117,8 @@ LogicalResult ClusterReader::readCostsIn(const toml::node &value) {
   if (!table)
     return report(value) << "expects `costs` to be a cost table, but got "
                          << describeToml(value);
-  FailureOr<CostTable> costs = readCosts(context, path, *table, target);
+  FailureOr<CostTable> costs =
+      readCosts(context, path, *table, target, /*isFile=*/false);
   if (failed(costs))
     return failure();
   file.costs = std::move(*costs);
@@ -144,26 +145,33 @@ LogicalResult ClusterReader::readEntry(StringRef name,
   return report(value) << "expects " << kKeys << ", but got `" << name << "`";
 }
 
-LogicalResult ClusterReader::read(const toml::table &table) {
+LogicalResult ClusterReader::readTable(const toml::table &table) {
   for (auto &&[key, value] : table)
     if (failed(readEntry(key.str(), value)))
       return failure();
   const toml::node *network = table.get("network");
   if (network && !file.cluster.node)
     return report(*network) << "expects `network` only with a `node`";
-  return success();
+  if (target.empty() || table.contains(kTargetKey.str()))
+    return success();
+  InFlightDiagnostic error = reportMissingTarget(context, path, target);
+  error.attachNote() << "write `target = \"" << target
+                     << "\"` at its top if the cluster is of such machines";
+  return error;
 }
 
-FailureOr<ClusterFile> weft::readClusterFile(MLIRContext *context,
-                                             StringRef path, StringRef target) {
+FailureOr<ClusterFile> ClusterReader::read() {
   FailureOr<TomlFile> toml = readTomlFile(context, path, "cluster");
   if (failed(toml))
     return failure();
   if (toml->table.empty())
-    return emitError(FileLineColLoc::get(context, path, 1, 1))
-           << "expects " << kKeys << " in a cluster, but got none";
-  ClusterReader reader(context, path, target);
-  if (failed(reader.read(toml->table)))
+    return reportNone(Twine(kKeys) + " in a cluster");
+  if (failed(readTable(toml->table)))
     return failure();
-  return std::move(reader.file);
+  return std::move(file);
+}
+
+FailureOr<ClusterFile> weft::readClusterFile(MLIRContext *context,
+                                             StringRef path, StringRef target) {
+  return ClusterReader(context, path, target).read();
 }

@@ -33,6 +33,8 @@ public:
                      StringRef element);
   /// The format of the file, from its top level.
   LogicalResult readFormat(const toml::table &table);
+  /// The rates of a file without a target may be of another one.
+  LogicalResult checkTarget();
 
   CostTable costs;
 
@@ -294,6 +296,13 @@ FailureOr<std::string> weft::readTarget(MLIRContext *context, StringRef path,
   return *name;
 }
 
+InFlightDiagnostic weft::reportMissingTarget(MLIRContext *context,
+                                             StringRef path, StringRef wanted) {
+  return emitError(FileLineColLoc::get(context, path, 1, 1))
+         << "expects `target` to be \"" << wanted
+         << "\", as --target is, but got none";
+}
+
 LogicalResult CostTableReader::refuse(StringRef name, const toml::node &value,
                                       StringRef kind, StringRef element) {
   return report(value) << "expects " << listKeys(kind, element)
@@ -350,9 +359,25 @@ LogicalResult CostTableReader::read(const toml::table &table, StringRef kind,
   return success();
 }
 
+LogicalResult CostTableReader::checkTarget() {
+  if (target.empty() || !costs.target.empty())
+    return success();
+  const bool isOld = format < kCostTableFormat;
+  if (isOld && target == "cpu")
+    return success(); // of a `weft bench` that wrote no target
+  InFlightDiagnostic error = reportMissingTarget(context, path, target);
+  error.attachNote() << "write " << (isOld ? "`format = 2` and " : "")
+                     << "`target = \"" << target
+                     << "\"` at its top if the rates are of such a machine"
+                     << (target == "cpu" ? "; weft bench -o FILE.toml measures "
+                                           "a table that has it"
+                                         : "");
+  return error;
+}
+
 FailureOr<CostTable> weft::readCosts(MLIRContext *context, StringRef path,
-                                     const toml::table &table,
-                                     StringRef target) {
+                                     const toml::table &table, StringRef target,
+                                     bool isFile) {
   CostTableReader reader(context, path, target);
   if (failed(reader.readFormat(table)) ||
       failed(reader.read(table, /*kind=*/"", /*element=*/"")))
@@ -361,6 +386,8 @@ FailureOr<CostTable> weft::readCosts(MLIRContext *context, StringRef path,
   if (reader.costs.parts.empty() && reader.costs.links.empty())
     return emitError(locateToml(context, path, table.source()))
            << "expects a rate in a cost table, such as gflops, but got none";
+  if (isFile && failed(reader.checkTarget()))
+    return failure();
   return std::move(reader.costs);
 }
 
@@ -369,31 +396,5 @@ FailureOr<CostTable> weft::readCostTable(MLIRContext *context, StringRef path,
   FailureOr<TomlFile> file = readTomlFile(context, path, "cost table");
   if (failed(file))
     return failure();
-  return readCosts(context, path, file->table, target);
-}
-
-/// Measured on one H100 (docs/how-to/performance.md), but for the arithmetic of
-/// generated kernels: half of the f32 peak.
-static CostTable makeH100Rates() {
-  CostTable table;
-  table.parts[""] = {30000, 2500, 3};
-  for (const char *type : {"f16", "bf16"}) {
-    auto add = [&](StringRef kind, double gflops) {
-      table.parts[(kind + "." + type).str()] = {gflops, {}, {}};
-    };
-    add("gemm", 650000);
-    add("attention", 177000);
-    add("attention_grad", 101000);
-  }
-  return table;
-}
-
-const KnownRates *weft::findKnownRates(StringRef name) {
-  static constexpr KnownRates known[] = {
-      {"cpu", "two x86 cores", "cpu", [] { return CostTable(); }},
-      {"h100", "one H100", "cuda", makeH100Rates},
-  };
-  const KnownRates *found = llvm::find_if(
-      known, [&](const KnownRates &rates) { return rates.name == name; });
-  return found == std::end(known) ? nullptr : found;
+  return readCosts(context, path, file->table, target, /*isFile=*/true);
 }

@@ -12,6 +12,7 @@
 
 //--- costs.toml
 format = 2
+target = "cpu"
 overhead_us = 1
 gflops = 1
 gigabytes_per_second = 1
@@ -24,6 +25,7 @@ gigascores_per_second = 0.01
 
 //--- threads.toml
 format = 2
+target = "cpu"
 threads = 2
 overhead_us = 0
 gflops = 1

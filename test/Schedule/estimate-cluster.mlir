@@ -27,6 +27,7 @@
 // is a node; its replicas share the network with three others.
 
 //--- cluster.toml
+target = "cpu"
 ranks_per_node = 4
 [node]
 gigabytes_per_second = 100
@@ -73,6 +74,7 @@ plan.program "eval" @eval {
 }
 
 //--- cores.toml
+target = "cpu"
 ranks_per_node = 8
 ranks_per_core = 2
 
@@ -81,6 +83,7 @@ gigabytes_per_second = 10
 overhead_us = 3
 
 //--- one.toml
+target = "cpu"
 ranks_per_node = 4
 [node]
 gigabytes_per_second = 100

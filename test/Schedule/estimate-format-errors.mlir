@@ -111,6 +111,7 @@ gflops = 1
 
 //--- formulas.toml
 format = 2
+target = "cpu"
 rope = { gflops = 1 }
 layer_norm = { gflops = 1 }
 cross_entropy = { gflops = 1 }

@@ -7,6 +7,7 @@
 
 //--- costs.toml
 format = 2
+target = "cpu"
 gigabytes_per_second = 1
 overhead_us = 0
 

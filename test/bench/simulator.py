@@ -109,7 +109,8 @@ class Comparison:
                      *self.args.bench)
         for ranks in self.ranks():
             with open(self.path(f"cluster-{ranks}.toml"), "w") as file:
-                file.write(f"ranks_per_node = {ranks}\nranks_per_core = {max(1, ranks / self.cores)}\n")
+                file.write('target = "cpu"\n'
+                           f"ranks_per_node = {ranks}\nranks_per_core = {max(1, ranks / self.cores)}\n")
 
     def simulate(self, row):
         costs = self.path(f"costs-{min(row['ranks'], self.cores)}.toml")

@@ -42,7 +42,8 @@ def make_costs(rng, prefix=""):
 
 
 def make_cluster(rng):
-    lines = [f"ranks_per_node = {rng.choice([1, 2, 3, 4, 8, 100])}", f"ranks_per_core = {rng.choice([1, 1, 1.5, 4])}",
+    lines = ['target = "cpu"', f"ranks_per_node = {rng.choice([1, 2, 3, 4, 8, 100])}",
+             f"ranks_per_core = {rng.choice([1, 1, 1.5, 4])}",
              f'algorithm = "{rng.choice(["ring", "direct", "hierarchical"])}"']
     if rng.random() < 0.8:
         for link in ("node", "network"):

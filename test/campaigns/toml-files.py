@@ -57,7 +57,9 @@ policy = "f32"
 scope = "fc2"
 policy = "lower"
 """),
-    "cost-table": (["--mesh=dp:2", "--zero=2"], """gflops = 50.5
+    "cost-table": (["--mesh=dp:2", "--zero=2"], """format = 2
+target = "cpu"
+gflops = 50.5
 gigabytes_per_second = 10
 overhead_us = 1e0
 f16 = { gflops = 100 }
@@ -73,7 +75,8 @@ beside_us = 3
 begin_us = 0
 dp.gigabytes_per_second = 5
 """),
-    "cluster": (["--mesh=dp:4", "--zero=1"], """ranks_per_node = 2
+    "cluster": (["--mesh=dp:4", "--zero=1"], """target = "cpu"
+ranks_per_node = 2
 ranks_per_core = 1
 algorithm = "hierarchical"
 node.gigabytes_per_second = 100

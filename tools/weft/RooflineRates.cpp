@@ -53,17 +53,19 @@ static Error unknownDevice(const std::string &device) {
 
 static Expected<CostTable>
 readTable(MLIRContext *context, const std::string &path, StringRef target) {
-  std::string message;
+  std::string message, hint;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
     llvm::raw_string_ostream text(message);
     if (auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
       text << place.getFilename().getValue() << ":" << place.getLine() << ": ";
     text << diagnostic;
+    for (const Diagnostic &note : diagnostic.getNotes())
+      hint = note.str();
     return success();
   });
   FailureOr<CostTable> table = readCostTable(context, path, target);
   if (failed(table))
-    return inputError(message);
+    return inputError(message).hint(hint);
   return *table;
 }
 

@@ -18,9 +18,9 @@ struct ClusterFile {
 /// Reads a cluster from a TOML file: `target`, `ranks_per_node`,
 /// `ranks_per_core`, `algorithm` ("ring", "direct" or "hierarchical"), the
 /// links `[node]` and `[network]` with `gigabytes_per_second` and `latency_us`,
-/// and
-/// `[costs]`, a cost table (CostTableFile.h). Emits an error at the line of the
-/// file. One for another `target` is an error; an empty one accepts all.
+/// and `[costs]`, a cost table (CostTableFile.h). Emits an error at the line of
+/// the file. A cluster for another `target` or without one is an error; an
+/// empty `target` accepts all clusters.
 llvm::FailureOr<ClusterFile> readClusterFile(mlir::MLIRContext *context,
                                              llvm::StringRef path,
                                              llvm::StringRef target = "");

@@ -25,7 +25,8 @@ inline constexpr llvm::StringLiteral kGigascoresKey = "gigascores_per_second";
 /// (`[gemm.bf16]`). Emits an error at the line of the file. Kinds are the
 /// commands of the plan dialect and the kinds of kernels (CostKinds.h); both
 /// dialects must be loaded. A table for another `target` ("cpu" or "cuda") is
-/// an error; an empty one accepts all tables.
+/// an error, and so is one without a target, unless it has format 1 and the
+/// target is "cpu". An empty `target` accepts all tables.
 llvm::FailureOr<CostTable> readCostTable(mlir::MLIRContext *context,
                                          llvm::StringRef path,
                                          llvm::StringRef target = "");
