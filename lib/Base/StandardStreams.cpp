@@ -74,7 +74,7 @@ bool weft::canRedrawOutput() {
          (!terminal || std::string_view(terminal) != "dumb");
 }
 
-/// The columns that a variable names; 0 without it.
+/// The columns that a variable names; 0 if it names none.
 static int columnsOf(const char *variable) {
   const char *text = std::getenv(variable);
   return text ? std::max(std::atoi(text), 0) : 0;
@@ -93,8 +93,15 @@ int weft::outputColumns() {
   return columns > 0 ? columns : kPlain;
 }
 
+/// The terminal of a rank may be mpirun's, which passes its text on to a file.
+static bool endsInTerminal() {
+  const char *told = std::getenv(kTerminalVariable);
+  return ::isatty(STDOUT_FILENO) &&
+         !(told && std::string_view(told) == kNoTerminal);
+}
+
 std::string weft::forTerminal(std::string_view text) {
-  return ::isatty(STDOUT_FILENO) ? escaped(text, "\n\t") : std::string(text);
+  return endsInTerminal() ? escaped(text, "\n\t") : std::string(text);
 }
 
 void weft::printEscaped(std::string_view text) {

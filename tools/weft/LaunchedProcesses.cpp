@@ -25,11 +25,11 @@ using namespace weft;
 void weft::adoptOrphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
 void weft::offerTerminal() {
-  if (canRedrawOutput())
-    ::setenv(kTerminalVariable, std::to_string(outputColumns()).c_str(),
-             /*overwrite=*/1);
-  else
-    ::unsetenv(kTerminalVariable);
+  const std::string columns =
+      std::to_string(canRedrawOutput() ? outputColumns() : 0);
+  ::setenv(kTerminalVariable,
+           ::isatty(STDOUT_FILENO) ? columns.c_str() : kNoTerminal,
+           /*overwrite=*/1);
 }
 
 namespace {

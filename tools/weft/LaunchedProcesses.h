@@ -21,8 +21,8 @@ void adoptOrphans();
 /// them.
 void killDescendants();
 
-/// Tells ranks that are started later about the terminal of this process, if
-/// standard output is one.
+/// Tells ranks that are started later whether standard output is a terminal,
+/// and which.
 void offerTerminal();
 
 /// Whether a process is stopped (SIGSTOP): it does not end by itself.

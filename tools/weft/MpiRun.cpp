@@ -57,9 +57,8 @@ static std::vector<std::string> mpirunCommand(const std::string &mpirun,
                "--bind-to", "core"};
   command.insert(command.end(), binding.begin(), binding.end());
   // To ranks on other machines too.
-  command.insert(command.end(), {"-x", kLaunchVariable});
-  if (canRedrawOutput())
-    command.insert(command.end(), {"-x", kTerminalVariable});
+  command.insert(command.end(),
+                 {"-x", kLaunchVariable, "-x", kTerminalVariable});
   command.push_back(program);
   command.insert(command.end(), args.begin(), args.end());
   return command;

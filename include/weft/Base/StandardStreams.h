@@ -44,10 +44,12 @@ void printText(std::string_view text);
 /// spelt out (escaped()) but for line ends.
 void printEscaped(std::string_view text);
 
-/// The environment variable by which `weft launch` tells its ranks that their
-/// output goes to a terminal that can redraw a line. Its value is the number of
-/// columns.
+/// The environment variable by which `weft launch` tells its ranks where their
+/// output goes: mpirun gives each a terminal of its own. Its value is the
+/// number of columns of a terminal that can redraw a line, 0 for another
+/// terminal, or kNoTerminal.
 inline constexpr char kTerminalVariable[] = "WEFT_TERMINAL_COLUMNS";
+inline constexpr char kNoTerminal[] = "none";
 
 /// Whether standard output is a terminal that can redraw a line: TERM is not
 /// `dumb`.
@@ -55,7 +57,7 @@ bool canRedrawOutput();
 /// Columns of the terminal that standard output is; COLUMNS if the terminal
 /// does not tell, else 80. A file or a pipe has 80.
 int outputColumns();
-/// The columns of kTerminalVariable; 0 without it.
+/// The columns of kTerminalVariable; 0 without columns.
 int launcherColumns();
 
 /// Text from a model, which may contain any byte. For a terminal, control bytes
