@@ -20,8 +20,9 @@ static const FlagSpec kModelFlags[] = {
      "cpu (this machine), cpu:LEVEL (x86-64-v2, -v3, -v4), cuda (the GPU of "
      "this machine), cuda:sm_80, cuda:sm_90, cuda:sm_100, or several chips: "
      "cuda:sm_80,sm_90"},
-    {"batch", FlagKind::Int, CompileFlag, "", "N",
-     "rows of a micro-batch on each rank", "", 1, kMost},
+    withInferenceHelp({"batch", FlagKind::Int, CompileFlag, "", "N",
+                       "rows of a micro-batch on each rank", "", 1, kMost},
+                      "rows that each rank computes at once"),
     {"seq", FlagKind::Int, CompileFlag, "", "N",
      "tokens per row; default: the positions of the model, at most 1024", "", 1,
      kMost},
@@ -52,10 +53,12 @@ static const FlagSpec kPrecisionFlags[] = {
      "strict|fast"},
     {"tf32", FlagKind::Switch, CompileFlag, "", "",
      "let CUDA devices round the factors of f32 products to TF32"},
-    {"epilogues", FlagKind::Enum, CompileFlag, "on", "",
-     "let products of CUDA devices compute gelu, its adjoint and bias "
-     "gradients",
-     "on|off"},
+    withInferenceHelp(
+        {"epilogues", FlagKind::Enum, CompileFlag, "on", "",
+         "let products of CUDA devices compute gelu, its adjoint and bias "
+         "gradients",
+         "on|off"},
+        "let products of CUDA devices compute gelu"),
 };
 
 static const FlagSpec kScalerFlags[] = {
@@ -111,10 +114,12 @@ static const FlagSpec kTrainingFlags[] = {
 static const FlagSpec kDistributionFlags[] = {
     {"mesh", FlagKind::String, CompileFlag, "", "AXES",
      "ranks, such as dp:4 or replica:2,shard:2"},
-    {"zero", FlagKind::Int, CompileFlag, "0", "STAGE",
-     "ZeRO stage: shard nothing (0), optimizer states (1), gradients too (2), "
-     "parameters too (3)",
-     "", 0, 3},
+    withInferenceHelp(
+        {"zero", FlagKind::Int, CompileFlag, "0", "STAGE",
+         "ZeRO stage: shard nothing (0), optimizer states (1), gradients too "
+         "(2), parameters too (3)",
+         "", 0, 3},
+        "ZeRO stage: 3 shards parameters, the others replicate them"),
     {"sync", FlagKind::Enum, CompileFlag, "last", "",
      "micro-steps that reduce gradients: each, or the last of a step",
      "each|last"},
@@ -154,9 +159,11 @@ static const FlagSpec kDistributionFlags[] = {
     {"reduce-dtype", FlagKind::Enum, CompileFlag, "auto", "",
      "type that gradients are reduced in; auto: their own",
      "auto|f32|f16|bf16"},
-    {"gather-dtype", FlagKind::Enum, CompileFlag, "auto", "",
-     "type that wider trained parameters are gathered in; auto: their own",
-     "auto|f32|f16|bf16"},
+    withInferenceHelp(
+        {"gather-dtype", FlagKind::Enum, CompileFlag, "auto", "",
+         "type that wider trained parameters are gathered in; auto: their own",
+         "auto|f32|f16|bf16"},
+        "type that wider parameters are gathered in; auto: their own"),
 };
 
 /// Passes and dialects of plug-ins.
@@ -181,12 +188,19 @@ static const FlagSpec kMemoryFlags[] = {
      "scores it keeps, a bit each, or the backward pass draws the random "
      "numbers again; auto: store, unless a memory limit needs the bytes",
      "auto|store|draw"},
-    {"loss-chunks", FlagKind::String, CompileFlag, "1", "N|auto",
-     "compute logits, their losses and gradients in N chunks of rows; auto: "
-     "more than one only where a memory limit needs it"},
-    {"memory-limit", FlagKind::Bytes, CompileFlag, "", "BYTES",
-     "memory of the program: choose --recompute, --reshard, --dropout-bits and "
-     "--loss-chunks=auto unless given, or fail (exit 4); K, M, G are accepted"},
+    withInferenceHelp(
+        {"loss-chunks", FlagKind::String, CompileFlag, "1", "N|auto",
+         "compute logits, their losses and gradients in N chunks of rows; "
+         "auto: more than one only where a memory limit needs it"},
+        "compute logits and their losses in N chunks of rows; auto: more than "
+        "one only where a memory limit needs it"),
+    withInferenceHelp(
+        {"memory-limit", FlagKind::Bytes, CompileFlag, "", "BYTES",
+         "memory of the program: choose --recompute, --reshard, --dropout-bits "
+         "and --loss-chunks=auto unless given, or fail (exit 4); K, M, G are "
+         "accepted"},
+        "memory of the program: fail if it needs more (exit 4); K, M, G are "
+        "accepted"),
     {"device", FlagKind::Enum, CompileFlag, "", "",
      "use the memory of this CUDA device as --memory-limit",
      "a100|a100-80g|h100|h100-nvl|h200|b200"},

@@ -47,8 +47,11 @@ static FlagSpec toggle(const char *name, const char *help,
 
 static std::vector<FlagSpec> dataFlags() {
   return {
-      text("data", "FILE", "training data: text, .bin tokens, or safetensors",
-           FlagFile::Read),
+      withInferenceHelp(
+          text("data", "FILE",
+               "training data: text, .bin tokens, or safetensors",
+               FlagFile::Read),
+          "data with the rows: text, .bin tokens, or safetensors"),
       text("val-data", "FILE", "validation data", FlagFile::Read),
       number("val-fraction", "0",
              "fraction of the data, at its end, that is kept for validation", 0,
@@ -109,27 +112,34 @@ static std::vector<FlagSpec> optimizerFlags() {
 
 static std::vector<FlagSpec> weightFlags() {
   return {
-      integer("seed", "0",
-              "seed of initial weights, dropout, shuffling and sampling", 0,
-              kInf),
-      text("init-from", "FILE|none",
-           "initial weights; none: draw them from the seed", FlagFile::Read),
+      withInferenceHelp(
+          integer("seed", "0",
+                  "seed of initial weights, dropout, shuffling and sampling", 0,
+                  kInf),
+          "seed of sampling"),
+      withInferenceHelp(text("init-from", "FILE|none",
+                             "initial weights; none: draw them from the seed",
+                             FlagFile::Read),
+                        "weights; none: draw them from the seed"),
   };
 }
 
 static std::vector<FlagSpec> checkpointFlags() {
   return {
-      text("save-dir", "DIR|none",
-           "folder of checkpoints; default: with --resume PATH the folder of "
-           "that checkpoint, else none"),
+      withInferenceHelp(
+          text("save-dir", "DIR|none",
+               "folder of checkpoints; default: with --resume PATH the folder "
+               "of that checkpoint, else none"),
+          "folder of the checkpoints of --resume=auto"),
       integer("save-every", "0", "steps between checkpoints; 0: only the last",
               0),
       integer("keep", "0", "newest checkpoints to keep; 0: all", 0),
       toggle("keep-best", "also keep the checkpoint with the lowest validation "
                           "loss, saved as soon as it is found"),
-      FlagSpec{"resume", FlagKind::String, RunFlag, "never",
-               "auto|never|must|PATH",
-               "continue from the newest checkpoint, or from PATH"},
+      withInferenceHelp({"resume", FlagKind::String, RunFlag, "never",
+                         "auto|never|must|PATH",
+                         "continue from the newest checkpoint, or from PATH"},
+                        "use the weights of the newest checkpoint, or of PATH"),
   };
 }
 
@@ -137,24 +147,37 @@ static std::vector<FlagSpec> evaluationFlags() {
   return {
       integer("eval-every", "0", "steps between evaluations; 0: only the last",
               0),
-      integer("eval-steps", "20",
+      withInferenceHelp(
+          integer(
+              "eval-steps", "20",
               "batches of an evaluation; 0: all, the default of --eval-only",
               0),
-      toggle("eval-only", "print the validation loss and, of a language model, "
-                          "the perplexity; do not train"),
-      text("predictions", "FILE",
-           "write the results of each row of --data as safetensors; do not "
-           "train",
-           FlagFile::Written),
+          "batches of the evaluation; 0: all, the default"),
+      withInferenceHelp(
+          toggle("eval-only",
+                 "print the validation loss and, of a language model, "
+                 "the perplexity; do not train"),
+          "print the loss of --val-data and, of a language model, the "
+          "perplexity"),
+      withInferenceHelp(
+          text("predictions", "FILE",
+               "write the results of each row of --data as safetensors; do not "
+               "train",
+               FlagFile::Written),
+          "write the results of each row of --data as safetensors"),
   };
 }
 
 static std::vector<FlagSpec> outputFlags() {
   return {
       integer("log-every", "1", "steps between progress lines", 1),
-      text("metrics", "FILE", "write one JSON object per step",
-           FlagFile::Written),
-      text("tensorboard", "DIR", "write the metrics as an event file in DIR"),
+      withInferenceHelp(text("metrics", "FILE",
+                             "write one JSON object per step",
+                             FlagFile::Written),
+                        "write the results of the evaluation as JSON lines"),
+      withInferenceHelp(text("tensorboard", "DIR",
+                             "write the metrics as an event file in DIR"),
+                        "write them as an event file in DIR"),
       choice("progress", "auto", "auto|bar|line|json|none",
              "progress output; auto: a bar on a terminal, else lines"),
       text("trace", "FILE", "write a Chrome trace of the commands",

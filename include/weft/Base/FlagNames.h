@@ -26,6 +26,12 @@ std::vector<FlagSpec> runFlagSpecs();
 /// of `--inference` do not have.
 bool onlyTrains(const std::string &name);
 
+/// The flag with another help text where nothing is trained.
+constexpr FlagSpec withInferenceHelp(FlagSpec spec, const char *help) {
+  spec.inferenceHelp = help;
+  return spec;
+}
+
 /// The flags with an effect where nothing is trained, with help texts that do
 /// not speak of training: for help of programs of `--inference` and of commands
 /// that imply it.

@@ -81,6 +81,8 @@ struct FlagSpec {
   FlagFile file = FlagFile::None;
   FlagTopic topic = FlagTopic::None;
   bool isCommon = false; // `--help` shows it, not only `--help-all`
+  /// The help of a program or command that does not train, where it differs.
+  const char *inferenceHelp = nullptr;
 };
 
 /// The source of a value, from the weakest to the strongest.
