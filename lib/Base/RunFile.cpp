@@ -338,5 +338,9 @@ weft::readRunFile(const std::string &path, const FlagTable &table,
   Expected<std::string> text = readFile(path, kMostFileBytes);
   if (!text)
     return text.takeError();
+  // A file of comments may be a template that --print-config wrote.
+  if (text->find_first_not_of(" \t\r\n") == text->npos)
+    return inputError("expects a file with flags, but got an empty one")
+        .at(path, 1);
   return RunFileReader(path, *text, table, options).read();
 }

@@ -151,6 +151,10 @@ Expected<std::vector<std::string>> weft::listNames(const std::string &path) {
     it = std::filesystem::directory_iterator(path, error);
   for (; !error && it != end; it.increment(error))
     names.push_back(it->path().filename().string());
+  if (error && error.value() == ENOTDIR)
+    return Error(ExitCode::Checkpoint,
+                 "expects a folder of checkpoints, but got a file")
+        .at(path);
   if (error && error.value() != ENOENT)
     return systemError(ExitCode::Checkpoint, "cannot list", error.value())
         .at(path)

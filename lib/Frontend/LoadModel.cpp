@@ -282,6 +282,8 @@ FailureOr<OwningOpRef<ModuleOp>> weft::loadModel(const std::string &path,
     diag << ", but got " << kind.name;
   else if (!llvm::sys::fs::exists(path))
     diag << ", but there is no such file";
+  else if (uint64_t size; !llvm::sys::fs::file_size(path, size) && size == 0)
+    diag << ", but got an empty file";
   if (kind.isSafetensors)
     diag.attachNote() << "weights are taken from model.safetensors in the "
                          "folder of a config.json";

@@ -54,18 +54,19 @@ static Error unknownDevice(const std::string &device) {
 static Expected<CostTable>
 readTable(MLIRContext *context, const std::string &path, StringRef target) {
   std::string message, hint;
+  int line = 0;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
     llvm::raw_string_ostream text(message);
-    if (auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
-      text << place.getFilename().getValue() << ":" << place.getLine() << ": ";
     text << diagnostic;
+    if (auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
+      line = int(place.getLine());
     for (const Diagnostic &note : diagnostic.getNotes())
       hint = note.str();
     return success();
   });
   FailureOr<CostTable> table = readCostTable(context, path, target);
   if (failed(table))
-    return inputError(message).hint(hint);
+    return inputError(message).at(path, line).hint(hint);
   return *table;
 }
 

@@ -150,6 +150,10 @@ TEST_F(RunFile, errorsOfTablesAndSyntax) {
                 .find("|a flag with the name of a "
                       "table stands in the table"),
             std::string::npos);
+  for (const char *text : {"", "\n", " \t\r\n"})
+    EXPECT_EQ(error(text),
+              "3|run.toml:1: expects a file with flags, but got an empty one");
+  EXPECT_EQ(error("# lr = 1.0  # default\n"), "ok");
   std::string deep = "a";
   for (int i = 0; i < 100000; ++i)
     deep += ".a";

@@ -289,7 +289,7 @@ TEST_F(DurableTest, PlacesThatCannotBeWritten) {
             "8|" + dir.file("no") +
                 ": cannot flush to disk: no such file or directory");
   EXPECT_EQ(errorOf(listSteps(file)),
-            "5|" + file + ": cannot list: not a directory");
+            "5|" + file + ": expects a folder of checkpoints, but got a file");
 }
 
 /// Saves steps for ever; tells each committed one through the pipe.

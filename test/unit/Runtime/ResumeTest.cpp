@@ -285,7 +285,7 @@ TEST_F(ResumeTest, saveDirectoryThatIsAFile) {
   expectError(twenty({"--save-dir", "text.txt"}), 8,
               "text.txt: cannot create the directory: file exists\n");
   expectError(twenty({"--resume", "text.txt"}), 5,
-              "text.txt: cannot list: not a directory\n");
+              "text.txt: expects a folder of checkpoints, but got a file\n");
 }
 
 TEST_F(ResumeTest, damageIsFoundBeforeUse) {
