@@ -183,7 +183,12 @@ Status OutputFile::commit(IfTaken ifTaken) {
   Expected<HeldDirectory> folder = HeldDirectory::open(parentOf(target));
   if (!folder)
     return folder.takeError();
-  if (int number = putInPlace(temporary.path(), target, ifTaken))
+  const int number = putInPlace(temporary.path(), target, ifTaken);
+  if (number == EEXIST && ifTaken == IfTaken::Fail)
+    return storageError("expects a new file, but another program has made it "
+                        "meanwhile")
+        .at(finalPath);
+  if (number)
     return failed("cannot finish", number, finalPath);
   temporary.release();
   return folder->sync();

@@ -26,7 +26,10 @@ Expected<Temporary> weft::makeHelperFolder(const std::string &stem) {
     return storageError("found no folder for temporary files: " +
                         error.message())
         .hint("set TMPDIR to a folder that exists");
-  return Temporary::folder((base / stem).string());
+  Expected<Temporary> folder = Temporary::folder((base / stem).string());
+  if (!folder)
+    return folder.takeError().hint(kHelperFolderHint);
+  return folder;
 }
 
 /// The environment with TMPDIR, under which compilers make their temporaries.
@@ -101,6 +104,18 @@ static bool lacksMemory(const HelperEnd &end) {
                                text.find("due to signal") != text.npos);
 }
 
+/// Whether a helper that has failed got no space on the disk of `folder`. It
+/// may have removed its output since. A linker that maps its output gets a bus
+/// error, and its messages need space too.
+static bool lacksSpace(const HelperEnd &end, const std::string &folder) {
+  constexpr uintmax_t kLeastBytes = uintmax_t(16) << 20; // a program and a log
+  std::error_code error;
+  const fs::space_info space = fs::space(folder, error);
+  return end.said.find("No space left on device") != std::string::npos ||
+         end.said.find("Bus error") != std::string::npos ||
+         (!error && space.available < kLeastBytes);
+}
+
 Status weft::runHelper(const std::vector<std::string> &command,
                        const std::string &folder, const std::string &work) {
   const HelperEnd end = waitForHelper(command, folder);
@@ -113,5 +128,9 @@ Status weft::runHelper(const std::vector<std::string> &command,
                             : end.problem;
   if (!end.said.empty())
     problem += ": " + end.said;
+  if (lacksSpace(end, folder))
+    return storageError(work + " failed on a full disk: " + problem)
+        .at(folder)
+        .hint(kHelperFolderHint);
   return Error(ExitCode::Device, work + " failed: " + problem).at(command[0]);
 }

@@ -19,7 +19,7 @@ import sys
 
 # The holder writes its number when it has the lock: who comes in between reads none.
 IN_USE = re.compile(r"expects a save directory that no other run uses, but (?:process \d+ on |another process does)")
-IN_WRITING = re.compile(r"no other run writes|file exists")
+IN_WRITING = re.compile(r"no other run writes|another program has made it")
 
 
 class Programs:

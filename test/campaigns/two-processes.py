@@ -214,7 +214,7 @@ def one_export():
            "the weights are not those of the export that ended well")
 
 
-METRICS_IN_USE = re.compile(r"no other run writes|cannot finish: file exists")
+METRICS_IN_USE = re.compile(r"no other run writes|another program has made it")
 
 
 def one_metrics_file():

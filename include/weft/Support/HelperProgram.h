@@ -16,6 +16,10 @@ namespace weft {
 /// process.
 Expected<Temporary> makeHelperFolder(const std::string &stem);
 
+/// The hint of errors about that folder.
+inline constexpr char kHelperFolderHint[] =
+    "TMPDIR names another folder for temporary files";
+
 /// How a helper has ended.
 struct HelperEnd {
   int code = 0;        // below 0: it could not be run, or a signal ended it
@@ -30,7 +34,7 @@ HelperEnd waitForHelper(const std::vector<std::string> &command,
                         const std::string &folder);
 
 /// The same. Failure gives the error "`work` failed: ..." with the helper's
-/// output.
+/// output; a storage error if the disk of `folder` is full.
 Status runHelper(const std::vector<std::string> &command,
                  const std::string &folder, const std::string &work);
 

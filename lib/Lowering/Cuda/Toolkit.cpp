@@ -108,7 +108,7 @@ Expected<std::vector<char>> weft::assemblePtx(const std::string &ptxas,
   std::string input = folder->path() + "/kernels.ptx";
   std::string output = folder->path() + "/kernels.cubin";
   if (Status status = writeFile(input, ptx); !status)
-    return status.takeError();
+    return status.takeError().hint(kHelperFolderHint);
   std::vector<std::string> command = {
       ptxas, ("-arch=" + architecture).str(), "-O3", "-o", output, input};
   llvm::append_range(command, options);

@@ -147,7 +147,7 @@ static Status writeObjects(const Objects &objects, const fs::path &folder,
     if (Status status = writeFile(
             files.back(), std::string_view(object.data(), object.size()));
         !status)
-      return status;
+      return status.takeError().hint(kHelperFolderHint);
   }
   return Status::success();
 }
@@ -173,7 +173,9 @@ Expected<std::string> weft::linkObjects(const Objects &objects,
   if (Status status = runHelper(command, temporary->path(), "linking");
       !status) {
     Error error = status.takeError();
-    return lacksFile(error) ? error.hint(hint) : error;
+    const bool isOfLibrary =
+        error.code() == ExitCode::Device && lacksFile(error);
+    return isOfLibrary ? error.hint(hint) : error;
   }
   auto buffer = llvm::MemoryBuffer::getFile(result.string());
   if (!buffer)

@@ -57,11 +57,15 @@ TEST(OutputFile, CommitReplacesNothingWhereThatIsAsked) {
   ASSERT_EQ(errorOf(file), "ok");
   ASSERT_EQ(errorOf(file->write("mine")), "ok");
   dir.write("out", "another's");
-  EXPECT_EQ(errorOf(file->commit(IfTaken::Fail)),
-            "8|" + path + ": cannot finish: file exists");
+  EXPECT_EQ(
+      errorOf(file->commit(IfTaken::Fail)),
+      "8|" + path +
+          ": expects a new file, but another program has made it meanwhile");
   EXPECT_EQ(readBytes(path), "another's");
-  EXPECT_EQ(errorOf(writeFile(path, "x", FileMode::Data, IfTaken::Fail)),
-            "8|" + path + ": cannot finish: file exists");
+  EXPECT_EQ(
+      errorOf(writeFile(path, "x", FileMode::Data, IfTaken::Fail)),
+      "8|" + path +
+          ": expects a new file, but another program has made it meanwhile");
   EXPECT_EQ(
       errorOf(writeFile(dir.file("new"), "x", FileMode::Data, IfTaken::Fail)),
       "ok");
