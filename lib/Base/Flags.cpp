@@ -187,11 +187,24 @@ static bool fits(const FlagSpec &spec, const std::string &text) {
   return number >= spec.least && number <= spec.most;
 }
 
+/// Whether a flag without a largest value got an integer of too many digits.
+static bool isTooLarge(const FlagSpec &spec, const std::string &text) {
+  return spec.kind == FlagKind::Int && !std::isfinite(spec.most) &&
+         !text.empty() &&
+         text.find_first_not_of("0123456789") == std::string::npos &&
+         std::strtod(text.c_str(), nullptr) > spec.least;
+}
+
 Status weft::checkFlagValue(const FlagSpec &spec, const std::string &text) {
   if (fits(spec, text))
     return Status::success();
+  const std::string expected =
+      isTooLarge(spec, text)
+          ? "an integer of at most " +
+                std::to_string(std::numeric_limits<int64_t>::max())
+          : expectedText(spec);
   Error error = usageError("flag '--" + std::string(spec.name) + "' expects " +
-                           expectedText(spec) + ", but got " + inQuotes(text));
+                           expected + ", but got " + inQuotes(text));
   const ForeignName *meant =
       findForeignFlag(spec.name + ("=" + lowerCase(text)));
   return meant ? error.hint(describeForeign(*meant)) : error;

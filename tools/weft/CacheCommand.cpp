@@ -8,6 +8,7 @@
 #include "weft/Base/Flags.h"
 #include "weft/Base/StandardStreams.h"
 #include "weft/Base/Temporaries.h"
+#include "weft/Base/Text.h"
 #include "weft/Runtime/Reports/Progress.h"
 
 #include <cstdio>
@@ -114,7 +115,9 @@ Expected<ExitCode> weft::cacheCommand(const Arguments &args) {
   const std::string verb =
       flags->positionals().empty() ? "" : flags->positionals()[0];
   if (verb != "ls" && verb != "clear")
-    return usageError("expects ls or clear").hint("weft cache --help");
+    return usageError("expects ls or clear, but got ",
+                      verb.empty() ? "none" : inQuotes(verb))
+        .hint("weft cache --help");
   Expected<ProgramCache> cache = ProgramCache::open();
   if (!cache)
     return cache.takeError();

@@ -121,6 +121,8 @@ Expected<ExitCode> weft::checkpointCommand(const Arguments &args) {
                      : inQuotes(joined(
                            Arguments(words.begin() + 1, words.end()), " ")))
           .hint("weft ckpt --help");
-  return usageError("expects ls DIR, verify DIR, diff A B or export DIR OUT")
+  return usageError("expects ls DIR, verify DIR, diff A B or export DIR OUT, "
+                    "but got ",
+                    verb.empty() ? "none" : inQuotes(verb))
       .hint("weft ckpt --help");
 }

@@ -259,8 +259,11 @@ TEST(Flags, SwitchesOfOtherToolsThatAreTurnedOff) {
 TEST(Flags, BadValues) {
   EXPECT_EQ(errorOf(parse({"--steps=0"})),
             "2|flag '--steps' expects an integer of at least 1, but got '0'");
+  EXPECT_EQ(errorOf(parse({"--steps=9223372036854775808"})),
+            "2|flag '--steps' expects an integer of at most "
+            "9223372036854775807, but got '9223372036854775808'");
   for (const char *text :
-       {"", "x", "3x", " 3", "1.5", "99999999999999999999", "0x10"})
+       {"", "x", "3x", " 3", "1.5", "-99999999999999999999", "0x10"})
     EXPECT_EQ(errorOf(parse({"--steps=" + std::string(text)})),
               "2|flag '--steps' expects an integer of at least 1, but got '" +
                   std::string(text) + "'");
