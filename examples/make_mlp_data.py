@@ -72,7 +72,12 @@ def main():
     parser.add_argument("--rows", type=int, default=1280)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
-    write_file(args.out, *make_rows(args.rows, args.seed))
+    if args.rows < 1:
+        parser.error(f"--rows expects at least 1, but got {args.rows}")
+    try:
+        write_file(args.out, *make_rows(args.rows, args.seed))
+    except OSError as error:
+        sys.exit(f"make_mlp_data.py: error: {args.out}: {error.strerror}")
 
 
 if __name__ == "__main__":

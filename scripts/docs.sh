@@ -5,6 +5,11 @@
 # Usage: docs.sh [BUILD] [OUT]   (default: build/ and docs/reference/)
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
+. "$top/scripts/usage.sh"
+if [[ ${1:-} == -* || $# -gt 2 ]]; then
+  echo "docs.sh: error: expects [BUILD [OUT]], but got $*" >&2
+  exit 1
+fi
 build=${1:-$top/build}
 out=${2:-$top/docs/reference}
 config=$(command -v llvm-config-22 || command -v llvm-config)

@@ -9,6 +9,10 @@ installs=true
 for argument in "$@"; do
   case $argument in
   --no-root) installs=false ;;
+  -h | --help) # as in usage.sh, but the Containerfile copies this file alone
+    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
+    exit 0
+    ;;
   *)
     echo "install-deps.sh: error: expects --no-root or nothing, but got $argument" >&2
     exit 1

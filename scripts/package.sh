@@ -9,19 +9,14 @@
 # each tool is started by a small script that sets LD_LIBRARY_PATH.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
+. "$top/scripts/usage.sh"
 
 fail() {
   echo "package.sh: error: $*" >&2
   exit 1
 }
 
-case ${1:-} in
--h | --help)
-  sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
-  exit 0
-  ;;
--*) fail "expects [BUILD [OUT]], but got $1" ;;
-esac
+[[ ${1:-} != -* ]] || fail "expects [BUILD [OUT]], but got $1"
 [ $# -le 2 ] || fail "expects [BUILD [OUT]], but got $*"
 build=${1:-$top/build}
 out=${2:-$build}

@@ -5,11 +5,12 @@
 # Usage: quickstart.sh [--no-root]
 #   --no-root   install nothing: name the missing packages
 set -euo pipefail
+top=$(cd "$(dirname "$0")/.." && pwd)
+. "$top/scripts/usage.sh"
 if [ $# -gt 1 ] || [ "${1:---no-root}" != --no-root ]; then
   echo "quickstart.sh: error: expects --no-root or nothing, but got $*" >&2
   exit 1
 fi
-top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top"
 scripts/install-deps.sh "$@"
 scripts/build.sh weft

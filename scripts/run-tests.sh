@@ -5,6 +5,11 @@
 # Usage: run-tests.sh   (WEFT_BUILD: build folder, default build/)
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
+. "$top/scripts/usage.sh"
+if [ $# -gt 0 ]; then
+  echo "run-tests.sh: error: expects no arguments, but got $*" >&2
+  exit 1
+fi
 build=${WEFT_BUILD:-$top/build}
 passed=0 failed=0 skipped=0
 report=$(mktemp) failures=$(mktemp)

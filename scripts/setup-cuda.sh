@@ -12,6 +12,7 @@
 # adds NCCL, for several devices.
 # PYTHON names the interpreter whose pip is used.
 set -euo pipefail
+. "$(dirname "$0")/usage.sh"
 
 packages=(
   nvidia-cuda-nvcc==13.0.88     # nvcc, ptxas, nvlink, fatbinary
@@ -40,10 +41,6 @@ fail() {
 target=
 for argument in "$@"; do
   case $argument in
-  -h | --help)
-    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
-    exit 0
-    ;;
   --no-cublas) cublas= ;;
   --cudnn) cudnn=("${with_cudnn[@]}") ;;
   --nccl) nccl=$with_nccl ;;

@@ -7,6 +7,11 @@
 # Usage: scripts/test.sh --full   (WEFT_FUZZ_SECONDS: of each target, default 60)
 set -uo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
+. "$top/scripts/usage.sh"
+if [ $# -gt 0 ]; then
+  echo "test-full.sh: error: expects no arguments, but got $*" >&2
+  exit 1
+fi
 cd "$top" || exit 1
 state=build/full-tests
 passed=0 failed=0 kept=0

@@ -12,6 +12,7 @@
 # scripts/setup-cuda.sh --cudnn --nccl; where that fails, nothing is tested.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
+. "$top/scripts/usage.sh"
 tier= no_root=
 for argument in "$@"; do
   case $argument in
