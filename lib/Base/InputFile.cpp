@@ -14,6 +14,9 @@ using namespace weft;
 /// Small reads that follow each other are served from so much.
 static constexpr int64_t windowBytes = int64_t(128) << 10;
 
+static constexpr char kWriteFirst[] =
+    "write its bytes to a file first: they are read more than once";
+
 static Error notRegular(mode_t mode, const std::string &path) {
   if (S_ISDIR(mode))
     return inputError("expects a file, but got a directory").at(path);
@@ -22,7 +25,7 @@ static Error notRegular(mode_t mode, const std::string &path) {
                                       : "a device";
   return inputError(std::string("expects a regular file, but got ") + kind)
       .at(path)
-      .hint("write its bytes to a file first: they are read more than once");
+      .hint(kWriteFirst);
 }
 
 Expected<std::unique_ptr<ByteSource>> InputFile::open(const std::string &path) {
@@ -30,8 +33,11 @@ Expected<std::unique_ptr<ByteSource>> InputFile::open(const std::string &path) {
   Descriptor opened(withoutInterrupts([&] {
     return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   }));
-  if (!opened)
-    return systemError(ExitCode::Input, "cannot open", errno).at(path);
+  if (!opened) {
+    Error error = systemError(ExitCode::Input, "cannot open", errno).at(path);
+    // As other tools name standard input.
+    return path == "-" ? error.hint(kWriteFirst) : error;
+  }
   std::unique_ptr<InputFile> file(new InputFile(std::move(opened), path));
   struct stat info;
   if (::fstat(file->opened.get(), &info) != 0)

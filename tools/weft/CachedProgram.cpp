@@ -7,6 +7,7 @@
 #include "ProgramCache.h"
 #include "ProgramCacheKey.h"
 
+#include "weft/Formats/FileKind.h"
 #include "weft/Formats/OwnFiles.h"
 #include "weft/Formats/StepDirectories.h"
 #include "weft/Frontend/Frontend.h"
@@ -17,8 +18,10 @@
 #include "weft/Runtime/Run/Signals.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace weft;
@@ -96,6 +99,23 @@ static Expected<Program> findOrCompile(const FlagValues &flags,
   return storageError("cannot read the output back").at(path);
 }
 
+static Error cannotRun(const std::string &path, int number) {
+  Error error = storageError("cannot run it: " + errnoText(number)).at(path);
+  struct stat info;
+  const bool isProgram =
+      ::stat(path.c_str(), &info) != 0 || (info.st_mode & 0111) != 0;
+  return error.hint(isProgram ? "does the file system allow programs? "
+                                "XDG_CACHE_HOME chooses another place"
+                              : "chmod +x " + shellWord(path) +
+                                    " lets the system run it");
+}
+
+Status weft::checkCanRun(const std::string &path) {
+  if (::access(path.c_str(), X_OK) == 0)
+    return Status::success();
+  return cannotRun(path, errno);
+}
+
 /// Becomes the program; returns the error if that fails.
 static Error execProgram(const Program &program,
                          std::vector<std::string> flags) {
@@ -111,10 +131,7 @@ static Error execProgram(const Program &program,
   fexecve(program.file.get(), argv.data(), environ);
   // Where only a path can be run.
   execv(program.path.c_str(), argv.data());
-  return storageError("cannot run it: " + errnoText(errno))
-      .at(program.path)
-      .hint("does the file system allow programs? XDG_CACHE_HOME chooses "
-            "another place");
+  return cannotRun(program.path, errno);
 }
 
 /// Whether one process does all the work: its threads are the ranks, or it

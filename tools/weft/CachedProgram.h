@@ -33,6 +33,9 @@ FlagValues flagsForSamples(const FlagValues &flags);
 Expected<Program> prepareProgram(const FlagValues &flags,
                                  const std::string &model, bool trains);
 
+/// An error for a program that the system does not run.
+Status checkCanRun(const std::string &path);
+
 /// Runs the program with run flags, `--name=value` each. A program of one rank
 /// replaces this process. Several ranks are started, unless a launcher has done
 /// so.

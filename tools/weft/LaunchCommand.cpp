@@ -2,6 +2,7 @@
 
 #include "ToolCommands.h"
 
+#include "CachedProgram.h"
 #include "LaunchedProcesses.h"
 #include "LocalRun.h"
 #include "TextServer.h"
@@ -171,6 +172,9 @@ static Expected<Compiled> readCompiled(const Launch &launch) {
   auto metadata = metadataOf(program);
   if (!metadata)
     return metadata.takeError();
+  // mpirun would say so in many words.
+  if (Status status = checkCanRun(program.path); !status)
+    return status.takeError();
   const Arguments given = argumentsWithFile(launch.args);
   // The checkpoint of a resumed run may have --generate.
   const bool maySample = has(given, "--generate") || has(given, "--resume");

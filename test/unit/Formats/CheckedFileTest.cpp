@@ -51,6 +51,8 @@ TEST(InputFile, OnlyRegularFiles) {
             "3|/dev/zero: expects a regular file, but got a device" + hint);
   EXPECT_EQ(errorOf(InputFile::open(dir.file("no"))),
             "3|" + dir.file("no") + ": cannot open: no such file or directory");
+  EXPECT_EQ(errorOf(InputFile::open("-")),
+            "3|-: cannot open: no such file or directory" + hint);
   EXPECT_EQ(errorOf(InputFile::open(dir.write("a", "") + "/b")),
             "3|" + dir.file("a/b") + ": cannot open: not a directory");
 }
