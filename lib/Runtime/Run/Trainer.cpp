@@ -77,14 +77,14 @@ Status Trainer::undo(StepInFlight &step) {
     return s;
   if (!step.lostRows)
     return Status::success();
-  dataLost = true;
+  resumesWhen = kDataIsComplete;
   return std::move(*step.lostRows);
 }
 
 /// A complete step becomes the state of the run and is reported.
 Status Trainer::conclude(StepInFlight &step) {
   if (step.failure) {
-    dataLost = step.dataLost;
+    resumesWhen = step.dataLost ? kDataIsComplete : nullptr;
     return std::move(*step.failure);
   }
   if (step.report.ranks && step.report.ranks->lostRows)
@@ -98,7 +98,7 @@ Status Trainer::conclude(StepInFlight &step) {
   faults.exitIf(now.step, context.rank());
   if (Status s = flipWeights(context, faults, now.step); !s)
     return s;
-  return journal.step(step.report);
+  return written(journal.step(step.report));
 }
 
 /// False if something between the two steps reads the state or may end the run.
@@ -157,7 +157,8 @@ Expected<bool> Trainer::evaluate() {
       weft::evaluate(context, metadata, *data.val,
                      EvalPlan(metadata, data.val->rows(), options.evalSteps));
   if (!report) {
-    dataLost = report.error().code() == ExitCode::Input;
+    if (report.error().code() == ExitCode::Input)
+      resumesWhen = kDataIsComplete;
     return report.takeError();
   }
   if (!*report)
@@ -171,7 +172,7 @@ Expected<bool> Trainer::evaluate() {
     journal.warnOf("step " + std::to_string(now.step) +
                        ": the validation loss is not a finite number",
                    adviceAgainstBad());
-  if (Status s = journal.eval(found); !s)
+  if (Status s = written(journal.eval(found)); !s)
     return s.takeError();
   return true;
 }
@@ -192,7 +193,7 @@ Status Trainer::sample() {
         "weft generate MODEL --resume DIR samples from a checkpoint");
     return Status::success();
   }
-  return journal.sample(now.step, *options.generate + text->text);
+  return written(journal.sample(now.step, *options.generate + text->text));
 }
 
 Status Trainer::look() {
@@ -222,7 +223,7 @@ bool Trainer::isBest() {
 Decision Trainer::reach(Place::Kind kind, int64_t step, const Status &outcome) {
   Vote vote = voteAt({kind, step}, outcome);
   vote.doneStep = now.step;
-  vote.mayStillSave = dataLost;
+  vote.mayStillSave = resumesWhen != nullptr;
   vote.isReason = !outcome && foundBad;
   vote.stop = signals.stopSignal() != 0;
   vote.last = now.step == lastStep;
@@ -241,16 +242,17 @@ Status Trainer::save() {
   return Status::success();
 }
 
-/// The error of the run. If a step's data could not be read, the steps before
-/// it are saved.
+/// The error of the run. If it left the state whole, the complete steps are
+/// saved.
 Error Trainer::fail(const Decision &all, Status outcome) {
   Error error = errorOf(all, consensus, std::move(outcome));
   if (!all.mayStillSave || !writer || now.step == savedStep)
     return error;
   Status saved = save();
   std::string hint = error.hintText().empty() ? "" : error.hintText() + "; ";
-  error.hint(hint + (saved ? "all complete steps are saved: continue with "
-                             "--resume=auto once the data is complete"
+  error.hint(hint + (saved ? concat("all complete steps are saved: continue "
+                                    "with --resume=auto once ",
+                                    resumesWhen ? resumesWhen : "it is mended")
                            : "the steps so far could not be saved: " +
                                  saved.error().where()));
   return error;

@@ -47,6 +47,12 @@ private:
   Expected<ExitCode> loop();
   Status step();
   void joinOthers(StepInFlight &step);
+  /// The outcome of writing about the state, which is whole without that.
+  Status written(Status outcome) {
+    if (!outcome)
+      resumesWhen = "the file can be written";
+    return outcome;
+  }
   Status conclude(StepInFlight &step);
   Status judge(StepInFlight &step);
   Status undo(StepInFlight &step);
@@ -92,8 +98,11 @@ private:
   std::optional<double> best; // validation loss, with --keep-best
   int64_t lastStep;           // of this run
   int64_t firstStep;
-  int64_t savedStep;             // of the last save, or the start
-  bool dataLost = false;         // rows could not be read
+  int64_t savedStep; // of the last save, or the start
+  /// What a resume waits for after a failure that left the state whole; null
+  /// after any other.
+  const char *resumesWhen = nullptr;
+  static constexpr char kDataIsComplete[] = "the data is complete";
   bool lostText = false;         // the tokenizer of samples
   std::unique_ptr<NanHunt> hunt; // only with --debug-nan
   std::string nanCause;          // of the last step
