@@ -35,13 +35,17 @@ static std::vector<FlagSpec> modelViews() {
            "for each memory limit"}};
 }
 
+/// One with a mistake in its name too, so that the error knows the right one.
 bool weft::asksAboutModel(const Arguments &args) {
+  const FlagTable views(modelViews());
   for (const std::string &arg : args) {
     if (arg == "--")
       return false;
-    for (const FlagSpec &view : modelViews())
-      if (arg.substr(0, arg.find('=')) == "--" + std::string(view.name))
-        return true;
+    if (arg.rfind("--", 0) != 0)
+      continue;
+    const std::string name = arg.substr(2, arg.find('=') - 2);
+    if (views.find(name) || !views.nearest(name, AllFlags).empty())
+      return true;
   }
   return false;
 }

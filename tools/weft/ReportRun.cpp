@@ -5,6 +5,7 @@
 #include "weft/Base/InputFile.h"
 #include "weft/Base/Results.h"
 #include "weft/Base/Text.h"
+#include "weft/Formats/FileKind.h"
 #include "weft/Formats/Manifest.h"
 #include "weft/Formats/StepDirectories.h"
 
@@ -71,14 +72,21 @@ static Status addLine(RunMetrics &metrics, std::string_view text,
   return Status::success();
 }
 
+static constexpr char kMetricsHint[] = "a run with --metrics FILE writes one";
+
 static Status setHeader(RunMetrics &metrics, std::string_view text,
                         const std::string &path) {
   auto line = parseJson(text, path);
   const Json *model = line ? line->find("model") : nullptr;
+  const FileKind kind = guessFileKind(path);
+  if (!model && kind.isKnown() && !kind.isText)
+    return inputError("expects the metrics of a run, but got ", kind.name)
+        .at(path)
+        .hint(kMetricsHint);
   if (!model || !model->isString() || !line->find("weft"))
     return badLine("the metrics of a run, whose first line describes it", text,
                    path, 1)
-        .hint("a run with --metrics FILE writes one");
+        .hint(kMetricsHint);
   metrics.header = std::move(*line);
   return Status::success();
 }

@@ -100,6 +100,10 @@ static Error unknownCommand(const std::string &name) {
 }
 
 static int dispatch(const std::string &name, const Arguments &args) {
+  if (name == "help" && args.size() > 1)
+    return usageError("unexpected argument " + inQuotes(args[1]))
+        .hint("weft help COMMAND shows the flags of one command")
+        .report();
   if (name == "help" && !args.empty() && args[0].rfind("-", 0) != 0)
     return dispatch(args[0], {"--help"});
   if (name == "--help" || name == "-h" || name == "help") {

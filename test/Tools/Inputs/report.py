@@ -152,6 +152,7 @@ def check_errors(examples):
     refused(3, "gone: cannot open the run: no such file or directory", "gone", None)
     refused(3, "bad.jsonl: expects the metrics of a run, but got an empty file", "bad.jsonl", "")
     refused(3, "bad.jsonl:1: expects the metrics of a run, whose first line describes it", "bad.jsonl", "step,loss\n")
+    refused(3, "two: expects the metrics of a run, but got a program", "two", None)
     refused(3, "bad.jsonl:3: expects a JSON object with a step, but got '{\"step\":2,'", "bad.jsonl",
             "".join(lines[:2]) + '{"step":2,\n' + "".join(lines[3:]))
     refused(3, "bad.jsonl:2: expects a number or null in 'loss', but got '\"high\"'", "bad.jsonl",

@@ -99,7 +99,7 @@ private:
   int64_t lastStep;           // of this run
   int64_t firstStep;
   int64_t savedStep; // of the last save, or the start
-  /// What a resume waits for after a failure that left the state whole; null
+  /// The condition of a resume after a failure that left the state whole; null
   /// after any other.
   const char *resumesWhen = nullptr;
   static constexpr char kDataIsComplete[] = "the data is complete";
