@@ -315,3 +315,36 @@ Status weft::checkOutputPaths(const std::vector<FileUse> &outputs,
   }
   return checkStandardOutput(inputs);
 }
+
+//===----------------------------------------------------------------------===//
+// Places of outputs
+//===----------------------------------------------------------------------===//
+
+/// 0, or why nothing can be created in a folder.
+static int findObstacle(const fs::path &folder) {
+  const std::string path = folder.empty() ? "." : folder.string();
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0)
+    return errno;
+  if (!S_ISDIR(info.st_mode))
+    return ENOTDIR;
+  return ::access(path.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
+}
+
+Status weft::checkFilePlace(const std::string &path) {
+  if (isWrittenInPlace(path))
+    return Status::success();
+  if (int number = findObstacle(fs::path(path).parent_path()))
+    return failed("cannot create", number, path);
+  return Status::success();
+}
+
+Status weft::checkFolderPlace(const std::string &path) {
+  std::error_code ignored;
+  fs::path above = path;
+  while (above.has_relative_path() && !fs::exists(above, ignored))
+    above = above.parent_path();
+  if (int number = findObstacle(above))
+    return failed("cannot create the directory", number, path);
+  return Status::success();
+}

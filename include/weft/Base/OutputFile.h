@@ -94,6 +94,11 @@ Status checkOutputPaths(const std::vector<FileUse> &outputs,
                         const std::vector<FileUse> &inputs,
                         std::string_view marker);
 
+/// Whether a file can be created at `path`, for a run that writes nothing.
+Status checkFilePlace(const std::string &path);
+/// The same of a folder, with the folders above it that do not exist.
+Status checkFolderPlace(const std::string &path);
+
 } // namespace weft
 
 #endif // WEFT_BASE_OUTPUTFILE_H

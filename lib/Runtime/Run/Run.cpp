@@ -73,6 +73,21 @@ Status Run::checkFiles() const {
   return checkReplaced(options.filesWritten, options.overwrites);
 }
 
+/// Where the outputs of a run can be created; a dry run creates none.
+Status Run::checkPlaces() const {
+  if (!isFirst())
+    return Status::success();
+  for (const FileUse &use : options.filesWritten)
+    if (Status s = checkFilePlace(use.path); !s)
+      return s;
+  if (!options.tensorboard.empty())
+    if (Status s = checkFolderPlace(options.tensorboard); !s)
+      return s;
+  return options.saveDir.empty() || !options.trains()
+             ? Status::success()
+             : checkFolderPlace(options.saveDir);
+}
+
 Status Run::openInputs() {
   if (!options.readsRows())
     return Status::success();
@@ -352,8 +367,11 @@ Expected<ExitCode> Run::execute(Status ready) {
   const bool talks = isForPeople(options.progress);
   if (isFirst() && (options.dryRun || (talks && options.readsRows())))
     printEscaped(describe());
-  if (options.dryRun)
+  if (options.dryRun) {
+    if (Status s = ranks.settle(checkPlaces()); !s)
+      return s.takeError();
     return ExitCode::Ok;
+  }
   ExitCode code = ExitCode::Ok;
   if (options.trains())
     if (Status s = assign(train(), code); !s)

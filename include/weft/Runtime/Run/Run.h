@@ -61,6 +61,7 @@ private:
   void tell(const std::string &text, const std::string &hint = "") const;
   bool isFirst() const { return inputs.isFirst(); }
   Status checkFiles() const;
+  Status checkPlaces() const;
   Status settleSharedSettings(Status own,
                               const std::vector<SharedSetting> &mine);
   Status checkStart(Status ready);
