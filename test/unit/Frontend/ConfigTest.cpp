@@ -252,9 +252,10 @@ TEST_F(ConfigTest, BadRope) {
 TEST_F(ConfigTest, BadFiles) {
   EXPECT_EQ(errorOf((folder / "gone.json").string()),
             "gone.json:0: cannot open: no such file or directory\n");
-  EXPECT_EQ(errorOf(write("model.onnx", "")),
-            "model.onnx:0: expects a model: an .mlir file, a config.json, a "
-            "folder with config.json, or a .gguf file\n");
+  EXPECT_EQ(
+      errorOf(write("model.onnx", "")),
+      "model.onnx:0: expects a model: an .mlir file, a config.json, a "
+      "folder with config.json, or a .gguf file, but got an empty file\n");
   EXPECT_EQ(errorOf(write("model", "GGUF\3")),
             "model:0: expects a model: an .mlir file, a config.json, a folder "
             "with config.json, or a .gguf file, but got a GGUF file "

@@ -17,6 +17,7 @@ protected:
     auto made = makeHelperFolder("overlap-fit");
     ASSERT_TRUE(made);
     folder.emplace(std::move(*made));
+    table.target = "cpu";
     table.links[""] = {3.0, 10.0};
     table.overlap.slowsCompute = 0.1;
     table.overlap.beginUs = 5;
