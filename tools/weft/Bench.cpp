@@ -19,6 +19,9 @@ Expected<BenchProgram> Bench::compile(const BenchModel &model,
     flags.push_back("--mesh=dp:" + std::to_string(options.ranks));
     flags.push_back("--zero=3");
   }
+  // A product may have another form with one thread (GemmPlan).
+  if (options.threads > 0)
+    flags.push_back("--threads-max=" + std::to_string(options.threads));
   return BenchProgram::compile(model, flags,
                                folder + "/" + std::to_string(programs++),
                                options.findThreads());

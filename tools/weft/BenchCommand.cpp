@@ -36,7 +36,9 @@ FlagTable weft::benchFlags() {
       {"loopback", FlagKind::Switch, DriverFlag, "", "",
        "ranks are threads of one process"},
       {"threads", FlagKind::Int, DriverFlag, "", "N",
-       "threads of a rank; default: as in a run", "", 1, 4096},
+       "threads of a rank, and --threads-max of its program; default: as in a "
+       "run",
+       "", 1, 4096},
       {"precision", FlagKind::List, DriverFlag, "", "f16|bf16",
        "measure these types in addition to f32"},
       {"target", FlagKind::String, DriverFlag, "cpu", "TARGET",
