@@ -1,13 +1,15 @@
 //===- ClusterMerges.cpp - Kernels that move up to a kernel they read -----===//
 //
 // No op behind a routine that reads a result of a kernel joins the kernel, even
-// if it does not depend on the routine. In the backward pass of a gated MLP, the
-// products of one factor's gradient stand between the gradient of the activation
-// and the derivative of the activation.
+// if it does not depend on the routine. In the backward pass of a gated MLP,
+// the products of one factor's gradient stand between the gradient of the
+// activation and the derivative of the activation.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Fusion.h"
+
+#include <functional>
 
 using namespace mlir;
 using namespace weft;
@@ -51,9 +53,12 @@ bool ClusterBuilder::mayMoveUp(const Cluster &later,
 int64_t ClusterBuilder::countFreedBytes(const Cluster &later,
                                         const Cluster &earlier) const {
   Operation *end = earlier.ops.back();
-  auto isReadBefore = [&](Operation *user) {
+  // Of a view, which several kernels may have, its readers count.
+  std::function<bool(Operation *)> isReadBefore = [&](Operation *user) {
+    if (isViewOp(user))
+      return llvm::all_of(user->getUsers(), isReadBefore);
     return earlier.contains(user) || later.contains(user) ||
-           (!isViewOp(user) && findEnd(user)->isBeforeInBlock(end));
+           findEnd(user)->isBeforeInBlock(end);
   };
   llvm::SmallSetVector<Value, 8> freed;
   for (Operation *op : later.ops)
@@ -70,10 +75,25 @@ int64_t ClusterBuilder::countFreedBytes(const Cluster &later,
   return bytes;
 }
 
+/// Moves the ops that are behind `end` to it. The others are views and
+/// constants that other ops may read as well. All orders are compared before
+/// the first move, since a move makes the block number its ops again.
+void ClusterBuilder::moveBehind(Operation *end, ArrayRef<Operation *> ops) {
+  SmallVector<Operation *> moved;
+  llvm::copy_if(ops, std::back_inserter(moved),
+                [&](Operation *op) { return end->isBeforeInBlock(op); });
+  const unsigned workBefore = places.lookup(end).workBefore;
+  for (Operation *op : moved) {
+    op->moveAfter(end);
+    places[op].workBefore = workBefore;
+    end = op;
+  }
+}
+
 /// Moves the ops of `later` to the end of `earlier` if one loop nest computes
-/// both without more bytes in use: the results of `later` take the place of
-/// values that nothing but `later` reads. An elementwise kernel may become part
-/// of one that reduces its rows, which are at hand there.
+/// both and no more bytes are in use behind it: the results of `later` take the
+/// place of values that nothing but `later` reads. An elementwise kernel may
+/// become part of one that reduces its rows, which are at hand there.
 bool ClusterBuilder::moveUp(Cluster &later, Cluster &earlier) {
   const int64_t points = earlier.space.getNumPoints();
   if ((earlier.space.hasReduction() && !earlier.space.reducesLast()) ||
@@ -97,13 +117,7 @@ bool ClusterBuilder::moveUp(Cluster &later, Cluster &earlier) {
       countResultBytes(merged) >
           countResultBytes(earlier) + countFreedBytes(later, earlier))
     return false;
-  Operation *end = earlier.ops.back();
-  // The others are views and constants that other ops may read as well.
-  for (Operation *op : ops)
-    if (end->isBeforeInBlock(op)) {
-      op->moveAfter(end);
-      end = op;
-    }
+  moveBehind(earlier.ops.back(), ops);
   for (Operation *op : later.ops)
     apart.erase(op);
   earlier = std::move(merged);

@@ -129,6 +129,7 @@ private:
   bool mayMoveUp(const Cluster &later, const Cluster &earlier) const;
   mlir::Operation *findEnd(mlir::Operation *op) const;
   int64_t countFreedBytes(const Cluster &later, const Cluster &earlier) const;
+  void moveBehind(mlir::Operation *end, llvm::ArrayRef<mlir::Operation *> ops);
   bool moveUp(Cluster &later, Cluster &earlier);
   void mergeApart();
   const char *refuse(mlir::Operation *op, const Cluster &cluster,

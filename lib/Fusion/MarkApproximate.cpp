@@ -1,7 +1,7 @@
 //===- MarkApproximate.cpp - Functions of f16 and bf16 values -------------===//
 //
-// A value that was rounded to f16 or bf16 is off by 2^-11 or 2^-8 of itself, so
-// exp and tanh of it need not be right to a place of f32.
+// A value that was rounded to f16 or bf16 has a relative error of up to 2^-11
+// or 2^-8, so exp and tanh of it need no result that is exact to an f32 place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ using namespace weft;
 
 namespace {
 
-/// What the elements of a value are computed from.
+/// The values from which the elements of a value are computed.
 enum class Origin {
   Other,
   Constants,
@@ -67,22 +67,19 @@ static bool isOfElements(Operation *op) {
   return isa<ScalarBodyOpInterface, ReduceOp>(op) || movesElements(op);
 }
 
-/// The worst of the origins of the operands that are numbers. Masks and indices
-/// only choose between them.
+/// The worst of the origins of the operands. The condition of a select only
+/// chooses between numbers.
 Origin MarkApproximatePass::findOrigin(Operation *op) const {
   if (isa<ConstantOp>(op))
     return Origin::Constants;
   if (!isOfElements(op))
     return Origin::Other;
   Origin found = Origin::Constants;
-  for (Value operand : op->getOperands()) {
-    Type element = getElementTypeOrSelf(operand);
-    Origin origin = getOrigin(operand);
-    if (isa<FloatType>(element) || isa<CastOp>(op)) {
-      if (origin == Origin::Other)
-        return Origin::Other;
-      found = std::max(found, origin);
-    }
+  for (Value operand : op->getOperands().drop_front(isa<SelectOp>(op))) {
+    const Origin origin = getOrigin(operand);
+    if (origin == Origin::Other)
+      return Origin::Other;
+    found = std::max(found, origin);
   }
   return found;
 }

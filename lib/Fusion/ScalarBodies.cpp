@@ -48,12 +48,13 @@ static Value buildUnary(OpT, OpBuilder &b, Location loc, ValueRange s) {
   return Body::create(b, loc, s[0]);
 }
 
-/// A function that may be approximate.
+/// A function that may be approximate in f32.
 template <typename OpT, typename Body>
 static Value buildApproximable(OpT op, OpBuilder &b, Location loc,
                                ValueRange s) {
+  const bool isShort = op.getAfn() && getElementTypeOrSelf(s[0]).isF32();
   const auto flags =
-      op.getAfn() ? arith::FastMathFlags::afn : arith::FastMathFlags::none;
+      isShort ? arith::FastMathFlags::afn : arith::FastMathFlags::none;
   return Body::create(b, loc, s[0], flags);
 }
 

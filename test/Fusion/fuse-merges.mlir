@@ -94,8 +94,8 @@ weft.program @residual(%d: tensor<64x32xf32> {weft.input = "d"}, %w: tensor<32x3
 
 // -----
 
-// So it is not if the residual's gradient is read again: f32 and bf16 would take
-// more bytes than f32.
+// The residual's gradient is read again, so f32 and bf16 results would take more
+// bytes than the f32 result of the first kernel: both kernels stay apart.
 // CHECK-LABEL: weft.program @residual_read
 // CHECK-NEXT: %[[G:.*]] = weft.matmul
 // CHECK-NEXT: %[[K:.*]]:2 = weft.call
@@ -133,6 +133,26 @@ weft.program @more_bytes(%x: tensor<16x16xbf16> {weft.input = "x"})
   %w = weft.cast %b : tensor<16x16xbf16> to tensor<16x16xf32>
   %d = weft.mul %c, %b : tensor<16x16xbf16>, tensor<16x16xbf16>
   weft.return %p, %w, %d, %c : tensor<16x16xbf16>, tensor<16x16xf32>, tensor<16x16xbf16>, tensor<16x16xbf16>
+}
+
+// -----
+
+// A product reads the slice of %v again, so %v stays in use behind the kernel.
+// CHECK-LABEL: weft.program @read_through_view
+// CHECK: %[[A:.*]] = weft.call {{.*}}(%arg2)
+// CHECK-NEXT: weft.matmul %[[A]], %arg3
+// CHECK-NEXT: weft.call {{.*}}(%{{.*}}, %[[A]])
+// CHECK: weft.matmul
+weft.program @read_through_view(%x: tensor<64x64xf32> {weft.input = "x"}, %w: tensor<64x32xf32> {weft.input = "w"},
+    %y: tensor<64x16xf32> {weft.input = "y"}, %q: tensor<16x16xf32> {weft.input = "q"})
+    -> (tensor<64x16xf32> {weft.output = "p"}, tensor<64x16xf32> {weft.output = "d"}, tensor<64x16xf32> {weft.output = "z"}) attributes {kind = #weft.kind<eval>} {
+  %v = weft.matmul %x, %w : tensor<64x64xf32>, tensor<64x32xf32>
+  %s = weft.slice %v offsets [0, 0] sizes [64, 16] strides [1, 1] : tensor<64x32xf32>
+  %a = weft.exp %y : tensor<64x16xf32>
+  %p = weft.matmul %a, %q : tensor<64x16xf32>, tensor<16x16xf32>
+  %d = weft.mul %a, %s : tensor<64x16xf32>, tensor<64x16xf32>
+  %z = weft.matmul %s, %q : tensor<64x16xf32>, tensor<16x16xf32>
+  weft.return %p, %d, %z : tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>
 }
 
 // -----

@@ -66,6 +66,11 @@ weft.program @exact(%x: tensor<8xf16> {weft.input = "x"}, %p: tensor<8xf32> {wef
   %f = weft.exp %two : tensor<f32>
   %j = weft.cast %i : tensor<8xi32> to tensor<8xf32>
   %k = weft.mul %j, %w : tensor<8xf32>, tensor<8xf32>
-  %g = weft.exp %k : tensor<8xf32>
+  %l = weft.add %i, %i : tensor<8xi32>, tensor<8xi32>
+  %n = weft.cast %l : tensor<8xi32> to tensor<8xf32>
+  %o = weft.mul %n, %w : tensor<8xf32>, tensor<8xf32>
+  %h = weft.exp %o : tensor<8xf32>
+  %q = weft.exp %k : tensor<8xf32>
+  %g = weft.add %h, %q : tensor<8xf32>, tensor<8xf32>
   weft.return %a, %b, %c, %e, %f, %g : tensor<8xf32>, tensor<8xf32>, tensor<8xf64>, tensor<8xf64>, tensor<f32>, tensor<8xf32>
 }

@@ -28,7 +28,7 @@ llvm.func @all(%x: f32) -> f32 {
   llvm.return %g : f32
 }
 
-// Approximate functions need no case but the limits of their operands.
+// Approximate functions have no cases but the limits of their operands and NaN.
 // CHECK-LABEL: llvm.func @approximate
 // CHECK-NOT: math.roundeven
 // CHECK-COUNT-5: math.fma
@@ -36,7 +36,9 @@ llvm.func @all(%x: f32) -> f32 {
 // CHECK: arith.shli
 // CHECK-NEXT: arith.bitcast
 // CHECK-NEXT: arith.addi
-// CHECK-NEXT: %[[E:.*]] = arith.bitcast
+// CHECK-NEXT: arith.bitcast
+// CHECK-NEXT: arith.cmpf uno
+// CHECK-NEXT: %[[E:.*]] = arith.select
 // CHECK-NEXT: llvm.return %[[E]]
 llvm.func @approximate(%x: vector<16xf32>) -> vector<16xf32> {
   %y = math.exp %x fastmath<afn> : vector<16xf32>

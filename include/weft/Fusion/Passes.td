@@ -117,7 +117,8 @@ def MarkApproximatePass : Pass<"weft-mark-approximate", "::weft::ProgramOp"> {
 
     Precondition: `weft-decompose`. Guarantees: functions of f64, of f32
     parameters and of constants alone keep their precision. The flag is set
-    before `weft-fuse`, so kernels compute the same bits however ops are fused.
+    before `weft-fuse`, so fusion changes no bits on the CPU. On devices the
+    short form of a function also depends on the ops beside it in its kernel.
 
     ```mlir
     %w = weft.cast %x : tensor<8xbf16> to tensor<8xf32>
@@ -126,7 +127,8 @@ def MarkApproximatePass : Pass<"weft-mark-approximate", "::weft::ProgramOp"> {
     %w = weft.cast %x : tensor<8xbf16> to tensor<8xf32>
     %y = weft.exp %w {afn} : tensor<8xf32>
     ```
-    Example: test/Fusion/mark-approximate.mlir. Does not choose instructions.
+    Example: test/Fusion/mark-approximate.mlir. Does not look through collectives
+    and routines with f32 results, and does not choose instructions.
   }];
   let statistics = [
     Statistic<"numMarked", "marked", "Number of functions that may be approximate">];
@@ -291,6 +293,10 @@ def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
     With `sums-in-rows`, a sum over groups of rows joins the kernel that computes
     or reduces these rows (`sums` of `weft.kernel`), and one kernel adds up all
     such sums of a kernel.
+
+    At the end an elementwise kernel behind a routine moves up into a kernel that
+    computes one of its operands, if all that it reads is computed there, one loop
+    nest computes both, and no more bytes are in use behind it.
 
     Precondition: static shapes, `weft-select-kernels` (without it no op runs as
     a routine), `weft-decompose`. Guarantees:

@@ -20,13 +20,13 @@ class Weft_UnaryOp<string mnemonic, int flops, string formula, string cuda = "Fo
   let assemblyFormat = "$operand attr-dict `:` type($operand)";
 }
 
-/// A function that targets may compute in fewer instructions.
-class Weft_ApproximableOp<string mnemonic, int flops, string formula, string cuda = "Follow">
+/// A function of which targets may have a shorter form, off by `bound`.
+class Weft_ApproximableOp<string mnemonic, int flops, string formula, string bound, string cuda = "Follow">
     : Weft_UnaryOp<mnemonic, flops, formula, cuda> {
   let description = "`result = " # formula # "`, element by element, in the operand's type.\n\n"
-      # "With `afn` (LLVM's name of the flag) the function may be approximate: of an f32 operand x "
-      # "the result may be off by 2^-22 + |x| 2^-23 of itself, and by 2^-126. `weft-mark-approximate` "
-      # "sets it where x is computed from f16 or bf16 values.\n\n"
+      # "With `afn` (LLVM's name of the flag) an f32 result y of x may be off by " # bound # ". "
+      # "`weft-mark-approximate` sets it where x is computed from f16 or bf16 values. "
+      # "It has no effect on f64.\n\n"
       # "Example: `%y = weft." # mnemonic # " %x {afn} : tensor<8x4xf32>`.";
   let arguments = (ins Weft_FloatTensor:$operand, UnitAttr:$afn);
 }
@@ -34,13 +34,13 @@ class Weft_ApproximableOp<string mnemonic, int flops, string formula, string cud
 def Weft_NegOp : Weft_UnaryOp<"neg", 1, "-x"> { let hasFolder = 1; }
 def Weft_AbsOp : Weft_UnaryOp<"abs", 1, "|x|">;
 def Weft_SignOp : Weft_UnaryOp<"sign", 1, "-1, 0 or 1 (NaN for NaN)">;
-def Weft_ExpOp : Weft_ApproximableOp<"exp", kExp, "e^x", "F32">;
+def Weft_ExpOp : Weft_ApproximableOp<"exp", kExp, "e^x", "(2^-22 + |x| 2^-23) y + 2^-126", "F32">;
 def Weft_LogOp : Weft_UnaryOp<"log", kLog, "ln(x)", "F32">;
 def Weft_Log1pOp : Weft_UnaryOp<"log1p", kLog, "ln(1 + x)", "F32">;
 def Weft_SqrtOp : Weft_UnaryOp<"sqrt", kDivision, "sqrt(x)">;
 def Weft_RsqrtOp : Weft_UnaryOp<"rsqrt", !mul(2, kDivision), "1 / sqrt(x)", "F32">;
 def Weft_ReciprocalOp : Weft_UnaryOp<"reciprocal", kDivision, "1 / x", "F32">;
-def Weft_TanhOp : Weft_ApproximableOp<"tanh", kTanh, "tanh(x)">;
+def Weft_TanhOp : Weft_ApproximableOp<"tanh", kTanh, "tanh(x)", "2^-18 y">;
 def Weft_ErfOp : Weft_UnaryOp<"erf", kErf, "erf(x)">;
 def Weft_SinOp : Weft_UnaryOp<"sin", kErf, "sin(x)">;
 def Weft_CosOp : Weft_UnaryOp<"cos", kErf, "cos(x)">;

@@ -96,8 +96,7 @@ Value MathExpression::tanh(Value x) {
 
 /// 2^x = 2^n 2^r with |r| <= 1/2. The lowest bits of 1.5 2^23 + x are n, which
 /// is added to the exponent of 2^r. Off by 2^-22 of the result, and below
-/// 2^-126 by less than that number. A NaN stays one: the lowest 9 bits of its
-/// payload are added, which are 0 in NaNs of f16, of bf16 and of the processor.
+/// 2^-126 by less than that number.
 Value MathExpression::power(Value x) {
   Value clamped = atLeast(atMost(x, 128.0), -127.0);
   Value shifted = add(clamped, num(12582912.0));
@@ -107,14 +106,16 @@ Value MathExpression::power(Value x) {
       poly(r, {1.3264727247110143e-3, 9.6715126881517e-3, 5.550733743574232e-2,
                2.4022242084635104e-1, 6.931469775987171e-1, 1.0});
   Value n = integerOp<arith::ShLIOp>(bits(shifted), integer(23));
-  return fromBits(integerOp<arith::AddIOp>(bits(p), n));
+  Value y = fromBits(integerOp<arith::AddIOp>(bits(p), n));
+  Value isNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, p, p);
+  return select(isNan, p, y);
 }
 
 Value MathExpression::approximateExp(Value x) {
   return power(mul(x, num(1.44269504088896341)));
 }
 
-/// 1 - 2 / (e^2x + 1), which is off by 2^-22; of small x, x - x^3 / 3.
+/// 1 - 2 / (e^2x + 1), whose absolute error is 2^-22; of small x, x - x^3 / 3.
 Value MathExpression::approximateTanh(Value x) {
   Value e = power(mul(x, num(2 * 1.44269504088896341)));
   Value large = sub(num(1.0), div(num(2.0), add(e, num(1.0))));

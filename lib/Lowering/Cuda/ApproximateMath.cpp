@@ -257,25 +257,25 @@ bool isAboveOne(Value value) {
   return exp && mayBeApproximate(exp);
 }
 
-void replaceQuotient(arith::DivFOp quotient) {
+void replaceReciprocal(arith::DivFOp quotient) {
   ShortForm form(quotient);
-  Value share = form.reciprocal(quotient.getRhs());
-  if (ShortForm::getConstant(quotient.getLhs()) != 1.0)
-    share = form.multiply(quotient.getLhs(), share);
-  quotient->getResult(0).replaceAllUsesWith(share);
+  quotient->getResult(0).replaceAllUsesWith(form.reciprocal(quotient.getRhs()));
   quotient->erase();
 }
 
 } // namespace
 
-/// Whether the op has a short form: an approximate function, or a quotient by
-/// 1 plus an approximate power, which is as uncertain.
+/// Whether the op has a short form: an approximate function, or the reciprocal
+/// of 1 plus an approximate power, which is as uncertain. Of other quotients a
+/// large numerator would be lost where the reciprocal is below 2^-126.
 static bool hasShortForm(Operation *op) {
   if (op->getNumResults() != 1 || !op->getResult(0).getType().isF32())
     return false;
   if (isa<math::TanhOp, math::ExpOp>(op))
     return mayBeApproximate(cast<arith::ArithFastMathInterface>(op));
-  return isa<arith::DivFOp>(op) && isAboveOne(op->getOperand(1));
+  return isa<arith::DivFOp>(op) &&
+         ShortForm::getConstant(op->getOperand(0)) == 1.0 &&
+         isAboveOne(op->getOperand(1));
 }
 
 /// libdevice's functions of the flag are off by more than it allows here.
@@ -300,7 +300,7 @@ void weft::approximateMath(gpu::GPUFuncOp function) {
     else if (auto exp = dyn_cast<math::ExpOp>(op))
       replaceExp(exp);
     else
-      replaceQuotient(cast<arith::DivFOp>(op));
+      replaceReciprocal(cast<arith::DivFOp>(op));
   }
   dropFlags(function);
 }

@@ -82,19 +82,19 @@ static Status checkMeaning(ModuleOp module, const FlagValues &flags) {
                       " expects a model with " + feature + ", but got " +
                       inQuotes(module.getName().value_or("").str()));
   };
-  auto isGiven = [&](const std::string &flag, const char *neutral) {
+  auto differs = [&](const std::string &flag, const char *neutral) {
     return flags.getText(flag) != neutral;
   };
   const bool attends = hasAttention(module, [](AttentionOp) { return true; });
-  if (isGiven("attention", "auto") && !attends)
+  if (differs("attention", "auto") && !attends)
     return refuse("attention", "attention");
-  if (isGiven("deterministic", "on") && !attends)
+  if (differs("deterministic", "on") && !attends)
     return refuse("deterministic", "attention");
-  if (isGiven("dropout-bits", "auto") &&
+  if (differs("dropout-bits", "auto") &&
       !hasAttention(module,
                     [](AttentionOp op) { return !op.getDropout().isZero(); }))
     return refuse("dropout-bits", "dropout of attention")
-        .hint("leave it out: it has no effect without");
+        .hint("leave it out: it has no effect without dropout of attention");
   return Status::success();
 }
 

@@ -74,7 +74,8 @@ weft.kernel @k_gates(%x: tensor<2xf16>) -> tensor<2xf16> elementwise [2] inplace
   %e = weft.exp %n {afn} : tensor<2xf32>
   %one = weft.constant dense<1.0> : tensor<f32>
   %d = weft.add %e, %one : tensor<2xf32>, tensor<f32>
-  %s = weft.div %w, %d : tensor<2xf32>, tensor<2xf32>
+  %z = weft.div %one, %d : tensor<f32>, tensor<2xf32>
+  %s = weft.mul %w, %z : tensor<2xf32>, tensor<2xf32>
   %r = weft.cast %s : tensor<2xf32> to tensor<2xf16>
   weft.yield %r : tensor<2xf16>
 }
@@ -108,14 +109,20 @@ weft.kernel @k_mask(%x: tensor<2xbf16>) -> tensor<2xf32> elementwise [2] inplace
   weft.yield %e : tensor<2xf32>
 }
 
-// Any quotient but a sigmoid's stays: a divisor may be subnormal.
+// Any quotient but a sigmoid's stays: a divisor may be subnormal, and a large
+// numerator may meet a reciprocal below 2^-126.
 // CHECK-LABEL: gpu.func @k_quotient
+// CHECK: arith.divf
 // CHECK: arith.divf
 weft.kernel @k_quotient(%x: tensor<2xbf16>, %z: tensor<2xbf16>) -> tensor<2xf32> elementwise [2] inplace [[]] {
   %w = weft.cast %x : tensor<2xbf16> to tensor<2xf32>
   %v = weft.cast %z : tensor<2xbf16> to tensor<2xf32>
   %s = weft.div %w, %v : tensor<2xf32>, tensor<2xf32>
-  weft.yield %s : tensor<2xf32>
+  %e = weft.exp %w {afn} : tensor<2xf32>
+  %one = weft.constant dense<1.0> : tensor<f32>
+  %d = weft.add %e, %one : tensor<2xf32>, tensor<f32>
+  %q = weft.div %s, %d : tensor<2xf32>, tensor<2xf32>
+  weft.yield %q : tensor<2xf32>
 }
 
 // Functions without the flag keep all their places, a sigmoid's quotient too.

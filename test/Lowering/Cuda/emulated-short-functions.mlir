@@ -17,7 +17,8 @@ weft.kernel @k_gate(%x: tensor<143xbf16>) -> tensor<143xf32> elementwise [143] i
   %e = weft.exp %n {afn} : tensor<143xf32>
   %one = weft.constant dense<1.0> : tensor<f32>
   %d = weft.add %e, %one : tensor<143xf32>, tensor<f32>
-  %y = weft.div %w, %d : tensor<143xf32>, tensor<143xf32>
+  %z = weft.div %one, %d : tensor<f32>, tensor<143xf32>
+  %y = weft.mul %w, %z : tensor<143xf32>, tensor<143xf32>
   weft.yield %y : tensor<143xf32>
 }
 weft.kernel @k_gelu(%x: tensor<143xf16>) -> tensor<143xf32> elementwise [143] inplace [[]] {

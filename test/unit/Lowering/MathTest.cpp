@@ -165,12 +165,12 @@ weft.program @tanh_p(%x: tensor<65536xf32> {weft.input = "x"})
 }
 )";
 
-/// All floats with a sign, eight bits of an exponent and seven of a mantissa:
-/// the values of bf16, NaNs among them.
-std::vector<float> listBf16() {
+/// Floats of each sign and exponent: the values of bf16, or values between them
+/// with bits in all places. NaNs are among them.
+std::vector<float> listFloats(bool areBf16) {
   std::vector<float> values(kSamples);
   for (uint32_t i = 0; i < kSamples; ++i) {
-    uint32_t bits = i << 16;
+    uint32_t bits = i << 16 | (areBf16 ? 0 : i * 40503 % 65536);
     std::memcpy(&values[i], &bits, sizeof(bits));
   }
   return values;
@@ -196,12 +196,10 @@ double worstShare(const std::string &result, const std::vector<float> &inputs,
   return worst;
 }
 
-void checkApproximate(const char *target) {
-  CompiledKernels compiled(kApproximate, target);
-  ASSERT_TRUE(compiled.ok());
+void checkApproximate(CompiledKernels &compiled,
+                      const std::vector<float> &inputs) {
   std::vector<KernelOp> kernels = compiled.kernels();
   ASSERT_EQ(kernels.size(), 2u);
-  const std::vector<float> inputs = listBf16();
   std::string bytes(reinterpret_cast<const char *>(inputs.data()),
                     inputs.size() * sizeof(float));
   auto ofExp = [](double x, double y) {
@@ -214,8 +212,15 @@ void checkApproximate(const char *target) {
   EXPECT_LE(worstShare(result, inputs, std::tanh, ofTanh), 1.0);
 }
 
-TEST(Math, ApproximateWithFma) { checkApproximate("cpu:x86-64-v3"); }
-TEST(Math, ApproximateWithoutFma) { checkApproximate("cpu:x86-64-v2"); }
+TEST(Math, Approximate) {
+  for (const char *target : {"cpu:x86-64-v2", "cpu:x86-64-v3"}) {
+    SCOPED_TRACE(target);
+    CompiledKernels compiled(kApproximate, target);
+    ASSERT_TRUE(compiled.ok());
+    checkApproximate(compiled, listFloats(/*areBf16=*/true));
+    checkApproximate(compiled, listFloats(/*areBf16=*/false));
+  }
+}
 
 //===----------------------------------------------------------------------===//
 // Every exponent
