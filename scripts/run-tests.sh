@@ -5,7 +5,7 @@
 # Usage: run-tests.sh   (WEFT_BUILD: build folder, default build/)
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
-. "$top/scripts/usage.sh"
+. "$top/scripts/usage.sh" || exit 1
 if [ $# -gt 0 ]; then
   echo "run-tests.sh: error: expects no arguments, but got $*" >&2
   exit 1

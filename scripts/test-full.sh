@@ -7,7 +7,7 @@
 # Usage: scripts/test.sh --full   (WEFT_FUZZ_SECONDS: of each target, default 60)
 set -uo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
-. "$top/scripts/usage.sh"
+. "$top/scripts/usage.sh" || exit 1
 if [ $# -gt 0 ]; then
   echo "test-full.sh: error: expects no arguments, but got $*" >&2
   exit 1

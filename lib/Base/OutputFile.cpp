@@ -54,6 +54,10 @@ static Error failed(const std::string &what, int number,
   return storageError(what + ": " + errnoText(number)).at(path);
 }
 
+static Error isDirectory(const std::string &path) {
+  return storageError("expects a file, but got a directory").at(path);
+}
+
 Expected<Descriptor> weft::openInPlace(const std::string &path) {
   // Opening a named pipe would wait for a reader.
   Descriptor file(withoutInterrupts([&] {
@@ -75,7 +79,7 @@ Expected<OutputFile> OutputFile::create(const std::string &path) {
   if (!exists && errno != ENOENT)
     return systemError(ExitCode::Storage, "cannot create", errno).at(path);
   if (exists && S_ISDIR(info.st_mode))
-    return storageError("expects a file, but got a directory").at(path);
+    return isDirectory(path);
   // A rename would replace it.
   if (isWrittenInPlace(path)) {
     auto file = openInPlace(path);
@@ -334,7 +338,11 @@ static int findObstacle(const fs::path &folder) {
 Status weft::checkFilePlace(const std::string &path) {
   if (isWrittenInPlace(path))
     return Status::success();
-  if (int number = findObstacle(fs::path(path).parent_path()))
+  const fs::path target = withoutLinks(path);
+  std::error_code ignored;
+  if (fs::is_directory(target, ignored))
+    return isDirectory(path);
+  if (int number = findObstacle(target.parent_path()))
     return failed("cannot create", number, path);
   return Status::success();
 }
@@ -342,7 +350,9 @@ Status weft::checkFilePlace(const std::string &path) {
 Status weft::checkFolderPlace(const std::string &path) {
   std::error_code ignored;
   fs::path above = path;
-  while (above.has_relative_path() && !fs::exists(above, ignored))
+  // A link to nothing is in the way, too.
+  while (above.has_relative_path() &&
+         !fs::exists(fs::symlink_status(above, ignored)))
     above = above.parent_path();
   if (int number = findObstacle(above))
     return failed("cannot create the directory", number, path);

@@ -151,7 +151,9 @@ Expected<std::vector<std::string>> weft::listNames(const std::string &path) {
     it = std::filesystem::directory_iterator(path, error);
   for (; !error && it != end; it.increment(error))
     names.push_back(it->path().filename().string());
-  if (error && error.value() == ENOTDIR)
+  std::error_code ignored;
+  if (error && std::filesystem::exists(path, ignored) &&
+      !std::filesystem::is_directory(path, ignored))
     return Error(ExitCode::Checkpoint,
                  "expects a folder of checkpoints, but got a file")
         .at(path);

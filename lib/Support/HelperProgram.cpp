@@ -104,16 +104,20 @@ static bool lacksMemory(const HelperEnd &end) {
                                text.find("due to signal") != text.npos);
 }
 
-/// Whether a helper that has failed got no space on the disk of `folder`. It
-/// may have removed its output since. A linker that maps its output gets a bus
-/// error, and its messages need space too.
+/// Whether a helper that has failed got no space on the disk of `folder`, of
+/// which little is free even without its output. A linker that maps its output
+/// gets a bus error, and its messages need space too.
 static bool lacksSpace(const HelperEnd &end, const std::string &folder) {
+  if (end.said.find("No space left on device") != std::string::npos)
+    return true;
   constexpr uintmax_t kLeastBytes = uintmax_t(16) << 20; // a program and a log
   std::error_code error;
   const fs::space_info space = fs::space(folder, error);
-  return end.said.find("No space left on device") != std::string::npos ||
-         end.said.find("Bus error") != std::string::npos ||
-         (!error && space.available < kLeastBytes);
+  const bool isFull = !error && space.available < kLeastBytes;
+  const bool saysNothing = end.problem.empty() && end.said.empty();
+  const bool isBusError = end.said.find("Bus error") != std::string::npos ||
+                          end.problem.find("Bus error") != std::string::npos;
+  return isFull && (saysNothing || isBusError);
 }
 
 Status weft::runHelper(const std::vector<std::string> &command,

@@ -4,7 +4,7 @@
 // RUN: weft-opt --weft-estimate=cost-table=%t/products.toml %t/plan.mlir | FileCheck %s --check-prefix=PRODUCTS
 
 // RUN: weft-opt --weft-estimate=cost-table=%t/products.toml %t/dropout.mlir | FileCheck %s --check-prefix=CPU
-// RUN: weft-opt --weft-estimate="rates=h100 cost-table=%t/products.toml" %t/dropout.mlir | FileCheck %s --check-prefix=CUDA
+// RUN: weft-opt --weft-estimate="rates=h100 cost-table=%t/cuda.toml" %t/dropout.mlir | FileCheck %s --check-prefix=CUDA
 // RUN: weft-opt --weft-estimate="rates=h100 cost-table=%t/traffic.toml" %t/dropout.mlir | FileCheck %s --check-prefix=TRAFFIC
 
 // With a rate of scores, products, softmax and traffic of attention add up. Causal
@@ -36,7 +36,16 @@ overhead_us = 1
 gflops = 1
 gigabytes_per_second = 1
 
+//--- cuda.toml
+format = 2
+target = "cuda"
+overhead_us = 1
+gflops = 1
+gigabytes_per_second = 1
+
 //--- traffic.toml
+format = 2
+target = "cuda"
 overhead_us = 0
 gflops = 1e12
 gigabytes_per_second = 1

@@ -38,7 +38,7 @@ FlagTable weft::benchFlags() {
       {"threads", FlagKind::Int, DriverFlag, "", "N",
        "threads of a rank, and --threads-max of its program; default: as in a "
        "run",
-       "", 1, 4096},
+       "", 1, 1024},
       {"precision", FlagKind::List, DriverFlag, "", "f16|bf16",
        "measure these types in addition to f32"},
       {"target", FlagKind::String, DriverFlag, "cpu", "TARGET",

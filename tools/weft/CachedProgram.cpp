@@ -100,20 +100,20 @@ static Expected<Program> findOrCompile(const FlagValues &flags,
 }
 
 static Error cannotRun(const std::string &path, int number) {
-  Error error = storageError("cannot run it: " + errnoText(number)).at(path);
-  struct stat info;
-  const bool isProgram =
-      ::stat(path.c_str(), &info) != 0 || (info.st_mode & 0111) != 0;
-  return error.hint(isProgram ? "does the file system allow programs? "
-                                "XDG_CACHE_HOME chooses another place"
-                              : "chmod +x " + shellWord(path) +
-                                    " lets the system run it");
+  return storageError("cannot run it: " + errnoText(number)).at(path);
 }
 
 Status weft::checkCanRun(const std::string &path) {
   if (::access(path.c_str(), X_OK) == 0)
     return Status::success();
-  return cannotRun(path, errno);
+  Error error = cannotRun(path, errno);
+  struct stat info;
+  const bool isProgram =
+      ::stat(path.c_str(), &info) != 0 || (info.st_mode & 0111) != 0;
+  return error.hint(isProgram ? "does the file system allow programs, and its "
+                                "mode that you run it?"
+                              : "chmod +x " + shellWord(path) +
+                                    " lets the system run it");
 }
 
 /// Becomes the program; returns the error if that fails.
@@ -131,7 +131,9 @@ static Error execProgram(const Program &program,
   fexecve(program.file.get(), argv.data(), environ);
   // Where only a path can be run.
   execv(program.path.c_str(), argv.data());
-  return cannotRun(program.path, errno);
+  return cannotRun(program.path, errno)
+      .hint("does the file system allow programs? XDG_CACHE_HOME chooses "
+            "another place");
 }
 
 /// Whether one process does all the work: its threads are the ranks, or it

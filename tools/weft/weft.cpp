@@ -100,11 +100,16 @@ static Error unknownCommand(const std::string &name) {
 }
 
 static int dispatch(const std::string &name, const Arguments &args) {
+  const bool isOfCommand =
+      name == "help" && !args.empty() && args[0].rfind("-", 0) != 0;
+  if (isOfCommand && args.size() == 2 && args[1] == "--help-all")
+    return dispatch(args[0], {args[1]});
   if (name == "help" && args.size() > 1)
     return usageError("unexpected argument " + inQuotes(args[1]))
-        .hint("weft help COMMAND shows the flags of one command")
+        .hint("weft help COMMAND shows the flags of one command, and weft "
+              "COMMAND VERB --help those of a verb")
         .report();
-  if (name == "help" && !args.empty() && args[0].rfind("-", 0) != 0)
+  if (isOfCommand)
     return dispatch(args[0], {"--help"});
   if (name == "--help" || name == "-h" || name == "help") {
     printUsage(stdout);
