@@ -110,7 +110,8 @@ static bool lacksMemory(const HelperEnd &end) {
 static bool lacksSpace(const HelperEnd &end, const std::string &folder) {
   if (end.said.find("No space left on device") != std::string::npos)
     return true;
-  constexpr uintmax_t kLeastBytes = uintmax_t(16) << 20; // a program and a log
+  // A few programs: a helper may have removed its output since.
+  constexpr uintmax_t kLeastBytes = uintmax_t(64) << 20;
   std::error_code error;
   const fs::space_info space = fs::space(folder, error);
   const bool isFull = !error && space.available < kLeastBytes;

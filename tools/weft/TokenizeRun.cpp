@@ -167,19 +167,30 @@ Expected<std::vector<int32_t>> TokenizeRun::readIds(std::string_view line,
   return ids;
 }
 
-Status TokenizeRun::decodeIds(const std::vector<int32_t> &ids) {
-  StreamDecoder decoder(tokenizer, flags.getSwitch("skip-special"));
-  for (const int32_t id : ids) {
-    Expected<std::string> text = decoder.add(id);
+Status TokenizeRun::putDecoded(StreamDecoder &decoder, const int32_t *ids,
+                               int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    Expected<std::string> text = decoder.add(ids[i]);
     if (!text)
       return text.takeError().at(input);
     if (Status status = put(*text); !status)
       return status;
   }
+  return Status::success();
+}
+
+Status TokenizeRun::putLast(StreamDecoder &decoder, const char *end) {
   Expected<std::string> last = decoder.finish();
   if (!last)
     return last.takeError().at(input);
-  return put(*last + "\n");
+  return put(*last + end);
+}
+
+Status TokenizeRun::decodeIds(const std::vector<int32_t> &ids) {
+  StreamDecoder decoder(tokenizer, flags.getSwitch("skip-special"));
+  if (Status s = putDecoded(decoder, ids.data(), int64_t(ids.size())); !s)
+    return s;
+  return putLast(decoder, "\n");
 }
 
 /// Decodes a document for each line.
@@ -208,18 +219,10 @@ Status TokenizeRun::decodeTokens(TokenFile &file) {
     const int64_t count = std::min(int64_t(ids.size()), file.size() - at);
     if (Status status = file.read(at, count, ids.data()); !status)
       return status;
-    for (int64_t i = 0; i < count; ++i) {
-      Expected<std::string> text = decoder.add(ids[size_t(i)]);
-      if (!text)
-        return text.takeError().at(input);
-      if (Status status = put(*text); !status)
-        return status;
-    }
+    if (Status status = putDecoded(decoder, ids.data(), count); !status)
+      return status;
   }
-  Expected<std::string> last = decoder.finish();
-  if (!last)
-    return last.takeError().at(input);
-  return put(*last);
+  return putLast(decoder, "");
 }
 
 Status TokenizeRun::decode() {

@@ -37,6 +37,9 @@ private:
   Status decodeTokens(TokenFile &file);
   Expected<std::vector<int32_t>> readIds(std::string_view line,
                                          int number) const;
+  Status putDecoded(StreamDecoder &decoder, const int32_t *ids, int64_t count);
+  /// What the decoder holds back, and `end` behind it.
+  Status putLast(StreamDecoder &decoder, const char *end);
   Status decodeIds(const std::vector<int32_t> &ids);
   Status decodeLines();
   Status put(std::string_view text);
