@@ -38,7 +38,7 @@ private:
   Expected<std::vector<int32_t>> readIds(std::string_view line,
                                          int number) const;
   Status putDecoded(StreamDecoder &decoder, const int32_t *ids, int64_t count);
-  /// What the decoder holds back, and `end` behind it.
+  /// Puts the text that the decoder holds back, and `end` behind it.
   Status putLast(StreamDecoder &decoder, const char *end);
   Status decodeIds(const std::vector<int32_t> &ids);
   Status decodeLines();
